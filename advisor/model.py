@@ -1,0 +1,111 @@
+"""The records that readers hand over: launches as a stream, then what the session said.
+
+A reader yields ``Launch`` and ``Skipped`` records in file order, and last of all exactly one
+``Session``. Counters keep the vendor's names and the vendor's base units (ns, byte, Hz, percent);
+scaled units of an export are converted to base units by its reader. What was not a finite number is
+left out of ``counters`` and counted in ``invalid_counters``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Dim3 = tuple[int, int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferenceFinding:
+    """One message of the vendor's own rules about a launch.
+
+    ``severity`` is the vendor's word: none, ok, warning, error, optimization.
+    ``estimate`` is in [0, 1], the share of run time that the vendor thinks removable, of the kind
+    ``scope`` ("local" to one unit, "global" for the kernel). ``focus`` holds (counter, value) pairs.
+    A rule that ran and had nothing to say has an empty ``text``.
+    """
+
+    rule: str
+    title: str = ""
+    section: str = ""
+    severity: str = "none"
+    text: str = ""
+    estimate: float | None = None
+    scope: str | None = None
+    focus: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keyed:
+    """A counter with one value per key; keys ascend in file order.
+
+    Keys are opcodes ("FFMA"), block sizes ("128"), or instruction addresses ("0x7f…10"). Only
+    non-zero values are kept.
+    """
+
+    keys: tuple[str, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launch:
+    """One execution of a kernel, as its profile tells it. ``None`` means: the profile is silent."""
+
+    index: int
+    kernel_name: str
+    mangled_name: str | None = None
+    grid: Dim3 | None = None
+    block: Dim3 | None = None
+    device: int | None = None
+    context: int | None = None
+    stream: int | None = None
+    process: int | None = None
+    started_at: float | None = None
+    nvtx: tuple[str, ...] = ()
+    clock_locked: bool | None = None
+    counters: Mapping[str, float] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+    keyed: Mapping[str, Keyed] = field(default_factory=dict)
+    instructions: Mapping[str, Keyed] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+    reference_findings: tuple[ReferenceFinding, ...] = ()
+    invalid_counters: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportedDevice:
+    """A device as the profile describes it; ``attributes`` under the vendor's names and units."""
+
+    id: int
+    name: str
+    attributes: Mapping[str, float | str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Session:
+    """What a profile says about the run as a whole."""
+
+    profiler: str
+    profiler_version: str | None = None
+    command_line: str | None = None
+    program: str | None = None
+    host: str | None = None
+    operating_system: str | None = None
+    driver_version: str | None = None
+    cuda_version: str | None = None
+    started_at: float | None = None
+    replay_mode: str | None = None
+    cache_control: str | None = None
+    clock_control: str | None = None
+    devices: tuple[ReportedDevice, ...] = ()
+    simulated: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Skipped:
+    """A part of a profile that was left out, where, and why."""
+
+    place: str
+    reason: str
+
+
+Record = Launch | Session | Skipped
