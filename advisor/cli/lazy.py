@@ -1,0 +1,59 @@
+"""A click group that imports a command only when it runs, and knows what was meant."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+
+class LazyGroup(click.Group):
+    """Commands given as ``name -> ("module:attribute", one line of help)``.
+
+    ``--help`` prints the lines as they stand here, so listing the commands imports none of them.
+    """
+
+    def __init__(
+        self, *args: Any, commands_at: Mapping[str, tuple[str, str]] | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.commands_at = dict(commands_at or {})
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order in which they were given."""
+        return [*self.commands_at, *super().list_commands(ctx)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return the command, or None where there is none of that name."""
+        if cmd_name not in self.commands_at:
+            return super().get_command(ctx, cmd_name)
+        module, attribute = self.commands_at[cmd_name][0].split(":")
+        command = getattr(importlib.import_module(module), attribute)
+        if not isinstance(command, click.Command):
+            raise TypeError(f"{module}:{attribute} is no command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing them."""
+        rows = [(name, help_text) for name, (_, help_text) in self.commands_at.items()]
+        for name in super().list_commands(ctx):
+            command = super().get_command(ctx, name)
+            if command is not None and not command.hidden:
+                rows.append((name, command.get_short_help_str()))
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; name the nearest one where it does not exist."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
+            if near:
+                error.message += f" Did you mean {near[0]!r}?"
+            raise

@@ -1,0 +1,164 @@
+"""Tables, CSV and JSON on stdout; progress on stderr."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import click
+
+from advisor.errors import UsageError
+from advisor.wording import printable
+
+FORMATS = click.Choice(["table", "csv", "json"])
+
+Cell = Any
+Row = Sequence[Cell]
+
+
+def write_rows(columns: Sequence[str], rows: Iterable[Row], style: str) -> None:
+    """Print rows as an aligned table, as CSV, or as a JSON list of objects."""
+    if style == "json":
+        _write_json(columns, rows)
+    elif style == "csv":
+        _write_csv(columns, rows)
+    else:
+        click.echo(table(columns, list(rows), width=terminal_width()))
+
+
+def terminal_width() -> int:
+    """Return the columns of the terminal, or 0 (no limit) where stdout is no terminal."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+
+
+def table(columns: Sequence[str], rows: Sequence[Row], *, width: int = 0) -> str:
+    """Return an aligned table; numbers to the right; the widest text column gives way to ``width``."""
+    cells = [[_text(cell) for cell in row] for row in rows]
+    widths = [max([len(name), *(len(row[i]) for row in cells)]) for i, name in enumerate(columns)]
+    _shrink(widths, width)
+    numeric = [
+        bool(rows) and all(row[i] is None or _is_number(row[i]) for row in rows)
+        for i in range(len(columns))
+    ]
+    lines = [_line(columns, widths, numeric), _line(["-" * n for n in widths], widths, numeric)]
+    lines += [_line(row, widths, numeric) for row in cells]
+    return "\n".join(lines)
+
+
+def _shrink(widths: list[int], width: int) -> None:
+    least = 12
+    while width and sum(widths) + 2 * (len(widths) - 1) > width and max(widths) > least:
+        widths[widths.index(max(widths))] -= 1
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
+    parts = []
+    for cell, size, right in zip(cells, widths, numeric, strict=True):
+        shown = cell if len(cell) <= size else cell[: size - 1] + "…"
+        parts.append(shown.rjust(size) if right else shown.ljust(size))
+    return "  ".join(parts).rstrip()
+
+
+def _is_number(cell: Cell) -> bool:
+    return isinstance(cell, int | float) and not isinstance(cell, bool)
+
+
+def _text(cell: Cell) -> str:
+    if cell is None:
+        return "unknown"
+    if isinstance(cell, float):
+        return f"{cell:.6g}"
+    return printable(str(cell))
+
+
+def _write_csv(columns: Sequence[str], rows: Iterable[Row]) -> None:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow(["" if cell is None else guard_formula(cell) for cell in row])
+        click.echo(buffer.getvalue(), nl=False)
+        buffer.seek(0)
+        buffer.truncate()
+    click.echo(buffer.getvalue(), nl=False)
+
+
+def guard_formula(cell: Cell) -> Cell:
+    """Return the cell so that no spreadsheet takes a text for a formula."""
+    if not isinstance(cell, str):
+        return cell
+    return f"'{cell}" if cell.lstrip()[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
+
+
+def _write_json(columns: Sequence[str], rows: Iterable[Row]) -> None:
+    click.echo("[", nl=False)
+    for number, row in enumerate(rows):
+        record = dict(zip(columns, map(plain, row), strict=True))
+        click.echo("," * bool(number) + "\n" + json.dumps(record, ensure_ascii=False), nl=False)
+    click.echo("\n]")
+
+
+def plain(cell: Cell) -> Cell:
+    """Return a value that JSON can hold; what is not finite becomes null."""
+    if isinstance(cell, float):
+        return cell if math.isfinite(cell) else None
+    if cell is None or isinstance(cell, bool | int | str):
+        return cell
+    if isinstance(cell, dict):
+        return {str(key): plain(value) for key, value in cell.items()}
+    if isinstance(cell, list | tuple):
+        return [plain(value) for value in cell]
+    return str(cell)
+
+
+def write_text(text: str, output: str | None) -> None:
+    """Write to the file ``output``, whole or not at all; to stdout for None and ``-``."""
+    if output is None or output == "-":
+        click.echo(text, nl=not text.endswith("\n"))
+        return
+    path = Path(output)
+    part = path.with_name(path.name + ".part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        problem = f"cannot write {output}: {error.strerror}"
+        raise UsageError(problem, hint="choose another place with -o") from error
+
+
+class Progress:
+    """One line on stderr that tells how far long work is; silent where stderr is no terminal."""
+
+    def __init__(self, label: str, *, clock: Callable[[], float]) -> None:
+        self._label = label
+        self._clock = clock
+        self._started = self._shown = clock()
+        self._live = sys.stderr.isatty()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._live and self._shown != self._started:
+            click.echo("\r\x1b[K", nl=False, err=True)
+
+    def __call__(self, text: str) -> None:
+        """Show ``text`` beside the label, at most ten times a second, from the first second on."""
+        now = self._clock()
+        if self._live and now - self._started > 1.0 and now - self._shown > 0.1:
+            self._shown = now
+            line = printable(f"{self._label} {text}")[: shutil.get_terminal_size().columns - 1]
+            click.echo(f"\r\x1b[K{line}", nl=False, err=True)
