@@ -20,7 +20,7 @@ class ReferenceFinding:
 
     ``severity`` is the vendor's word: none, ok, warning, error, optimization.
     ``estimate`` is in [0, 1], the share of run time that the vendor thinks removable, of the kind
-    ``scope`` ("local" to one unit, "global" for the kernel). ``focus`` holds (counter, value) pairs.
+    ``scope`` ("local" to one unit, "global" for the kernel). ``focus`` holds (counter, value).
     A rule that ran and had nothing to say has an empty ``text``.
     """
 

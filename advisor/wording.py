@@ -1,7 +1,7 @@
 """Numbers and names as people read them: significant digits, SI prefixes, no-break spaces.
 
-Three significant digits unless asked otherwise; decimal prefixes, bytes too; a no-break space before
-every unit; a true minus. ``None`` becomes the word "unknown".
+Three significant digits unless asked otherwise; decimal prefixes, bytes too; a no-break space
+before every unit; a true minus. ``None`` becomes the word "unknown".
 """
 
 from __future__ import annotations

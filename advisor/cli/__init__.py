@@ -1,4 +1,4 @@
-"""The command line: parse, call ``advisor.api``, print. Results go to stdout, the rest to stderr."""
+"""The command line: parse, call the api, print; results on stdout, the rest on stderr."""
 
 from advisor.cli.application import application, main
 

@@ -40,7 +40,7 @@ def terminal_width() -> int:
 
 
 def table(columns: Sequence[str], rows: Sequence[Row], *, width: int = 0) -> str:
-    """Return an aligned table; numbers to the right; the widest text column gives way to ``width``."""
+    """Return an aligned table; numbers to the right; the widest column gives way to ``width``."""
     cells = [[_text(cell) for cell in row] for row in rows]
     widths = [max([len(name), *(len(row[i]) for row in cells)]) for i, name in enumerate(columns)]
     _shrink(widths, width)
