@@ -29,7 +29,9 @@ class AdvisorError(Exception):
 
     exit_code = 70
 
-    def __init__(self, problem: str, *, at: Location | None = None, hint: str | None = None) -> None:
+    def __init__(
+        self, problem: str, *, at: Location | None = None, hint: str | None = None
+    ) -> None:
         super().__init__(problem)
         self.problem = problem
         self.at = at

@@ -14,7 +14,7 @@ NO_BREAK = "\u00a0"
 _PREFIXES = {
     -12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P", 18: "E",
 }  # fmt: skip
-_PREFIXED = ("FLOP", "B", "s", "Hz", "W", "J")
+_PREFIXED = ("FLOP", "FLOP/s", "B", "B/s", "s", "Hz", "W", "J")
 _SPELLED = {"1": "", "cycle": "cycles"}
 
 
@@ -47,7 +47,7 @@ def si(value: float | None, unit: str, digits: int = 3) -> str:
     """
     if value is None:
         return UNKNOWN
-    if not unit.startswith(_PREFIXED) or value == 0 or not math.isfinite(value):
+    if unit not in _PREFIXED or value == 0 or not math.isfinite(value):
         return _join(significant(value, digits), _SPELLED.get(unit, unit))
     power = 3 * math.floor(_exponent(value, digits) / 3)
     highest = 0 if unit == "s" else max(_PREFIXES)

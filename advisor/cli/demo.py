@@ -1,0 +1,48 @@
+"""``advisor demo``: the example runs, from files to a report."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from advisor.cli.application import Settings
+from advisor.cli.output import Progress, write_text
+
+
+@click.command()
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False),
+    default="advisor-demo",
+    show_default=True,
+    help="Directory for the reports.",
+)
+@click.pass_obj
+def demo(settings: Settings, output: str) -> None:
+    """Ingest 30 nights of simulated runs and write the report of the last one.
+
+    The runs are made by a stated little machine model and are marked as simulated everywhere.
+    """
+    from advisor.api.demonstration import ingest_examples
+    from advisor.api.reporting import render_report
+
+    with Progress("reading", clock=time.monotonic) as progress:
+        stored = ingest_examples(settings.database, wait=settings.wait, progress=progress)
+    click.echo(f"{stored:,} simulated runs are in {settings.database}", err=True)
+    directory = Path(output)
+    directory.mkdir(parents=True, exist_ok=True)
+    for style, name in (("html", "report.html"), ("markdown", "report.md")):
+        pages = render_report(
+            settings.database,
+            "latest",
+            style=style,
+            output=str(directory / name),
+            wait=settings.wait,
+        )
+        for path, text in pages.items():
+            write_text(text, path)
+            click.echo(path)
+    click.echo(f"next: advisor --db {settings.database} report", err=True)

@@ -1,0 +1,21 @@
+"""``advisor doctor``: is everything in its place?"""
+
+from __future__ import annotations
+
+import click
+
+from advisor.cli.application import Settings
+
+
+@click.command()
+@click.pass_obj
+@click.pass_context
+def doctor(context: click.Context, settings: Settings) -> None:
+    """Check the installation, the rules and the database; print what to paste into an issue."""
+    from advisor.api.checks import examine
+
+    healthy = True
+    for check in examine(settings.database, wait=settings.wait):
+        healthy = healthy and check.good
+        click.echo(f"{'ok  ' if check.good else 'BAD '}  {check.subject:<14}  {check.text}")
+    context.exit(0 if healthy else 1)

@@ -1,0 +1,35 @@
+"""``advisor query``: SQL over everything that was measured."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from advisor.cli.application import Settings
+from advisor.cli.output import FORMATS, write_rows
+
+_EPILOG = """\b
+Examples:
+  advisor query "select short_name, duration, roof_fraction, limiter from kernels"
+  advisor query "select * from findings where outcome = 'fires'" --format csv
+  advisor query --format json < question.sql
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("sql", required=False)
+@click.option("--format", "style", type=FORMATS, default="table", show_default=True)
+@click.pass_obj
+def query(settings: Settings, sql: str | None, style: str) -> None:
+    """Run one SELECT over the views runs, launches, kernels, findings, devices and ceilings.
+
+    The file is opened read-only and the query can reach no other file. Units are SI; docs/schema.md
+    names every column.
+    """
+    from advisor.api.querying import run_query
+
+    text = sys.stdin.read() if sql in (None, "-") else sql
+    assert text is not None
+    with run_query(settings.database, text, wait=settings.wait) as answer:
+        write_rows(answer.columns, answer.rows, style)

@@ -1,0 +1,67 @@
+"""``advisor report``: the answer, as text, HTML, Markdown or JSON."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from advisor.cli.application import Settings
+from advisor.cli.output import terminal_width, write_text
+
+_EPILOG = """\b
+Examples:
+  advisor report                        the last run, on the terminal
+  advisor report --html -o report.html  one page that opens offline
+  advisor report 3f2a --markdown -o report.md
+  advisor report --format json | jq .verdict
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("run", default="latest")
+@click.option("--html", "style", flag_value="html", help="One HTML file, readable offline.")
+@click.option(
+    "--markdown", "style", flag_value="markdown", help="Markdown; with -o, an SVG beside."
+)
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["text", "html", "markdown", "json"]),
+    default="text",
+    show_default=True,
+)
+@click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True))
+@click.option("--kernel", metavar="REGEX", help="Only kernels whose name matches.")
+@click.pass_obj
+def report(
+    settings: Settings, run: str, style: str, output: str | None, kernel: str | None
+) -> None:
+    """Say what holds a run back, what to do first, and what it is worth.
+
+    RUN is an id, the beginning of one, a label, or "latest".
+    """
+    from advisor.api.reporting import render_report
+
+    if output is None and style == "html" and sys.stdout.isatty():
+        output = "advisor-report.html"
+    pages = render_report(
+        settings.database,
+        run,
+        style=style,
+        kernel=kernel,
+        width=terminal_width(),
+        output=output,
+        wait=settings.wait,
+        color=wants_color(),
+    )
+    for name, text in pages.items():
+        write_text(text, name)
+        if name not in (None, "-"):
+            click.echo(f"wrote {name}", err=True)
+
+
+def wants_color() -> bool:
+    """Return whether to colour stdout: as the user said, else where it is a terminal."""
+    chosen = click.get_current_context().color
+    return sys.stdout.isatty() if chosen is None else chosen

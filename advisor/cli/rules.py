@@ -1,0 +1,46 @@
+"""``advisor rules``: the knowledge, to list, to read and to test."""
+
+from __future__ import annotations
+
+import click
+
+from advisor.cli.output import FORMATS, write_rows
+
+
+@click.group()
+def rules() -> None:
+    """List, show and test the rules."""
+
+
+@rules.command("list")
+@click.option("--family", help="Only this family: memory, occupancy, …")
+@click.option("--format", "style", type=FORMATS, default="table", show_default=True)
+def list_(family: str | None, style: str) -> None:
+    """List the rules."""
+    from advisor.api.knowledge import list_rules
+
+    columns, rows = list_rules(family)
+    write_rows(columns, rows, style)
+
+
+@rules.command()
+@click.argument("rule")
+def show(rule: str) -> None:
+    """Show RULE: what it looks for, why, what it advises, and its sources."""
+    from advisor.api.knowledge import show_rule
+
+    click.echo(show_rule(rule))
+
+
+@rules.command()
+@click.argument("rule", required=False)
+@click.pass_context
+def test(context: click.Context, rule: str | None) -> None:
+    """Run the examples inside the rules, through the same SQL as production."""
+    from advisor.api.knowledge import check_examples
+
+    checked, failures = check_examples(rule)
+    for failure in failures:
+        click.echo(failure, err=True)
+    click.echo(f"{checked - len(failures):,} of {checked:,} examples as expected")
+    context.exit(1 if failures else 0)
