@@ -1,0 +1,59 @@
+"""Readers of profiles, one module per format; formats are told by content, never by file name."""
+
+from __future__ import annotations
+
+from advisor.errors import InputError, Location, UsageError
+from advisor.readers import ncu_report
+from advisor.readers.base import Reader, ReadOptions, Source
+
+__all__ = ["READERS", "ReadOptions", "Reader", "Source", "detect"]
+
+READERS: tuple[Reader, ...] = (ncu_report,)
+
+_SHOWN = 24  # bytes of an unknown file that its error message shows
+
+
+def detect(source: Source, as_format: str | None = None) -> Reader:
+    """Return the reader for ``source``: the one named ``as_format``, else by content.
+
+    Raises:
+        InputError: no reader knows these bytes; says how they begin.
+        UsageError: there is no format called ``as_format``.
+    """
+    if as_format is not None:
+        return _named(as_format)
+    head = source.head()
+    for reader in READERS:
+        if reader.accepts(head):
+            return reader
+    raise InputError(_problem(head), at=Location(name=source.name), hint=_hint(source.name, head))
+
+
+def _named(name: str) -> Reader:
+    for reader in READERS:
+        if name == reader.FORMAT:
+            return reader
+    raise UsageError(f"no format is called {name!r}", hint=f"known formats: {_formats()}")
+
+
+def _formats() -> str:
+    return ", ".join(reader.FORMAT for reader in READERS)
+
+
+def _problem(head: bytes) -> str:
+    if not head:
+        return "the file is empty"
+    start = head[:_SHOWN]
+    shown = repr(start.decode()) if start.isascii() and b"\0" not in start else start.hex(" ")
+    return f"not a profile of a known format: it begins with {shown}"
+
+
+def _hint(name: str, head: bytes) -> str:
+    if head.startswith(b"version https://git-lfs"):
+        return "this is a Git LFS pointer, not the profile itself; run: git lfs pull"
+    if name.endswith(ncu_report.SUFFIXES):
+        return (
+            "an Nsight Compute report begins with 4e 56 52 00 (NVR); this one lost its start or is "
+            "something else: copy or export it again"
+        )
+    return f"known formats: {_formats()}; --as FORMAT overrides what the content says"

@@ -1,0 +1,109 @@
+"""What readers have in common: where bytes come from, what may be asked, what a reader is."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from advisor.errors import InputError, Location
+from advisor.model import Record
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A profile's bytes and the name that messages call it by.
+
+    ``content`` is the file's path, or the bytes themselves where they came through a pipe.
+    """
+
+    name: str
+    content: Path | bytes
+
+    @classmethod
+    def from_path(cls, path: Path) -> Source:
+        """Return the file ``path`` as a source; it is not opened yet."""
+        return cls(name=str(path), content=path)
+
+    @classmethod
+    def from_stream(cls, stream: BinaryIO, name: str = "<stdin>") -> Source:
+        """Return all that ``stream`` still holds: readers need to seek and pipes cannot."""
+        return cls(name=name, content=stream.read())
+
+    @property
+    def size(self) -> int:
+        """The number of bytes."""
+        if isinstance(self.content, bytes):
+            return len(self.content)
+        try:
+            return self.content.stat().st_size
+        except OSError as error:
+            raise self._unreadable(error) from error
+
+    def open(self) -> BinaryIO:
+        """Return a seekable binary file at its start, for the caller to close.
+
+        Raises:
+            InputError: the path is missing, forbidden, or no regular file.
+        """
+        if isinstance(self.content, bytes):
+            return io.BytesIO(self.content)
+        if self.content.exists() and not self.content.is_file():
+            raise InputError(
+                "not a regular file",
+                at=Location(name=self.name),
+                hint="name the files in a directory; to read a pipe, use -",
+            )
+        try:
+            return self.content.open("rb")
+        except OSError as error:
+            raise self._unreadable(error) from error
+
+    def head(self, length: int = 4096) -> bytes:
+        """Return the first ``length`` bytes, or fewer where there are no more."""
+        with self.open() as file:
+            return file.read(length)
+
+    def _unreadable(self, error: OSError) -> InputError:
+        return InputError(
+            f"cannot be read: {error.strerror or error}",
+            at=Location(name=self.name),
+            hint="check the path and its permissions",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions:
+    """What is wanted from a profile.
+
+    ``allow_truncated`` takes what is whole of a damaged profile. ``keyed`` and ``instructions``
+    name the counters whose values per key (opcode, block size …) and per instruction address are
+    kept.
+    """
+
+    allow_truncated: bool = False
+    keyed: frozenset[str] = frozenset()
+    instructions: frozenset[str] = frozenset()
+
+
+class Reader(Protocol):
+    """A module that reads one format.
+
+    ``FORMAT`` is its name on the command line; ``COUNTERS`` names the file of ``rules/counters/``
+    that says what its counters mean.
+    """
+
+    FORMAT: str
+    COUNTERS: str
+
+    def accepts(self, head: bytes) -> bool:
+        """Tell by a file's first bytes whether it has this format."""
+
+    def read(self, source: Source, options: ReadOptions) -> Iterator[Record]:
+        """Yield launches and what was skipped in file order, and last of all one session.
+
+        Raises:
+            InputError: the profile is damaged or no profile of this format.
+        """

@@ -1,0 +1,199 @@
+"""One result of a report as a launch: its counters, shape and ranges.
+
+Source: NVIDIA, Nsight Compute Customization Guide, "Report File Format"; what it leaves open, as
+observed in reports of 2019 to 2026.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from advisor.model import Dim3, Keyed, Launch
+from advisor.readers import ncu_messages as messages
+from advisor.readers.base import ReadOptions
+from advisor.readers.ncu_findings import findings
+from advisor.readers.ncu_messages import text, value_of
+
+_LISTS = ("group:", "regex:")  # texts that only list the members of a request
+_GRID_IN_BLOCKS_SINCE = (2020, 3)  # profiler version; before, the grid was stored in threads
+_CURVES_KEPT = 64  # of one report: those of the kernels launched last
+
+
+class LaunchReader:
+    """Turns the results of one report into launches.
+
+    ``names`` is the report's table of texts, which grows as blocks are read; ``devices`` are the
+    ids of its devices. Counters with one value per key are mostly curves that repeat with every
+    launch of a kernel, so each curve is decoded once.
+    """
+
+    def __init__(
+        self,
+        options: ReadOptions,
+        *,
+        names: Sequence[str],
+        devices: Sequence[int],
+        version: str | None,
+    ) -> None:
+        self._names = names
+        self._devices = devices
+        self._grid_in_blocks = _grid_in_blocks(version)
+        self._keyed = options.keyed
+        self._instructions = options.instructions
+        self._wanted = options.keyed | options.instructions
+        self._curve = functools.lru_cache(maxsize=_CURVES_KEPT)(_by_key)
+
+    def launch(self, result: Any, *, index: int, process: int | None) -> Launch:
+        """Return the launch that ``result`` tells of.
+
+        Raises:
+            IndexError: a counter's name is not in the table of texts.
+        """
+        numbers, texts, instanced = self._values(result)
+        counters = {name: number for name, number in numbers.items() if math.isfinite(number)}
+        block = _dimensions(result, "block")
+        return Launch(
+            index=index,
+            kernel_name=_kernel_name(result),
+            mangled_name=text(result.mangled) or None,
+            grid=self._grid(result, counters, block),
+            block=block,
+            device=self._device(counters),
+            context=result.context if result.HasField("context") else None,
+            stream=result.stream if result.HasField("stream") else None,
+            process=process,
+            started_at=float(result.created) if result.created else None,
+            nvtx=tuple(_ranges(result)),
+            clock_locked=result.clock.executed if result.clock.HasField("executed") else None,
+            counters=counters,
+            texts=texts,
+            keyed={n: self._curve(data) for n, data in instanced.items() if n in self._keyed},
+            instructions={
+                n: _by_address(data) for n, data in instanced.items() if n in self._instructions
+            },
+            reference_findings=tuple(findings(result)),
+            invalid_counters=len(numbers) - len(counters),
+        )
+
+    def _values(self, result: Any) -> tuple[dict[str, float], dict[str, str], dict[str, bytes]]:
+        """Return numbers (perhaps NaN), texts, and wanted counters with instances as raw bytes.
+
+        Some versions repeat an entry with another value; the last one counts. An entry without a
+        value says nothing.
+        """
+        numbers: dict[str, float] = {}
+        texts: dict[str, str] = {}
+        instanced: dict[str, bytes] = {}
+        for metric in result.metrics:
+            name = self._names[metric.name_id]
+            value = value_of(metric.value)
+            if isinstance(value, float):
+                numbers[name] = value
+            elif value is not None and not name.startswith(_LISTS):
+                texts[name] = value
+            if name in self._wanted:
+                instanced[name] = metric.SerializeToString()
+        return numbers, texts, instanced
+
+    def _grid(self, result: Any, counters: Mapping[str, float], block: Dim3 | None) -> Dim3 | None:
+        """Return the grid in blocks, which old reports store in threads.
+
+        The counters of the launch decide where they are; without them the profiler's version does.
+        """
+        told = [counters.get(f"launch__grid_dim_{axis}") for axis in "xyz"]
+        if (known := _integers(told)) is not None:
+            return known
+        grid = _dimensions(result, "grid")
+        if grid is None or block is None:
+            return None
+        blocks = _divided(grid, block)
+        size = counters.get("launch__grid_size")
+        if size is None:
+            return grid if self._grid_in_blocks else blocks
+        candidates = (shape for shape in (grid, blocks) if shape and math.prod(shape) == size)
+        return next(candidates, None)
+
+    def _device(self, counters: Mapping[str, float]) -> int | None:
+        """Return the id of the launch's device; a report of one device need not name it."""
+        told = counters.get("launch__device_id")
+        if told is not None:
+            return int(told)
+        return self._devices[0] if len(self._devices) == 1 else None
+
+
+def _grid_in_blocks(version: str | None) -> bool:
+    """Tell by the profiler's version, absent up to early 2020, what a stored grid counts."""
+    numbers = re.match(r"(\d+)\.(\d+)", version or "")
+    return numbers is not None and (int(numbers[1]), int(numbers[2])) >= _GRID_IN_BLOCKS_SINCE
+
+
+def _kernel_name(result: Any) -> str:
+    """Return the most readable name there is; C, Fortran and Triton kernels lack the first."""
+    return text(result.demangled or result.function or result.mangled) or "unnamed kernel"
+
+
+def _dimensions(result: Any, field: str) -> Dim3 | None:
+    if not result.HasField(field):
+        return None
+    shape = getattr(result, field)
+    return shape.x, shape.y, shape.z
+
+
+def _integers(numbers: Sequence[float | None]) -> Dim3 | None:
+    x, y, z = numbers
+    return None if x is None or y is None or z is None else (int(x), int(y), int(z))
+
+
+def _divided(grid: Dim3, block: Dim3) -> Dim3 | None:
+    """Return ``grid`` over ``block`` where that leaves no rest on any axis."""
+    if 0 in block or any(threads % size for threads, size in zip(grid, block, strict=True)):
+        return None
+    x, y, z = (threads // size for threads, size in zip(grid, block, strict=True))
+    return x, y, z
+
+
+def _instances(data: bytes) -> Iterator[tuple[float | str | int, float]]:
+    """Yield key and value of the instances that have a number other than zero."""
+    for instance in messages.InstancedMetric.FromString(data).instances:
+        value = value_of(instance.value)
+        key_kind = instance.key.WhichOneof("kind")
+        if key_kind and isinstance(value, float) and value and math.isfinite(value):
+            yield getattr(instance.key, key_kind), value
+
+
+def _by_key(data: bytes) -> Keyed:
+    pairs = [
+        (text(key) if isinstance(key, bytes) else str(key), value)
+        for key, value in _instances(data)
+    ]
+    return _paired(pairs)
+
+
+def _by_address(data: bytes) -> Keyed:
+    pairs = [(hex(key), value) for key, value in _instances(data) if isinstance(key, int)]
+    return _paired(pairs)
+
+
+def _paired(pairs: Sequence[tuple[str, float]]) -> Keyed:
+    return Keyed(keys=tuple(key for key, _ in pairs), values=tuple(value for _, value in pairs))
+
+
+def _ranges(result: Any) -> Iterator[str]:
+    """Yield the names of the NVTX ranges around the launch, per domain, innermost last."""
+    registered = {
+        (domain.id, entry.id): entry.text
+        for domain in result.nvtx.domains
+        for entry in domain.registered
+    }
+    for thread in result.nvtx.threads:
+        if thread.id != result.thread:
+            continue
+        for stack in thread.stacks:
+            for item in stack.ranges:
+                message = item.attributes.message
+                known = registered.get((stack.domain, message.handle), b"")
+                yield text(item.name or message.text or known)

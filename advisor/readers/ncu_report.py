@@ -1,0 +1,129 @@
+"""Read kernel launches from a report of Nsight Compute (``.ncu-rep``, 2019 to 2026).
+
+The reader streams: it holds one launch at a time, whatever the size of the file. Session data is
+scattered over the blocks, some of it behind the first launch, so block headers are read twice:
+first to merge the session, then with the entries between them.
+
+Source: NVIDIA, Nsight Compute Customization Guide, "Report File Format".
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from google.protobuf.message import DecodeError
+
+from advisor.errors import InputError
+from advisor.model import Launch, Record, Session, Skipped
+from advisor.readers.base import ReadOptions, Source
+from advisor.readers.ncu_container import MAGIC, Block, Container, Entry
+from advisor.readers.ncu_launch import LaunchReader
+from advisor.readers.ncu_messages import text
+from advisor.readers.ncu_session import SessionPieces
+
+FORMAT = "ncu-rep"
+COUNTERS = "ncu"
+SUFFIXES = (".ncu-rep", ".nsight-cuprof-report")
+"""What such files are called; for messages only, content decides."""
+
+
+def accepts(head: bytes) -> bool:
+    """Tell by the first four bytes whether this is a report."""
+    return head.startswith(MAGIC)
+
+
+def read(source: Source, options: ReadOptions) -> Iterator[Record]:
+    """Yield launches and what was skipped in file order, and last of all the session.
+
+    Counters are in the profiler's base units (byte, ns, Hz, percent).
+
+    Raises:
+        InputError: the report is cut short or damaged; names offset and block, and how many
+            launches are whole. With ``options.allow_truncated`` the rest is skipped instead.
+    """
+    with source.open() as file:
+        container = Container(file, name=source.name, size=source.size)
+        whole = _session(container)
+        report = _Report(container, source.name, whole, options)
+        try:
+            yield from report.records()
+        except InputError as error:
+            if not options.allow_truncated or error.at is None or not error.at.offset:
+                raise _with_count(error, report.launches) from error
+            yield Skipped(place=str(error.at), reason=f"{error.problem}; the rest is left out")
+        yield whole
+
+
+class _Report:
+    """The launches of one report, and how many there have been."""
+
+    def __init__(
+        self, container: Container, name: str, whole: Session, options: ReadOptions
+    ) -> None:
+        self.launches = 0
+        self._container = container
+        self._name = name
+        self._names: list[str] = []
+        self._process: int | None = None
+        self._reader = LaunchReader(
+            options,
+            names=self._names,
+            devices=[device.id for device in whole.devices],
+            version=whole.profiler_version,
+        )
+
+    def records(self) -> Iterator[Launch | Skipped]:
+        """Yield launches, and ranges as skipped, in file order."""
+        for block in self._container.blocks():
+            self._enter(block)
+            for entry in self._container.entries(block):
+                if entry.kind == "result":
+                    yield self._launch(entry)
+                    self.launches += 1
+                elif entry.kind == "range":
+                    yield Skipped(
+                        place=f"{self._name}: block {block.number}",
+                        reason="a range of kernels measured together, not a launch of one kernel",
+                    )
+
+    def _enter(self, block: Block) -> None:
+        header = block.header
+        self._names += [text(name) for name in header.strings.texts]
+        for piece in (header.session, header.process):
+            if piece.HasField("pid"):
+                self._process = piece.pid
+
+    def _launch(self, entry: Entry) -> Launch:
+        result = self._container.result(entry)
+        try:
+            return self._reader.launch(result, index=self.launches, process=self._process)
+        except IndexError as error:
+            problem = f"block {entry.block} names a counter that no table of names has"
+            raise self._container.damaged(entry.start, problem) from error
+        except DecodeError as error:
+            problem = f"block {entry.block} has a counter with damaged instances ({error})"
+            raise self._container.damaged(entry.start, problem) from error
+
+
+def _session(container: Container) -> Session:
+    """Return what the blocks up to the first damage say about the run."""
+    pieces = SessionPieces()
+    with contextlib.suppress(InputError):
+        for block in container.blocks():
+            pieces.add(block.header)
+    return pieces.session()
+
+
+def _with_count(error: InputError, launches: int) -> InputError:
+    """Return ``error`` with the number of launches before it and what can be done."""
+    if not launches:
+        return InputError(
+            error.problem, at=error.at, hint="the file holds no whole launch: copy it again"
+        )
+    noun = "launch" if launches == 1 else "launches"
+    return InputError(
+        f"{error.problem}; {launches:,} {noun} before it are whole",
+        at=error.at,
+        hint="copy the file again, or take what is whole with --allow-truncated",
+    )
