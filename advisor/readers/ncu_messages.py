@@ -231,12 +231,21 @@ def _classes() -> dict[str, Any]:
 
 # The classes are made while the program runs, so a type checker cannot know their fields.
 _CLASSES = _classes()
+Attribute = _CLASSES["Attribute"]
 BlockHeader = _CLASSES["BlockHeader"]
+Device = _CLASSES["Device"]
+Dim3 = _CLASSES["Dim3"]
 FileHeader = _CLASSES["FileHeader"]
 InstancedMetric = _CLASSES["InstancedMetric"]
+Item = _CLASSES["Item"]
+Message = _CLASSES["Message"]
+Pair = _CLASSES["Pair"]
 Process = _CLASSES["Process"]
+Properties = _CLASSES["Properties"]
 Result = _CLASSES["Result"]
+RuleResult = _CLASSES["RuleResult"]
 Session = _CLASSES["Session"]
+Value = _CLASSES["Value"]
 
 
 def text(data: bytes) -> str:

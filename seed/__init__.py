@@ -1,0 +1,1 @@
+"""What the project is born with: devices, ceilings, and example runs that it simulates itself."""

@@ -1,0 +1,1 @@
+"""The making of the example runs: a little model of a machine and the reports it would write."""
