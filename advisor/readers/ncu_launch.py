@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from advisor.model import Dim3, Keyed, Launch
@@ -156,30 +156,40 @@ def _divided(grid: Dim3, block: Dim3) -> Dim3 | None:
     return x, y, z
 
 
-def _instances(data: bytes) -> Iterator[tuple[float | str | int, float]]:
-    """Yield key and value of the instances that have a number other than zero."""
-    for instance in messages.InstancedMetric.FromString(data).instances:
-        value = value_of(instance.value)
-        key_kind = instance.key.WhichOneof("kind")
-        if key_kind and isinstance(value, float) and value and math.isfinite(value):
-            yield getattr(instance.key, key_kind), value
-
-
 def _by_key(data: bytes) -> Keyed:
-    pairs = [
-        (text(key) if isinstance(key, bytes) else str(key), value)
-        for key, value in _instances(data)
-    ]
-    return _paired(pairs)
+    """Return the values of an instanced metric by opcode, block size, register count …"""
+    return _keyed(data, _key)
 
 
 def _by_address(data: bytes) -> Keyed:
-    pairs = [(hex(key), value) for key, value in _instances(data) if isinstance(key, int)]
-    return _paired(pairs)
+    """Return the values of an instanced metric by instruction address."""
+    return _keyed(data, _address)
 
 
-def _paired(pairs: Sequence[tuple[str, float]]) -> Keyed:
-    return Keyed(keys=tuple(key for key, _ in pairs), values=tuple(value for _, value in pairs))
+def _keyed(data: bytes, name: Callable[[Any], str | None]) -> Keyed:
+    """Return the instances that ``name`` finds a key for and whose value is finite and not zero."""
+    keys: list[str] = []
+    values: list[float] = []
+    for instance in messages.InstancedMetric.FromString(data).instances:
+        number = _number(instance.value)
+        if number and math.isfinite(number) and (key := name(instance.key)) is not None:
+            keys.append(key)
+            values.append(number)
+    return Keyed(keys=tuple(keys), values=tuple(values))
+
+
+def _number(value: Any) -> float:
+    """Return the number of a value, zero where it has none: the caller wants neither."""
+    return float(value.u64 or value.f64 or value.u32 or value.f32)
+
+
+def _key(key: Any) -> str | None:
+    return text(key.text) or str(key.u64 or key.u32) if key.WhichOneof("kind") else None
+
+
+def _address(key: Any) -> str | None:
+    address = key.u64 or key.u32
+    return hex(address) if address else None
 
 
 def _ranges(result: Any) -> Iterator[str]:
