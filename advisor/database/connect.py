@@ -1,0 +1,201 @@
+"""Open the database file: to write, to read, or for a query of the user's own.
+
+DuckDB lets either one process write or many read. Whoever comes second waits, then is told which
+process holds the file. A file that does not exist yet is made beside its place and linked into it
+whole, so that neither a crash nor a second process ever meets half a database.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+
+from advisor.database import schema
+from advisor.errors import DatabaseError, Location
+
+DEFAULT_WAIT = 30.0
+"""Seconds to wait for a lock that another process holds."""
+
+_PAUSES = (0.02, 0.1)  # seconds between two tries, at least and at most
+_LOCKED = "Could not set lock on file"
+_HOLDER = re.compile(r"held in (?P<program>.+?)(?: by user \S+)? \(PID (?P<pid>\d+)\)")
+ALONE: dict[str, bool] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "python_enable_replacements": False,
+}
+"""Settings of every connection: nothing is fetched, and SQL sees no Python variable."""
+
+_SANDBOX: dict[str, bool] = {**ALONE, "enable_external_access": False}
+
+
+@contextlib.contextmanager
+def open_for_writing(
+    path: str | Path, wait: float = DEFAULT_WAIT
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a connection that may write; a missing file is made, with the newest schema.
+
+    ``wait`` is in seconds. What is not committed when the block ends is rolled back.
+
+    Raises:
+        DatabaseError: locked for longer than ``wait``, of another schema, no database, or the
+            disk does not take it.
+    """
+    path = Path(path)
+    if not path.exists():
+        create(path)
+    with opened(path, wait=wait, read_only=False) as connection:
+        schema.require_head(connection, path)
+        yield connection
+
+
+@contextlib.contextmanager
+def open_for_reading(
+    path: str | Path, wait: float = DEFAULT_WAIT
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a connection that may only read; it can make temporary views and tables.
+
+    Raises:
+        DatabaseError: missing, locked for longer than ``wait``, of another schema, or no database.
+    """
+    path = Path(path)
+    with opened(path, wait=wait, read_only=True) as connection:
+        schema.require_head(connection, path)
+        yield connection
+
+
+@contextlib.contextmanager
+def open_for_query(
+    path: str | Path, wait: float = DEFAULT_WAIT
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a connection for SQL that somebody else wrote.
+
+    It can read this one file and nothing else: no other file, network, extension, Python variable
+    or setting.
+
+    Raises:
+        DatabaseError: as ``open_for_reading``.
+    """
+    path = Path(path)
+    with opened(path, wait=wait, read_only=True, settings=_SANDBOX) as connection:
+        schema.require_head(connection, path)
+        connection.execute("SET lock_configuration = true")
+        yield connection
+
+
+@contextlib.contextmanager
+def opened(
+    path: Path, *, wait: float, read_only: bool, settings: dict[str, bool] | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a connection to an existing file of any schema.
+
+    Raises:
+        DatabaseError: missing, locked for longer than ``wait`` seconds, no database, or a failure
+            of the disk while the block ran.
+    """
+    if not path.is_file():
+        problem = "is not a file" if path.exists() else "there is no such database"
+        hint = "advisor ingest PROFILE makes one; --db names another"
+        raise DatabaseError(problem, at=Location(name=str(path)), hint=hint)
+    connection = _connect(path, wait, read_only=read_only, settings=settings or ALONE)
+    try:
+        connection.execute("SET TimeZone = 'UTC'")
+        yield connection
+    except (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException) as error:
+        raise DatabaseError(
+            f"reading or writing failed: {_first_line(error)}",
+            at=Location(name=str(path)),
+            hint="what was not finished is not stored; make room or repair the disk",
+        ) from error
+    finally:
+        connection.close()
+
+
+def create(path: Path) -> None:
+    """Make the database ``path`` unless somebody else made it first.
+
+    Raises:
+        DatabaseError: the folder is missing or does not take it.
+    """
+    try:
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+            made = Path(folder) / "new.duckdb"
+            schema.migrate(made)
+            _put(made, path)
+    except OSError as error:
+        raise DatabaseError(
+            f"cannot be made: {error.strerror}",
+            at=Location(name=str(path)),
+            hint="--db names a file in a folder that can be written",
+        ) from error
+
+
+def _put(made: Path, path: Path) -> None:
+    """Give ``made`` its place, without ever replacing what is there."""
+    try:
+        os.link(made, path)
+    except FileExistsError:
+        return
+    except OSError:  # a file system without hard links
+        if not path.exists():
+            made.rename(path)
+
+
+def _connect(
+    path: Path, wait: float, *, read_only: bool, settings: dict[str, bool]
+) -> duckdb.DuckDBPyConnection:
+    deadline = time.monotonic() + wait
+    while True:
+        try:
+            return duckdb.connect(str(path), read_only=read_only, config=dict(settings))
+        except duckdb.Error as error:
+            if _LOCKED not in str(error):
+                raise _unusable(path, error) from error
+            if time.monotonic() >= deadline:
+                raise _locked(path, wait, error) from error
+        time.sleep(secrets.SystemRandom().uniform(*_PAUSES))
+
+
+def _locked(path: Path, wait: float, error: duckdb.Error) -> DatabaseError:
+    found = _HOLDER.search(str(error))
+    holder = "another process"
+    if found is not None:
+        command = _command_line(int(found["pid"])) or found["program"]
+        holder = f"process {found['pid']} ({command})"
+    return DatabaseError(
+        f"locked by {holder}; waited {wait:g} s",
+        at=Location(name=str(path)),
+        hint="let it finish, or wait longer with --wait SECONDS",
+    )
+
+
+def _command_line(pid: int) -> str | None:
+    """Return what process ``pid`` was started as, where the system tells (Linux)."""
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return None
+    return b" ".join(words).decode(errors="replace").strip() or None
+
+
+def _unusable(path: Path, error: duckdb.Error) -> DatabaseError:
+    text = _first_line(error)
+    hint = "choose another file with --db, or restore a backup"
+    if "different configuration" in text:
+        hint = "this process has the file open already, in another way"
+    elif "Permission denied" in text or "read-only" in text.lower():
+        hint = "the file or its folder cannot be written; --db names another"
+    return DatabaseError(f"cannot be opened: {text}", at=Location(name=str(path)), hint=hint)
+
+
+def _first_line(error: duckdb.Error) -> str:
+    return str(error).strip().splitlines()[0]

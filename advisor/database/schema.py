@@ -1,0 +1,107 @@
+"""Which schema a file has, which is the newest, and how one becomes the other.
+
+Telling them apart costs one read; alembic and SQLAlchemy are imported only to change a schema.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+
+from advisor import __version__
+from advisor.errors import DatabaseError, Location
+from advisor.resources import data_dir
+
+_WRITTEN_BY = "schema_written_by"
+
+
+def revisions(scripts: Path | None = None) -> tuple[str, ...]:
+    """Return the revisions of the folder ``scripts``, oldest first, told by their file names."""
+    scripts = scripts or data_dir("migrations")
+    return tuple(sorted(p.name.split("_")[0] for p in (scripts / "versions").glob("[0-9]*.py")))
+
+
+def revision_of(connection: duckdb.DuckDBPyConnection, path: Path) -> str:
+    """Return the revision of an open file.
+
+    Raises:
+        DatabaseError: the file was not made by this program.
+    """
+    try:
+        rows = connection.execute("SELECT version_num FROM alembic_version").fetchall()
+    except duckdb.CatalogException as error:
+        raise _foreign(path) from error
+    if len(rows) != 1 or not str(rows[0][0]).isdigit():
+        raise _foreign(path)
+    return str(rows[0][0])
+
+
+def require_head(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Check that an open file has the newest schema.
+
+    Raises:
+        DatabaseError: it is older, newer, or no database of this program; says what to do.
+    """
+    revision, head = revision_of(connection, path), revisions()[-1]
+    if revision < head:
+        raise DatabaseError(
+            f"has schema {revision}, this version works with {head}",
+            at=Location(name=str(path)),
+            hint=f"run: advisor --db {path} db upgrade",
+        )
+    if revision > head:
+        writer = written_by(connection)
+        needed = "a newer version" if writer is None else f"advisor {writer} or newer"
+        raise DatabaseError(
+            f"has schema {revision}; advisor {__version__} knows {head} at most",
+            at=Location(name=str(path)),
+            hint=f"install {needed}",
+        )
+
+
+def written_by(connection: duckdb.DuckDBPyConnection) -> str | None:
+    """Return the version of the program that made or last upgraded the schema."""
+    query = "SELECT value FROM meta WHERE key = ?"
+    row = connection.execute(query, [_WRITTEN_BY]).fetchone()
+    return None if row is None else str(row[0])
+
+
+def migrate(path: Path, scripts: Path | None = None, *, to: str = "head") -> None:
+    """Bring the file ``path`` to revision ``to`` in one transaction; a missing file is made.
+
+    Raises:
+        DatabaseError: a migration failed; the file is as before.
+    """
+    from alembic import command
+    from alembic.config import Config
+    from sqlalchemy import URL, create_engine
+    from sqlalchemy.exc import DBAPIError
+    from sqlalchemy.pool import NullPool
+
+    config = Config()
+    location = str(scripts or data_dir("migrations")).replace("%", "%%")
+    config.set_main_option("script_location", location)
+    engine = create_engine(URL.create("duckdb", database=str(path)), poolclass=NullPool)
+    try:
+        with engine.begin() as connection:
+            config.attributes["connection"] = connection
+            command.upgrade(config, to)
+            connection.exec_driver_sql(
+                "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = EXCLUDED.value",
+                (_WRITTEN_BY, __version__),
+            )
+    except DBAPIError as error:
+        raise DatabaseError(
+            f"cannot bring the schema to {to}: {error.orig}", at=Location(name=str(path))
+        ) from error
+    finally:
+        engine.dispose()
+
+
+def _foreign(path: Path) -> DatabaseError:
+    return DatabaseError(
+        "is a DuckDB file, but not one that advisor made",
+        at=Location(name=str(path)),
+        hint="choose another file with --db",
+    )
