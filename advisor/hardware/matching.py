@@ -1,0 +1,153 @@
+"""Which device of the seed data a profile came from.
+
+A name must be equal to an alias as a whole: prefixes name other products. Where several devices
+share an alias, and where a name covers more than one product, the reported attributes decide.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from advisor.hardware.devices import load_devices
+from advisor.resources import data_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from advisor.hardware.devices import DeviceSpec
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportedProperties:
+    """What a profile says about its device; sizes in B, clock in Hz, None where it is silent."""
+
+    compute_capability: str | None = None
+    unit_count: float | None = None
+    bus_width: float | None = None
+    memory_bytes: float | None = None
+    l2_bytes: float | None = None
+    boost_clock: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceMatch:
+    """The device of a profile.
+
+    ``spec`` is None for a device that the seed data do not have; ``device_id`` then comes from the
+    reported name. ``note`` is a sentence for the user, None where nothing is in doubt.
+    """
+
+    device_id: str
+    name: str
+    spec: DeviceSpec | None
+    properties: ReportedProperties
+    note: str | None = None
+
+
+def match_device(
+    name: str,
+    attributes: Mapping[str, float | str],
+    devices: Sequence[DeviceSpec] | None = None,
+) -> str | None:
+    """Return the id of the device that reports itself so, None where the seed data lack it."""
+    found = identify_device(name, attributes, devices)
+    return None if found.spec is None else found.spec.device_id
+
+
+def identify_device(
+    name: str,
+    attributes: Mapping[str, float | str],
+    devices: Sequence[DeviceSpec] | None = None,
+) -> DeviceMatch:
+    """Return the device that reports itself by this name and these attributes.
+
+    ``attributes`` are under the vendor's names and in the vendor's units. ``devices`` None means
+    the shipped ones.
+    """
+    known = load_devices() if devices is None else devices
+    properties = read_properties(attributes)
+    named = [d for d in known if _plain(name) in {_plain(alias) for alias in (d.name, *d.aliases)}]
+    fitting = [d for d in named if not _contradicts(d, properties)]
+    if not fitting:
+        return _unknown(name, properties, named)
+    fitting = _nearest_memory(fitting, properties.memory_bytes)
+    note = None
+    if len(fitting) > 1:
+        others = ", ".join(d.name for d in fitting[1:])
+        note = f"{name!r} may also be {others}; {fitting[0].name} is assumed"
+    return DeviceMatch(
+        device_id=fitting[0].device_id,
+        name=name,
+        spec=fitting[0],
+        properties=properties,
+        note=note,
+    )
+
+
+def read_properties(attributes: Mapping[str, float | str]) -> ReportedProperties:
+    """Return what the reported attributes say, in SI units."""
+    path = data_dir("seed") / "reported-attributes.yaml"
+    with path.open(encoding="utf-8") as stream:
+        document: dict[str, Any] = yaml.load(stream, Loader=yaml.CSafeLoader)
+    capability = document["compute_capability"]
+    major = _number(attributes, capability["major"])
+    minor = _number(attributes, capability["minor"])
+    values = {
+        name: _number(attributes, entry["attribute"], scale=entry.get("scale", 1))
+        for name, entry in document["properties"].items()
+    }
+    return ReportedProperties(
+        compute_capability=f"{major:.0f}.{minor or 0:.0f}" if major else None,
+        **{name: value or None for name, value in values.items()},
+    )
+
+
+def _number(attributes: Mapping[str, float | str], name: str, *, scale: float = 1) -> float | None:
+    value = attributes.get(name)
+    return value * scale if isinstance(value, (int, float)) else None
+
+
+def _unknown(name: str, properties: ReportedProperties, named: Sequence[DeviceSpec]) -> DeviceMatch:
+    if named:
+        why = f"{name!r} is reported with other properties than {named[0].name}"
+    elif name.strip():
+        why = f"{name!r} is not among the known devices"
+    else:
+        why = "the profile does not name its device"
+    slug = re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")
+    return DeviceMatch(
+        device_id=f"reported-{slug or 'unnamed'}",
+        name=name,
+        spec=None,
+        properties=properties,
+        note=f"{why}: the peaks in the profile are used, rated ones are unknown",
+    )
+
+
+def _plain(name: str) -> str:
+    """Return the name without what drivers add or drop: case, spaces, a leading vendor."""
+    return re.sub(r"\s+", " ", name).strip().casefold().removeprefix("nvidia ")
+
+
+def _contradicts(device: DeviceSpec, reported: ReportedProperties) -> bool:
+    pairs = (
+        (device.unit_count, reported.unit_count),
+        (device.bus_width, reported.bus_width),
+        (device.compute_capability, reported.compute_capability),
+    )
+    return any(a is not None and b is not None and a != b for a, b in pairs)
+
+
+def _nearest_memory(devices: list[DeviceSpec], reported: float | None) -> list[DeviceSpec]:
+    """Return the devices whose memory is nearest to the reported one; all, where nothing is known.
+
+    Sizes are never equal: firmware and error correction take a part.
+    """
+    if reported is None:
+        return devices
+    distances = [abs(reported - (device.memory_bytes or 0)) for device in devices]
+    return [d for d, distance in zip(devices, distances, strict=True) if distance == min(distances)]

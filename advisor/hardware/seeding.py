@@ -1,0 +1,196 @@
+"""Bring the devices of the seed data, and those that profiles report, into a database."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from advisor.hardware.devices import load_devices, load_occupancy_limits, seed_files
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import duckdb
+
+    from advisor.hardware.devices import DeviceSpec, OccupancyLimits
+    from advisor.hardware.matching import DeviceMatch
+
+_HASH = "seed_hash"
+Value = float | str | list[str] | None
+Row = dict[str, Value]
+
+
+def seed_database(connection: duckdb.DuckDBPyConnection, folder: Path | None = None) -> bool:
+    """Bring the tables device, ceiling and occupancy_limit to the seed data; tell if they changed.
+
+    Nothing is done where the file already holds these very data. Devices that the user added or a
+    profile reported stay. All or nothing; call it outside of a transaction. ``folder`` None means
+    the shipped seed data.
+    """
+    digest = seed_hash(folder)
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", [_HASH]).fetchone()
+    if row == (digest,):
+        return False
+    devices = load_devices(folder)
+    connection.begin()
+    try:
+        _replace(connection, devices, load_occupancy_limits(folder))
+        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [_HASH, digest])
+    except BaseException:
+        connection.rollback()
+        raise
+    connection.commit()
+    return True
+
+
+def store_device(connection: duckdb.DuckDBPyConnection, match: DeviceMatch) -> str:
+    """Return the id of the profile's device, which is then a row of the table device.
+
+    A device that the seed data lack gets a row of what the profile says about it, without ceilings.
+    The first profile that reports it decides.
+    """
+    known = connection.execute("SELECT 1 FROM device WHERE device_id = ?", [match.device_id])
+    if match.spec is None and known.fetchone() is None:
+        _insert(connection, "device", [_reported_row(match)])
+    return match.device_id
+
+
+def seed_hash(folder: Path | None = None) -> str:
+    """Return the SHA-256 over names and contents of the seed files."""
+    digest = hashlib.sha256()
+    for path in seed_files(folder):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _replace(
+    connection: duckdb.DuckDBPyConnection,
+    devices: Sequence[DeviceSpec],
+    occupancy: Sequence[OccupancyLimits],
+) -> None:
+    rows = [_device_row(device) for device in sorted(devices, key=lambda d: d.device_id)]
+    ids = [row["device_id"] for row in rows]
+    connection.execute(
+        "DELETE FROM ceiling WHERE list_contains(?::VARCHAR[], device_id)"
+        " OR device_id IN (SELECT device_id FROM device WHERE origin = 'seed')",
+        [ids],
+    )
+    connection.execute(
+        "DELETE FROM device WHERE origin = 'seed' AND NOT list_contains(?::VARCHAR[], device_id)",
+        [ids],
+    )
+    _insert(connection, "device", rows, replace=True)
+    _insert(connection, "ceiling", [row for d in devices for row in _ceiling_rows(d)])
+    _insert(connection, "occupancy_limit", _occupancy_rows(occupancy), replace=True)
+
+
+def _insert(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    rows: Sequence[Row],
+    *,
+    replace: bool = False,
+) -> None:
+    """Insert the rows in one statement; with ``replace``, over those with the same key."""
+    types = connection.execute(
+        "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ?", [table]
+    ).fetchall()
+    columns = [(name, kind) for name, kind in types if name in rows[0]]
+    selected = ", ".join(f'unnest(${name}::{kind}[]) AS "{name}"' for name, kind in columns)
+    verb = "INSERT OR REPLACE INTO" if replace else "INSERT INTO"
+    parameters = {name: [row[name] for row in rows] for name, _ in columns}
+    connection.execute(" ".join((verb, table, "BY NAME SELECT", selected)), parameters)
+
+
+def _device_row(device: DeviceSpec) -> Row:
+    return {
+        "device_id": device.device_id,
+        "name": device.name,
+        "vendor": device.vendor,
+        "architecture": device.architecture,
+        "chip": device.chip,
+        "form_factor": device.form_factor,
+        "aliases": list(device.aliases),
+        "isa": device.occupancy,
+        "compute_capability": _version(device.compute_capability),
+        "unit_kind": device.unit_kind,
+        "unit_count": device.unit_count,
+        "base_clock": device.base_clock,
+        "boost_clock": device.boost_clock,
+        "memory_type": device.memory_type,
+        "memory_size": device.memory_bytes,
+        "memory_bus_width": device.bus_width,
+        "l2_size": device.l2_bytes,
+        "unit_memory_size": device.unit_memory_bytes,
+        "power_limit": device.power,
+        "tensor_fp16_rate": _rate(device, "tensor_fp16"),
+        "tensor_tf32_rate": _rate(device, "tensor_tf32"),
+        "tensor_int8_rate": _rate(device, "tensor_int8"),
+        "notes": list(device.notes),
+        "sources": list(device.sources),
+        "confidence": device.confidence,
+        "origin": "seed",
+    }
+
+
+def _reported_row(match: DeviceMatch) -> Row:
+    reported = match.properties
+    capability = reported.compute_capability
+    return {
+        "device_id": match.device_id,
+        "name": match.name,
+        "aliases": [match.name],
+        "isa": None if capability is None else f"cc-{capability}",
+        "compute_capability": _version(capability),
+        "unit_count": reported.unit_count,
+        "boost_clock": reported.boost_clock,
+        "memory_size": reported.memory_bytes,
+        "memory_bus_width": reported.bus_width,
+        "l2_size": reported.l2_bytes,
+        "notes": [] if match.note is None else [match.note],
+        "sources": ["the profile"],
+        "origin": "report",
+    }
+
+
+def _ceiling_rows(device: DeviceSpec) -> list[Row]:
+    return [
+        {
+            "device_id": device.device_id,
+            "resource": ceiling.resource,
+            "kind": ceiling.kind,
+            "value": ceiling.value,
+            "unit": ceiling.unit,
+            "basis": ceiling.basis,
+            "method": ceiling.method,
+            "reference": ceiling.reference,
+            "source": ceiling.source,
+            "confidence": ceiling.confidence,
+            "note": ceiling.note,
+        }
+        for ceiling in sorted(device.ceilings, key=lambda c: (c.resource, c.kind))
+    ]
+
+
+def _occupancy_rows(occupancy: Sequence[OccupancyLimits]) -> list[Row]:
+    return [
+        {
+            "isa": entry.key,
+            "resource": resource,
+            "value": value,
+            "source": entry.source,
+            "confidence": entry.confidence,
+        }
+        for entry in sorted(occupancy, key=lambda o: o.key)
+        for resource, value in sorted(entry.limits.items())
+    ]
+
+
+def _rate(device: DeviceSpec, resource: str) -> float | None:
+    found = device.ceiling(resource)
+    return None if found is None else found.rate
+
+
+def _version(capability: str | None) -> float | None:
+    return None if capability is None else float(capability)

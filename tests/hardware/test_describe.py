@@ -1,0 +1,58 @@
+"""What the commands on hardware are given."""
+
+from __future__ import annotations
+
+import pytest
+
+from advisor.errors import UsageError
+from advisor.hardware.describe import describe_device, list_devices, lower_confidence
+
+
+def test_lists_all_devices_or_one_vendors() -> None:
+    everything = list_devices()
+    assert len(everything) == 89
+    assert {d.vendor for d in list_devices("nvidia")} == {"NVIDIA"}
+    v100 = next(d for d in everything if d.device_id == "nvidia-v100-sxm2-16gb")
+    assert v100.dram_bandwidth == pytest.approx(900e9)
+    assert v100.tensor_fp16 == pytest.approx(125e12)
+    assert v100.compute_capability == "7.0"
+
+
+def test_names_the_vendors_when_one_is_unknown() -> None:
+    with pytest.raises(UsageError, match="no device of vendor 'intle' is known") as caught:
+        list_devices("intle")
+    assert "Intel" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("name", ["nvidia-t4", "Tesla T4", "t4", "NVIDIA T4"])
+def test_finds_a_device_by_id_name_or_alias(name: str) -> None:
+    assert describe_device(name).device.device_id == "nvidia-t4"
+
+
+def test_suggests_the_nearest_name() -> None:
+    with pytest.raises(UsageError, match="no device called 'nvidia-t5' is known") as caught:
+        describe_device("nvidia-t5")
+    assert "nvidia-t4" in str(caught.value.hint)
+
+
+def test_computes_a_ridge_point_for_each_precision_by_hand() -> None:
+    # T4: 65 TFLOP/s of fp16 matrix work over 320 GB/s is 203.1; 8.1 of fp32 is 25.3.
+    nominal = {
+        r.resource: r.value for r in describe_device("T4").ridge_points if r.kind == "nominal"
+    }
+    assert nominal["tensor_fp16"] == pytest.approx(203.125)
+    assert nominal["vector_fp32"] == pytest.approx(25.3125)
+    assert set(nominal) == {
+        "vector_fp64", "vector_fp32", "vector_fp16", "tensor_fp16", "tensor_int8", "tensor_int4",
+    }  # fmt: skip
+
+
+def test_keeps_low_confidence_on_ceilings_and_ridge_points() -> None:
+    description = describe_device("nvidia-rtx-3060-12gb")
+    assert {c.confidence for c in description.device.ceilings if c.kind == "nominal"} == {"low"}
+    assert {r.confidence for r in description.ridge_points} == {"low"}
+
+
+def test_the_lower_of_two_confidences_counts() -> None:
+    assert lower_confidence("high", "medium") == "medium"
+    assert lower_confidence("low", "high") == "low"
