@@ -1,0 +1,74 @@
+# Everything that is built or installed stays in this folder: .venv, .cache, out, build, dist.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+JOBS ?= 2
+
+export PIP_CACHE_DIR := $(CURDIR)/.cache/pip
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_ROOT_USER_ACTION := ignore
+export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/pycache
+export RUFF_CACHE_DIR := $(CURDIR)/.cache/ruff
+export MYPY_CACHE_DIR := $(CURDIR)/.cache/mypy
+export HYPOTHESIS_STORAGE_DIRECTORY := $(CURDIR)/.cache/hypothesis
+export TMPDIR := $(CURDIR)/.cache/tmp
+
+.PHONY: help
+help:  ## Say what each target does
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(READY): pyproject.toml
+	@mkdir -p $(TMPDIR)
+	@python=""; \
+	for name in python3 python3.14 python3.13 python3.12 python3.11; do \
+	  if "$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    python="$$name"; break; \
+	  fi; \
+	done; \
+	if [ -z "$$python" ]; then \
+	  echo "advisor needs Python 3.11 or newer, and found none in PATH" >&2; exit 2; \
+	fi; \
+	[ -x $(BIN)/python ] || "$$python" -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	@touch $(READY)
+
+.PHONY: demo
+demo: $(READY)  ## Ingest the example runs and write their report to out/demo
+	@mkdir -p out
+	$(BIN)/advisor --db out/demo.duckdb demo --output out/demo
+
+.PHONY: test
+test: $(READY)  ## Run every test
+	$(BIN)/python -m pytest -n $(JOBS) -o cache_dir=.cache/pytest
+
+.PHONY: check
+check: $(READY)  ## Format, lint, types, imports, generated pages, tests and wheel: all of CI
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --cache-dir .cache/imports
+	$(BIN)/python -m docs.generate --check
+	$(MAKE) test
+	$(BIN)/python -m build --wheel --no-isolation --outdir dist
+
+.PHONY: docs
+docs: $(READY)  ## Write the generated pages: commands, schema, facts, rules
+	$(BIN)/python -m docs.generate
+
+.PHONY: bench
+bench: $(READY)  ## Measure, side by side in one run, and print ratios
+	$(BIN)/python -m benchmarks
+
+.PHONY: shots
+shots: demo  ## Render the reports in a browser, check the layout, keep the pictures in out/shots
+	$(BIN)/python -m benchmarks.shots
+
+.PHONY: clean
+clean:  ## Remove everything that make has made
+	rm -rf $(VENV) .cache build dist out .pytest_cache .mypy_cache .ruff_cache .hypothesis *.egg-info
