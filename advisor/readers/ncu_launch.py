@@ -16,10 +16,11 @@ from advisor.model import Dim3, Keyed, Launch
 from advisor.readers import ncu_messages as messages
 from advisor.readers.base import ReadOptions
 from advisor.readers.ncu_findings import findings
-from advisor.readers.ncu_messages import text, value_of
+from advisor.readers.ncu_messages import moment, text, value_of
 
 _LISTS = ("group:", "regex:")  # texts that only list the members of a request
 _GRID_IN_BLOCKS_SINCE = (2020, 3)  # profiler version; before, the grid was stored in threads
+_SIZE_LIMIT = 2**32  # no grid, block or device number reaches it
 _CURVES_KEPT = 64  # of one report: those of the kernels launched last
 
 
@@ -66,7 +67,7 @@ class LaunchReader:
             context=result.context if result.HasField("context") else None,
             stream=result.stream if result.HasField("stream") else None,
             process=process,
-            started_at=float(result.created) if result.created else None,
+            started_at=moment(result.created),
             nvtx=tuple(_ranges(result)),
             clock_locked=result.clock.executed if result.clock.HasField("executed") else None,
             counters=counters,
@@ -104,9 +105,9 @@ class LaunchReader:
 
         The counters of the launch decide where they are; without them the profiler's version does.
         """
-        told = [counters.get(f"launch__grid_dim_{axis}") for axis in "xyz"]
-        if (known := _integers(told)) is not None:
-            return known
+        told = _shape(*(counters.get(f"launch__grid_dim_{axis}") for axis in "xyz"))
+        if told is not None:
+            return told
         grid = _dimensions(result, "grid")
         if grid is None or block is None:
             return None
@@ -120,7 +121,7 @@ class LaunchReader:
     def _device(self, counters: Mapping[str, float]) -> int | None:
         """Return the id of the launch's device; a report of one device need not name it."""
         told = counters.get("launch__device_id")
-        if told is not None:
+        if told is not None and _is_size(told):
             return int(told)
         return self._devices[0] if len(self._devices) == 1 else None
 
@@ -140,12 +141,18 @@ def _dimensions(result: Any, field: str) -> Dim3 | None:
     if not result.HasField(field):
         return None
     shape = getattr(result, field)
-    return shape.x, shape.y, shape.z
+    return _shape(shape.x, shape.y, shape.z)
 
 
-def _integers(numbers: Sequence[float | None]) -> Dim3 | None:
-    x, y, z = numbers
-    return None if x is None or y is None or z is None else (int(x), int(y), int(z))
+def _shape(x: float | None, y: float | None, z: float | None) -> Dim3 | None:
+    """Return three sizes as integers, None where one is absent or impossible."""
+    if x is None or y is None or z is None or not (_is_size(x) and _is_size(y) and _is_size(z)):
+        return None
+    return int(x), int(y), int(z)
+
+
+def _is_size(number: float) -> bool:
+    return 0 <= number < _SIZE_LIMIT and number == int(number)
 
 
 def _divided(grid: Dim3, block: Dim3) -> Dim3 | None:

@@ -16,6 +16,7 @@ from typing import Any
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 _PACKAGE = "advisor.ncu"
+_LAST_MOMENT = 2**33  # seconds since 1970, the year 2242
 
 _SCALARS = {
     "bool": descriptor_pb2.FieldDescriptorProto.TYPE_BOOL,
@@ -266,3 +267,8 @@ def value_of(value: Any) -> float | str | None:
         return None
     content = getattr(value, kind)
     return text(content) if kind == "text" else float(content)
+
+
+def moment(seconds: int) -> float | None:
+    """Return a time in seconds since 1970, None where it is absent or no date of this age."""
+    return float(seconds) if 0 < seconds < _LAST_MOMENT else None

@@ -40,7 +40,8 @@ def read(source: Source, options: ReadOptions) -> Iterator[Record]:
 
     Raises:
         InputError: the report is cut short or damaged; names offset and block, and how many
-            launches are whole. With ``options.allow_truncated`` the rest is skipped instead.
+            launches are whole. With ``options.allow_truncated`` those are kept, if there are any,
+            and the rest is skipped.
     """
     with source.open() as file:
         container = Container(file, name=source.name, size=source.size)
@@ -49,7 +50,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[Record]:
         try:
             yield from report.records()
         except InputError as error:
-            if not options.allow_truncated or error.at is None or not error.at.offset:
+            if not options.allow_truncated or not report.launches:
                 raise _with_count(error, report.launches) from error
             yield Skipped(place=str(error.at), reason=f"{error.problem}; the rest is left out")
         yield whole

@@ -12,7 +12,7 @@ from typing import Any
 
 from advisor.model import ReportedDevice, Session
 from advisor.readers import ncu_messages as messages
-from advisor.readers.ncu_messages import text, value_of
+from advisor.readers.ncu_messages import moment, text, value_of
 
 SIMULATED = "advisor.simulated"
 """The session property that marks a report whose counters come from a model of a machine."""
@@ -52,28 +52,32 @@ class SessionPieces:
             or None,
             driver_version=versions.get("Display Driver Version") or None,
             cuda_version=versions.get("CUDA Version") or None,
-            started_at=float(message.created) if message.created else None,
-            replay_mode=_condition(message, "replay-mode"),
-            cache_control=_condition(message, "cache-control"),
-            clock_control=_condition(message, "clock-control"),
+            started_at=moment(message.created),
             devices=_devices(message),
             simulated=properties.get(SIMULATED) == "true",
+            **_conditions(message),
         )
 
 
-def _condition(message: Any, option: str) -> str | None:
-    """Return the setting of a profiler option: as named, else as the UI kept it, else the default.
+def _conditions(message: Any) -> dict[str, str | None]:
+    """Return replay mode, cache control and clock control, None where the report does not tell.
 
-    A recorded command line without the option means the documented default, unless it names a
-    configuration file, which may set the option too. No command line: unknown.
+    They are what the command line names, else what the UI kept. A recorded command line without
+    the option means the documented default, unless it names a configuration file, which may set
+    the option too.
     """
     line = text(message.command_line)
-    if named := re.search(rf"--{option}[ =]+([a-z-]+)", line):
-        return named[1]
-    kept = text(getattr(message.settings, option.replace("-", "_"), b""))
-    if kept:
-        return kept.lower()
-    return _DEFAULTS[option] if line and not _CONFIGURED.search(line) else None
+    kept = {
+        "replay-mode": text(message.settings.replay_mode).lower(),
+        "clock-control": text(message.settings.clock_control).lower(),
+    }
+    defaults = _DEFAULTS if line and not _CONFIGURED.search(line) else {}
+    conditions = {}
+    for option in _DEFAULTS:
+        named = re.search(rf"--{option}[ =]+([a-z][a-z-]*)", line)
+        value = named[1] if named else kept.get(option) or defaults.get(option)
+        conditions[option.replace("-", "_")] = value
+    return conditions
 
 
 def _devices(message: Any) -> tuple[ReportedDevice, ...]:
