@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from advisor.errors import InputError, Location, UsageError
-from advisor.readers import ncu_report
+from advisor.readers import ncu_csv, ncu_report, ncu_text
 from advisor.readers.base import Reader, ReadOptions, Source
 
 __all__ = ["READERS", "ReadOptions", "Reader", "Source", "detect"]
 
-READERS: tuple[Reader, ...] = (ncu_report,)
+READERS: tuple[Reader, ...] = (ncu_report, ncu_csv, ncu_text)
 
+_LOOKED_AT = 1024 * 1024  # bytes: a program may print a lot before the profiler's table begins
 _SHOWN = 24  # bytes of an unknown file that its error message shows
 
 
@@ -22,7 +23,7 @@ def detect(source: Source, as_format: str | None = None) -> Reader:
     """
     if as_format is not None:
         return _named(as_format)
-    head = source.head()
+    head = source.head(_LOOKED_AT)
     for reader in READERS:
         if reader.accepts(head):
             return reader

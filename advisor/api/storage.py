@@ -1,0 +1,26 @@
+"""The database file: its schema's revision, upgrades and copies."""
+
+from __future__ import annotations
+
+from advisor.database import upgrade
+
+
+def current_revision(database: str, *, wait: float) -> str:
+    """Return one line: the file's revision and the newest one."""
+    found = upgrade.current(database, wait)
+    state = "up to date" if found.revision == found.head else "older than this version"
+    return f"{database}: schema {found.revision}, newest {found.head}, {state}"
+
+
+def upgrade_database(database: str, *, wait: float) -> str:
+    """Bring the file to the newest schema after a copy was made; return what was done."""
+    found = upgrade.current(database, wait)
+    if found.revision == found.head:
+        return f"{database}: schema {found.revision} is the newest; nothing to do"
+    copy = upgrade.upgrade(database, wait)
+    return f"{database}: schema {found.revision} → {found.head}; the copy before is {copy}"
+
+
+def backup_database(database: str, output: str | None, *, wait: float) -> str:
+    """Copy the database and return where the copy is."""
+    return str(upgrade.backup(database, output, wait))
