@@ -122,9 +122,9 @@ def _with_count(error: InputError, launches: int) -> InputError:
         return InputError(
             error.problem, at=error.at, hint="the file holds no whole launch: copy it again"
         )
-    noun = "launch" if launches == 1 else "launches"
+    whole = "1 launch before it is" if launches == 1 else f"{launches:,} launches before it are"
     return InputError(
-        f"{error.problem}; {launches:,} {noun} before it are whole",
+        f"{error.problem}; {whole} whole",
         at=error.at,
         hint="copy the file again, or take what is whole with --allow-truncated",
     )

@@ -1,0 +1,70 @@
+"""Sources, and telling formats apart by content."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from advisor.errors import InputError, UsageError
+from advisor.readers import READERS, Source, detect, ncu_report
+
+
+def test_reads_head_and_size_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"0123456789")
+    source = Source.from_path(path)
+    assert (source.name, source.size, source.head(4)) == (str(path), 10, b"0123")
+
+
+def test_makes_a_pipe_seekable() -> None:
+    source = Source.from_stream(io.BytesIO(b"abc"))
+    with source.open() as file:
+        file.seek(1)
+        assert file.read() == b"bc"
+    assert (source.name, source.size, source.head()) == ("<stdin>", 3, b"abc")
+
+
+@pytest.mark.parametrize("ask", [Source.open, Source.head, lambda source: source.size])
+def test_says_that_a_file_is_missing(tmp_path: Path, ask: object) -> None:
+    assert callable(ask)
+    with pytest.raises(InputError, match=r"gone\.csv: cannot be read: No such file"):
+        ask(Source.from_path(tmp_path / "gone.csv"))
+
+
+def test_refuses_a_directory(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="not a regular file"):
+        Source.from_path(tmp_path).open()
+
+
+def test_tells_a_report_by_its_content() -> None:
+    assert detect(Source(name="renamed.csv", content=b"NVR\0....")) is ncu_report
+
+
+def test_lets_the_user_name_the_format() -> None:
+    assert detect(Source(name="x", content=b"?"), as_format="ncu-rep") is ncu_report
+
+
+def test_refuses_a_format_nobody_knows() -> None:
+    with pytest.raises(UsageError, match="no format is called 'nsys'") as caught:
+        detect(Source(name="x", content=b""), as_format="nsys")
+    assert all(reader.FORMAT in str(caught.value.hint) for reader in READERS)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem", "hint"),
+    [
+        ("a.txt", b"", "the file is empty", "known formats: "),
+        ("a.txt", b"hello there", "begins with 'hello there'", "--as FORMAT overrides"),
+        ("a.bin", b"\x97\0\0\0\xff", "begins with 97 00 00 00 ff", "known formats: "),
+        ("a.ncu-rep", b"\x97\0\0\0", "begins with 97 00 00 00", "begins with 4e 56 52 00"),
+        ("a.ncu-rep", b"version https://git-lfs.github.com/spec/v1", "begins", "git lfs pull"),
+    ],
+)
+def test_says_what_it_saw_in_an_unknown_file(
+    name: str, content: bytes, problem: str, hint: str
+) -> None:
+    with pytest.raises(InputError, match=problem) as caught:
+        detect(Source(name=name, content=content))
+    assert hint in str(caught.value.hint)
