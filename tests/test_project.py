@@ -1,0 +1,307 @@
+"""The project keeps its own promises: data in data, layers, sizes, and a wheel that works."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import venv
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from advisor.hardware.devices import load_devices
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "advisor"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+# Readers name the counters, sections and fields of their formats; that is their job.
+OUTSIDE_READERS = [path for path in MODULES if "readers" not in path.relative_to(PACKAGE).parts]
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def is_docstring(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def texts_of(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield line and text of every string that is not a docstring."""
+    tree = tree_of(path)
+    documentation = {id(node.value) for node in ast.walk(tree) if is_docstring(node)}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Constant) or id(node) in documentation:
+            continue
+        if isinstance(node.value, str):
+            yield node.lineno, node.value
+
+
+# -- data stay in data -----------------------------------------------------------------------
+
+
+COUNTER = re.compile(r"(?<![\w])[a-z][a-z0-9]*__[a-z][a-z0-9_]*")
+
+
+def test_names_no_counter_in_python() -> None:
+    found = [
+        f"{name_of(path)}: {match.group()}"
+        for path in OUTSIDE_READERS
+        for match in COUNTER.finditer(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+def test_the_search_for_counters_would_find_one() -> None:
+    assert COUNTER.search('row["dram__bytes_read.sum"]')
+    assert not COUNTER.search("if __name__ == '__main__': self.__init__()")
+
+
+def device_names() -> re.Pattern[str]:
+    """Return what matches any name, alias or chip of the seed data as a whole word."""
+    names = {
+        name
+        for device in load_devices()
+        for name in (device.name, device.chip, *device.aliases)
+        if not name.isdigit()
+    }
+    longest_first = sorted(names, key=len, reverse=True)
+    return re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, longest_first))})(?![\w-])")
+
+
+def test_names_no_device_in_python() -> None:
+    pattern = device_names()
+    found = [
+        f"{name_of(path)}: {match.group()}"
+        for path in MODULES
+        for match in pattern.finditer(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+def test_the_search_for_devices_would_find_one() -> None:
+    assert device_names().search("if name == 'NVIDIA H100 PCIe':")
+
+
+# Numbers in comparisons that decide nothing about a kernel, by module, and what they do decide.
+# Everything else is a threshold and belongs into rules/, with its source.
+ALLOWED: dict[str, tuple[str, set[float]]] = {
+    "advisor/cli/output.py": ("how often progress is drawn [s]", {0.1}),
+    "advisor/documents.py": ("how big and deep a YAML file may be", {20, 100_000, 2_000_000}),
+    "advisor/reports/bars.py": ("how many labelled steps fit an axis", {4}),
+    "advisor/reports/labels.py": (
+        "which characters are wide, how long a name may be",
+        {0x2E7F, 14},
+    ),
+    "advisor/reports/numbers.py": (
+        "how many digits are shown",
+        {-5, 14, 1e-4, 0.995, 9.95, 1e15},
+    ),
+    "advisor/reports/render.py": ("how long Markdown may be [B]", {900_000}),
+    "advisor/reports/roofline.py": ("from where the axis labels fewer decades", {6.0}),
+    "advisor/reports/roofs.py": ("when two lines of the drawing are one", {0.02, 8.0}),
+    "advisor/reports/scales.py": ("from where the axis labels fewer decades", {1.6}),
+}
+
+
+def compared_numbers(path: Path) -> Iterator[tuple[int, float]]:
+    """Yield line and value of numbers in comparisons, also by way of a constant of the module."""
+    tree = tree_of(path)
+    constants = {
+        target.id: node.value.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            for side in (node.left, *node.comparators):
+                value = constants.get(side.id) if isinstance(side, ast.Name) else None
+                if isinstance(side, ast.Constant):
+                    value = side.value
+                if isinstance(value, (int, float)) and not isinstance(value, bool):
+                    yield node.lineno, value
+
+
+def test_compares_with_no_threshold_in_python() -> None:
+    found = [
+        f"{name_of(path)}:{line}: {value}"
+        for path in OUTSIDE_READERS
+        for line, value in compared_numbers(path)
+        if value not in {0, 1, 2} | ALLOWED.get(name_of(path), ("", set()))[1]
+    ]
+    assert found == []
+
+
+ADVICE = re.compile(
+    r"coalesc(?!e *\()|unroll|vectori[sz]|prefetch|swizzl|bank conflict|tensor core|launch bounds|"
+    r"\bfus(e|ion)\b|quanti[sz]e|register pressure|__restrict__|reduce (the )?registers|"
+    r"increase (the )?(block|grid|occupancy)|use (more|fewer|shared)",
+    re.IGNORECASE,
+)
+
+
+def test_gives_no_advice_in_python() -> None:
+    found = [
+        f"{name_of(path)}:{line}: {text}"
+        for path in MODULES
+        for line, text in texts_of(path)
+        if ADVICE.search(text)
+    ]
+    assert found == []
+
+
+# -- shape -----------------------------------------------------------------------------------
+
+
+def test_keeps_modules_short() -> None:
+    lengths = {name_of(path): len(path.read_text().splitlines()) for path in MODULES}
+    assert {name: n for name, n in lengths.items() if n >= 400} == {}
+
+
+def functions_of(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def test_keeps_functions_short() -> None:
+    declarations = PACKAGE / "database" / "tables.py"  # a table is one statement
+    found = []
+    for path in set(MODULES) - {declarations}:
+        for function in functions_of(path):
+            body = function.body[1:] if is_docstring(function.body[0]) else function.body
+            lines = (function.end_lineno or 0) - body[0].lineno + 1 if body else 0
+            if lines >= 40:
+                found.append(f"{name_of(path)}: {function.name} has {lines} lines")
+    assert found == []
+
+
+def test_documents_every_public_function() -> None:
+    found = [
+        f"{name_of(path)}: {node.name}"
+        for path in MODULES
+        for node in tree_of(path).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        and not node.name.startswith("_")
+        and not ast.get_docstring(node)
+    ]
+    assert found == []
+
+
+def tracked_files() -> list[Path]:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    return [ROOT / name for name in listed.stdout.split("\0") if name]
+
+
+def test_names_no_path_of_one_machine() -> None:
+    place = re.compile(r"(?<![\w.])/(work|home|root|Users|mnt)/\w+")
+    samples = re.compile(r"/home/(me|user)\b")  # made-up paths in made-up profiles
+    found = []
+    for path in tracked_files():
+        if path != Path(__file__) and path.is_file() and b"\0" not in (data := path.read_bytes()):
+            text = samples.sub("", data.decode())
+            found += [f"{name_of(path)}: {match.group()}" for match in place.finditer(text)]
+    assert found == []
+
+
+def test_has_no_unfinished_marks() -> None:
+    marks = re.compile(r"\b(TODO|FIXME|XXX)\b|# noqa|type: ignore")
+    found = [
+        f"{name_of(path)}: {match.group()}"
+        for path in (*MODULES, *(ROOT / "docs").glob("*.py"), *(ROOT / "benchmarks").glob("*.py"))
+        for match in marks.finditer(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+def test_imports_point_downwards_only() -> None:
+    linter = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c()"]
+    done = subprocess.run(
+        [*linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+# -- the wheel -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the programs' folder of a clean environment that has the wheel, and no checkout.
+
+    Nothing is downloaded: the dependencies are those of the environment that runs the tests.
+    """
+    folder = tmp_path_factory.mktemp("wheel")
+    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT)
+    (wheel,) = folder.glob("*.whl")
+    place = folder / "environment"
+    venv.create(place, with_pip=False, symlinks=True)
+    scripts = place / ("Scripts" if sys.platform == "win32" else "bin")
+    python = scripts / Path(sys.executable).name
+    run(
+        sys.executable, "-m", "pip", "--python", python, "install", "--quiet",
+        "--no-deps", "--no-index", wheel,
+    )  # fmt: skip
+    packages = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
+    (Path(packages) / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return scripts
+
+
+def run(*command: object, cwd: Path | None = None) -> str:
+    done = subprocess.run(
+        [str(word) for word in command], cwd=cwd, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_the_wheel_carries_its_data(installed: Path, tmp_path: Path) -> None:
+    program = (
+        "import advisor, sys\n"
+        "from advisor.resources import data_dir\n"
+        "for name in ('rules', 'templates', 'migrations', 'seed'):\n"
+        "    assert any(data_dir(name).iterdir()), name\n"
+        "    assert '_data' in data_dir(name).parts, name\n"
+        "print(advisor.__version__, sys.prefix in advisor.__file__)\n"
+    )
+    python = installed / Path(sys.executable).name
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert run(python, "-c", program, cwd=tmp_path).split() == [project["version"], "True"]
+
+
+@pytest.mark.slow
+def test_the_wheel_loads_every_rule(installed: Path, tmp_path: Path) -> None:
+    listed = run(installed / "advisor", "rules", "list", "--format", "csv", cwd=tmp_path)
+    files = [
+        path
+        for path in (ROOT / "rules").glob("*/*.yaml")
+        if path.parent.name not in {"counters", "facts"}
+    ]
+    assert len(listed.splitlines()) == len(files) + 1
+
+
+@pytest.mark.slow
+def test_the_wheel_makes_a_report_from_the_example_runs(installed: Path, tmp_path: Path) -> None:
+    run(installed / "advisor", "--db", "demo.duckdb", "demo", "--output", "demo", cwd=tmp_path)
+    pages = list((tmp_path / "demo").rglob("*.html"))
+    assert pages
+    assert all("simulated" in page.read_text(encoding="utf-8") for page in pages)
