@@ -1,0 +1,49 @@
+"""Names from strangers made harmless: in Markdown and in running text.
+
+HTML and SVG are escaped by Jinja, the terminal by ``wording.printable``, CSV by the command line.
+"""
+
+from __future__ import annotations
+
+import re
+
+from advisor.wording import printable
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$])")
+_BREAK_AFTER = re.compile(r"(?<=_)|(?<=::)|(?<=<)|(?<=,)")
+
+
+class Verbatim(str):
+    """Text that a Markdown template has written itself and that is not escaped again."""
+
+    __slots__ = ()
+
+
+def markdown(text: str) -> str:
+    r"""Return ``text`` on one line, with nothing in it that Markdown or HTML would act on.
+
+    >>> markdown("a|b <img> `c`\n# d")
+    'a\\|b \\<img\\> \\`c\\` \\# d'
+    """
+    return _MARKDOWN.sub(r"\\\1", printable(" ".join(text.split())))
+
+
+def breakable(text: str) -> list[str]:
+    """Return the pieces between which a long name may be broken.
+
+    >>> breakable("ns::step_1<int,2>")
+    ['ns::', 'step_', '1<', 'int,', '2>']
+    """
+    return [piece for piece in _BREAK_AFTER.split(text) if piece]
+
+
+def shorten(text: str, most: int) -> str:
+    """Return ``text`` with its middle cut out where it is longer than ``most`` characters.
+
+    >>> shorten("abcdefghij", 7)
+    'abc…hij'
+    """
+    if len(text) <= most:
+        return text
+    head = (most - 1) // 2
+    return f"{text[:head]}…{text[-(most - 1 - head) :]}"

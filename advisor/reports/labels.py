@@ -1,0 +1,224 @@
+"""Where the names of marks go: beside their mark, over nothing that matters, never over a name.
+
+Marks come by falling importance. Six places are tried for each; overlap with placed labels and
+marks costs most, then the binding roof, then other lines; outside the frame is no place at all. A
+name that fits nowhere is cut to its tail, then loses its second line, then is left out, for the
+read-out has it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+FONT_SIZE = 12.0
+LINE_HEIGHT = 15.0
+
+_ASCENT = 10.5
+_DESCENT = 3.5
+_GAP = 6.0
+_COST_TAKEN = 10.0
+_COST_ROOF = 3.0
+_COST_LINE = 1.0
+_TAIL = 14
+# Advances of DejaVu Sans at 12 px, the widest of the fonts a system's sans may be.
+_WIDTHS = {
+    **dict.fromkeys("ijl'|", 3.6),
+    **dict.fromkeys(" ,.:;!()[]/\\It", 4.8),
+    **dict.fromkeys("fr-\u00a0", 5.0),
+    **dict.fromkeys("_", 6.1),
+    **dict.fromkeys("mwMW@%&+<>=~×", 11.9),
+}
+_WIDTH_LOWER = 7.5
+_WIDTH_UPPER = 9.3
+
+Anchor = Literal["start", "middle", "end"]
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle in pixels."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def overlap(self, other: Box) -> float:
+        """Return the area that both cover."""
+        width = min(self.right, other.right) - max(self.left, other.left)
+        height = min(self.bottom, other.bottom) - max(self.top, other.top)
+        return width * height if width > 0 and height > 0 else 0.0
+
+    def holds(self, other: Box) -> bool:
+        """Tell whether ``other`` lies inside."""
+        return (
+            self.left <= other.left
+            and self.top <= other.top
+            and self.right >= other.right
+            and self.bottom >= other.bottom
+        )
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A piece of a drawn line in pixels."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+
+    def length_in(self, box: Box) -> float:
+        """Return how much of the piece lies in ``box`` (Liang and Barsky's clipping)."""
+        dx, dy = self.x2 - self.x1, self.y2 - self.y1
+        low, high = 0.0, 1.0
+        for step, room in (
+            (-dx, self.x1 - box.left),
+            (dx, box.right - self.x1),
+            (-dy, self.y1 - box.top),
+            (dy, box.bottom - self.y1),
+        ):
+            if step == 0:
+                if room < 0:
+                    return 0.0
+            elif step < 0:
+                low = max(low, room / step)
+            else:
+                high = min(high, room / step)
+        return max(0.0, high - low) * math.hypot(dx, dy)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """A mark that wants a label: centre and radius in pixels, name and second line."""
+
+    key: str
+    x: float
+    y: float
+    radius: float
+    name: str
+    second: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Label:
+    """A placed label: its lines hang at ``x``; baselines at ``y`` and one line height below."""
+
+    key: str
+    x: float
+    y: float
+    anchor: Anchor
+    lines: tuple[str, ...]
+    box: Box
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surroundings:
+    """What labels have to reckon with."""
+
+    frame: Box
+    taken: tuple[Box, ...]
+    roof: tuple[Segment, ...]
+    lines: tuple[Segment, ...]
+
+
+def text_width(text: str) -> float:
+    """Return an upper bound of the width in pixels of ``text`` at 12 px."""
+    return sum(map(_advance, text))
+
+
+def text_box(x: float, y: float, text: str, anchor: Anchor = "start") -> Box:
+    """Return the box of one line of text whose baseline is at ``y``."""
+    width = text_width(text)
+    left = x - {"start": 0.0, "middle": width / 2, "end": width}[anchor]
+    return Box(left, y - _ASCENT, left + width, y + _DESCENT)
+
+
+def place(subjects: Sequence[Subject], around: Surroundings) -> tuple[Label, ...]:
+    """Return a label for each subject that has room for one; no two labels overlap.
+
+    ``subjects`` by falling importance: the first ones choose first.
+    """
+    marks = {
+        s.key: Box(s.x - s.radius, s.y - s.radius, s.x + s.radius, s.y + s.radius) for s in subjects
+    }
+    placed: list[Label] = []
+    for subject in subjects:
+        others = [box for key, box in marks.items() if key != subject.key]
+        label = _first_fit(subject, others, [*around.taken, *(p.box for p in placed)], around)
+        if label is not None:
+            placed.append(label)
+    return tuple(placed)
+
+
+def _advance(character: str) -> float:
+    if character in _WIDTHS:
+        return _WIDTHS[character]
+    if ord(character) > 0x2E7F:
+        return FONT_SIZE
+    return _WIDTH_UPPER if character.isupper() else _WIDTH_LOWER
+
+
+def _first_fit(
+    subject: Subject, marks: Sequence[Box], texts: Sequence[Box], around: Surroundings
+) -> Label | None:
+    for lines in _wordings(subject):
+        best = min(
+            _candidates(subject, lines),
+            key=lambda label: _cost(label.box, marks, texts, around),
+        )
+        free = all(best.box.overlap(text) == 0 for text in texts)
+        if free and around.frame.holds(best.box):
+            return best
+    return None
+
+
+def _wordings(subject: Subject) -> Iterator[tuple[str, ...]]:
+    tail = subject.name if len(subject.name) <= _TAIL else "…" + subject.name[-_TAIL:]
+    if subject.second:
+        yield subject.name, subject.second
+        yield tail, subject.second
+    yield (tail,)
+
+
+def _candidates(subject: Subject, lines: tuple[str, ...]) -> Iterator[Label]:
+    """Yield the label right, below right, above right, left, below and above of its mark."""
+    gap = subject.radius + _GAP
+    height = LINE_HEIGHT * (len(lines) - 1)
+    middle = subject.y + 4 - height / 2
+    diagonal = 0.75 * gap
+    places: tuple[tuple[float, float, Anchor], ...] = (
+        (subject.x + gap, middle, "start"),
+        (subject.x + diagonal, subject.y + diagonal + _ASCENT, "start"),
+        (subject.x + diagonal, subject.y - diagonal - _DESCENT - height, "start"),
+        (subject.x - gap, middle, "end"),
+        (subject.x, subject.y + gap + _ASCENT, "middle"),
+        (subject.x, subject.y - gap - height, "middle"),
+    )
+    for x, y, anchor in places:
+        boxes = [text_box(x, y + LINE_HEIGHT * i, line, anchor) for i, line in enumerate(lines)]
+        yield Label(key=subject.key, x=x, y=y, anchor=anchor, lines=lines, box=_around(boxes))
+
+
+def _around(boxes: Sequence[Box]) -> Box:
+    return Box(
+        min(box.left for box in boxes),
+        min(box.top for box in boxes),
+        max(box.right for box in boxes),
+        max(box.bottom for box in boxes),
+    )
+
+
+def _cost(
+    box: Box, marks: Iterable[Box], texts: Iterable[Box], around: Surroundings
+) -> tuple[bool, bool, float]:
+    """Return what a place costs; outside the frame and over a text come after everything else."""
+    over_text = sum(box.overlap(text) for text in texts)
+    taken = over_text + sum(box.overlap(mark) for mark in marks)
+    roof = sum(segment.length_in(box) for segment in around.roof) * FONT_SIZE
+    lines = sum(segment.length_in(box) for segment in around.lines) * FONT_SIZE
+    cost = _COST_TAKEN * taken + _COST_ROOF * roof + _COST_LINE * lines
+    return not around.frame.holds(box), over_text > 0, cost

@@ -1,0 +1,80 @@
+"""The utilisation plane: where kernels stand when neither operations nor bytes were counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from advisor.reports import numbers
+from advisor.reports.drawing import Drawing, GridLine, PlacedText, Size
+from advisor.reports.labels import Box, Surroundings
+from advisor.reports.marks import Spot, largest, name_marks, share_spot
+from advisor.reports.records import Kernel, Plane
+from advisor.reports.roofline import stroke, x_title
+from advisor.reports.roofs import Line, segments
+from advisor.reports.scales import Frame
+
+_TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+
+
+def draw_plane(plane: Plane, kernels: Mapping[str, Kernel], size: Size) -> Drawing:
+    """Return the plane at one size: memory utilisation to the right, compute upwards."""
+    frame = Frame(
+        left=size.left,
+        top=size.top,
+        width=size.inner_width,
+        height=size.inner_height,
+        x0=0.0,
+        x1=1.0,
+        y0=0.0,
+        y1=1.0,
+    )
+    shown = largest(plane.placements, kernels)
+    spots = [share_spot(p, kernels[p.kernel_id], frame, size) for p in shown]
+    diagonal = Line(style="thin", points=((0.0, 0.0), (1.0, 1.0)))
+    around = Surroundings(
+        frame=Box(frame.left + 2, frame.top + 2, frame.right - 2, frame.bottom - 2),
+        taken=(),
+        roof=(),
+        lines=segments([diagonal], frame),
+    )
+    return Drawing(
+        id=f"plane-{size.name}",
+        size=size,
+        frame=frame,
+        title=f"Utilisation of the kernels on {plane.device}",
+        description=_description(spots),
+        x_title=x_title("memory utilisation [% of peak]", size),
+        y_title=PlacedText(text="compute utilisation [% of peak]", x=frame.left, y=frame.top - 10),
+        x_grid=tuple(GridLine(at=frame.x(t), label=f"{100 * t:.0f}", major=True) for t in _TICKS),
+        y_grid=tuple(GridLine(at=frame.y(t), label=f"{100 * t:.0f}", major=True) for t in _TICKS),
+        unit="",
+        strokes=(stroke(diagonal, frame),),
+        area=None,
+        texts=(),
+        edge_texts=(),
+        ridge=None,
+        remark=None,
+        marks=name_marks(spots, around, _second_line, _position),
+        levels=(),
+        listing=None,
+        zoomable=False,
+    )
+
+
+def _second_line(spot: Spot) -> str:
+    return f"{numbers.share(spot.kernel.time_share)} of time"
+
+
+def _position(spot: Spot) -> str:
+    return (
+        f"memory {numbers.share(spot.placement.x)}, compute {numbers.share(spot.placement.y)} of "
+        f"peak, {_second_line(spot)}, limited by {spot.kernel.limiter or 'unknown'}"
+    )
+
+
+def _description(spots: list[Spot]) -> str:
+    heads = ". ".join(f"{spot.kernel.short_name}: {_position(spot)}" for spot in spots[:5])
+    return (
+        "Horizontal: utilisation of the busiest memory unit. Vertical: utilisation of the busiest "
+        f"compute unit. {heads}. The table of kernels below holds the same numbers."
+    )

@@ -1,0 +1,368 @@
+"""The report as data: everything that a template, a chart or the JSON output shows.
+
+Numbers are in stored units (s, B, FLOP, Hz; shares in [0, 1]) and ``None`` means unknown. Times
+of a kernel are sums over its launches in the run. Texts that come from profiles or rules are raw:
+each output format escapes them itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+SCHEMA_VERSION = "1.0"
+
+CeilingKind = Literal["profiled", "achievable", "nominal"]
+Outcome = Literal["fires", "ruled out", "unknown"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """Where the numbers come from. ``started_at`` in seconds since 1970; ``labels`` are pairs."""
+
+    run_id: str
+    title: str
+    file_name: str
+    file_hash: str
+    file_size: int | None
+    profiler: str
+    profiler_version: str | None
+    driver_version: str | None
+    command_line: str | None
+    program: str | None
+    host: str | None
+    started_at: float | None
+    launch_count: int
+    variant_count: int
+    launches_excluded: int
+    simulated: bool
+    labels: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """One of the key figures under the verdict: a formatted number, its unit, a line beneath."""
+
+    label: str
+    value: str
+    unit: str
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What holds the run back and what to do first."""
+
+    sentence: str
+    paragraph: str
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condition:
+    """One entry of the conditions strip; ``departs`` marks what forbids a plain comparison."""
+
+    label: str
+    value: str
+    note: str = ""
+    departs: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gain:
+    """Seconds of the run that could be saved; ``low`` ≤ ``likely`` ≤ ``high``."""
+
+    low: float
+    likely: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelName:
+    """A kernel where something else speaks of it."""
+
+    id: str
+    short_name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Action:
+    """One thing to do: a finding, or findings of one rule over several kernels, ranked."""
+
+    number: int
+    rule_id: str
+    title: str
+    severity: str
+    kernels: tuple[KernelName, ...]
+    gain: Gain | None
+    gain_share: float | None
+    evidence: str
+    why: str
+    steps: tuple[str, ...]
+    verify: tuple[str, ...]
+    caveats: tuple[str, ...]
+    confidence: Literal["high", "medium", "low"]
+    confidence_reason: str
+    next_command: str
+    references: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftAlone:
+    """Kernels that nothing on the first page speaks of, and the time they take."""
+
+    kernel_count: int
+    duration: float
+    duration_share: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collect:
+    """What was not evaluated for want of counters, and the command that would settle it."""
+
+    rule_count: int
+    kernel_count: int
+    most_valuable: float | None
+    command: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ceiling:
+    """One limit. ``resource`` is a memory level or a precision; ``value`` in B/s or FLOP/s."""
+
+    resource: str
+    label: str
+    kind: CeilingKind
+    value: float
+    unit: Literal["B/s", "FLOP/s"]
+    source: str = ""
+    confidence: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placement:
+    """Where a kernel stands in one chart: both values known and above zero.
+
+    In a roofline ``x`` is FLOP/B and ``y`` FLOP/s; ``x`` is None where no byte was counted.
+    In a utilisation plane ``x`` is the memory, ``y`` the compute utilisation, in [0, 1].
+    """
+
+    kernel_id: str
+    x: float | None
+    y: float
+    x_l2: float | None = None
+    x_l1: float | None = None
+    roof: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unplaced:
+    """A kernel that a chart lists in words, and why it has no mark."""
+
+    kernel_id: str
+    reason: str
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Roofline:
+    """One chart: marks under the ceilings of one precision."""
+
+    id: str
+    label: str
+    device: str
+    ceilings: tuple[Ceiling, ...]
+    binding: str
+    placements: tuple[Placement, ...]
+    unplaced: tuple[Unplaced, ...]
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plane:
+    """The utilisation plane, for kernels without operations and bytes."""
+
+    device: str
+    placements: tuple[Placement, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """A value with its unit and kind (measured, derived, …, and of what a share is)."""
+
+    name: str
+    label: str
+    value: float | str | None
+    unit: str
+    kind: str
+    settled_by: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactGroup:
+    """Facts that belong together; ``name`` is for the terminal, HTML only draws a rule."""
+
+    name: str
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResourceTime:
+    """The time one resource alone would need at its profiled peak."""
+
+    label: str
+    group: Literal["memory", "compute"]
+    time: float
+    share: float
+    binds: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stall:
+    """Share of the time between two instructions of a warp; ``neutral`` is no stall."""
+
+    label: str
+    about: str
+    share: float
+    neutral: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stalls:
+    """Where warps wait, largest first; ``latency`` is cycles per instruction of a warp."""
+
+    latency: float | None
+    entries: tuple[Stall, ...]
+    other_count: int
+    other_share: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class OccupancyLimit:
+    """Blocks per multiprocessor that one resource allows."""
+
+    label: str
+    blocks: float
+    binds: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Occupancy:
+    """Resident warps over the maximum, and what limits them."""
+
+    theoretical: float | None
+    achieved: float | None
+    block_size: float | None
+    limits: tuple[OccupancyLimit, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleResult:
+    """What one rule says of one kernel."""
+
+    outcome: Outcome
+    rule_id: str
+    title: str
+    severity: str
+    text: str
+    gain: Gain | None
+    unchecked: tuple[str, ...] = ()
+    collect: str = ""
+    finding_id: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VendorFinding:
+    """What the vendor's own rule said; ``estimate`` is a share of run time in [0, 1]."""
+
+    rule: str
+    title: str
+    text: str
+    severity: str
+    estimate: float | None
+    scope: str
+    launches: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kernel:
+    """One variant: a kernel with one launch shape. ``has_flops`` None: nobody counted."""
+
+    id: str
+    name: str
+    short_name: str
+    launch_shape: str
+    registers: float | None
+    launch_count: int
+    launches_excluded: int
+    duration: float | None
+    duration_min: float | None
+    duration_max: float | None
+    time_share: float | None
+    t_sol: float | None
+    t_sol_complete: bool | None
+    t_sol_known: str
+    wasted_time: float | None
+    roof_fraction: float | None
+    roof_fraction_achievable: float | None
+    roof_name: str
+    limiter: str | None
+    limiter_note: str
+    roofline_bound: str | None
+    evidence_level: int | None
+    has_flops: bool | None
+    performance: float | None
+    arithmetic_intensity: float | None
+    arithmetic_intensity_l2: float | None
+    arithmetic_intensity_l1: float | None
+    dram_bandwidth: float | None
+    dram_fraction: float | None
+    compute_utilization: float | None
+    memory_utilization: float | None
+    remark: str
+    facts: tuple[FactGroup, ...] = ()
+    resources: tuple[ResourceTime, ...] = ()
+    stalls: Stalls | None = None
+    occupancy: Occupancy | None = None
+    results: tuple[RuleResult, ...] = ()
+    vendor: tuple[VendorFinding, ...] = ()
+    actions: tuple[int, ...] = ()
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """How to repeat the report. ``written_at`` in seconds since 1970."""
+
+    advisor_version: str
+    schema_revision: str
+    database: str
+    rules: str
+    ceilings: tuple[str, ...]
+    report_command: str
+    query_command: str
+    written_at: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """One run, ready to be written in any format; kernels by wasted time, largest first."""
+
+    run: Run
+    verdict: Verdict
+    duration: float | None
+    t_sol: float | None
+    wasted_time: float | None
+    actions: tuple[Action, ...]
+    more_actions: int
+    left_alone: LeftAlone | None
+    collect: Collect | None
+    suppressed: int
+    conditions: tuple[Condition, ...]
+    device: str
+    ceilings: tuple[Ceiling, ...]
+    rooflines: tuple[Roofline, ...]
+    plane: Plane | None
+    kernels: tuple[Kernel, ...]
+    provenance: Provenance
+    skipped: tuple[tuple[str, str], ...] = ()
