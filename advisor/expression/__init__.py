@@ -1,0 +1,110 @@
+"""The rule language: an SQL scalar expression, parsed, checked, compiled for the database in use.
+
+Nothing is ever evaluated as Python, and nothing reaches the database but what ``sql`` writes from
+the checked tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from advisor.errors import Location
+from advisor.expression.check import Checker
+from advisor.expression.parse import parse
+from advisor.expression.sql import Writer, quote
+from advisor.expression.tree import Kind, Node, Symbol, Text
+from advisor.units import DIMENSIONLESS, Unit
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from advisor.expression.check import Type
+
+__all__ = ["Expression", "Kind", "Symbol", "compile_expression", "quote"]
+
+Dialect = Literal["duckdb", "postgres"]
+
+_TYPES = {Kind.NUMBER: "DOUBLE PRECISION", Kind.TEXT: "VARCHAR", Kind.BOOLEAN: "BOOLEAN"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expression:
+    """A checked expression; ``unit`` is the SI unit of a number, ``names`` those it reads."""
+
+    text: str
+    kind: Kind
+    unit: Unit | None
+    names: frozenset[str]
+    at: Location = field(repr=False)
+    tree: Node = field(repr=False)
+    scales: Mapping[str, Fraction] = field(repr=False)
+
+    def sql(
+        self,
+        columns: Callable[[str], str] | Mapping[str, str] | None = None,
+        dialect: Dialect = "duckdb",
+    ) -> str:
+        """Return the expression in SQL; ``columns`` gives the SQL of each name.
+
+        Without ``columns`` every name is a column of that name. The SQL of a name must be a DOUBLE,
+        finite or NULL, where the name is a number.
+        """
+        if columns is None:
+            columns = quote
+        column = columns if callable(columns) else columns.__getitem__
+        source = Text(self.text, self.at)
+        written = Writer(source, self.scales, column, dialect).write(self.tree)
+        if self.tree.head == "literal" and self.tree.value is None:
+            return f"CAST({written} AS {_TYPES[self.kind]})"
+        return written
+
+
+def compile_expression(
+    text: str,
+    symbols: Mapping[str, Symbol],
+    *,
+    at: Location,
+    kind: Kind | None = None,
+    unit: Unit | None = None,
+) -> Expression:
+    """Return the checked expression.
+
+    ``symbols`` are the names it may use. ``kind`` and ``unit`` are what it must yield, where the
+    caller knows; a unit is SI, and makes the kind a number.
+
+    Raises:
+        ExpressionError: with the line and column in the file of ``at``, and a hint where there is one.
+    """
+    source = Text(text, at)
+    tree = parse(source)
+    checker = Checker(source, symbols)
+    kind, unit = _outcome(source, checker.infer(tree), Kind.NUMBER if unit else kind, unit)
+    scales = {name: s.unit.scale for name, s in checker.symbols.items() if s.unit is not None}
+    expression = Expression(
+        text=text,
+        kind=kind,
+        unit=unit,
+        names=frozenset(checker.symbols),
+        at=at,
+        tree=tree,
+        scales=scales,
+    )
+    expression.sql()
+    return expression
+
+
+def _outcome(
+    source: Text, found: Type, kind: Kind | None, unit: Unit | None
+) -> tuple[Kind, Unit | None]:
+    """Return the kind and unit of the result, held against those wanted."""
+    if kind and found.kind and found.kind is not kind:
+        raise source.error(f"expected {kind.value}, but this is {found.kind.value}", 0)
+    if unit and unit.scale != 1:
+        hint = "results are in s, B, FLOP, Hz, J, W and 1"
+        raise source.error("the declared unit is not an SI unit", 0, hint)
+    if unit and found.unit and not found.unit.is_like(unit):
+        raise source.error(f"declared in {unit}, but this is in {found.unit}", 0)
+    kind = found.kind or kind or Kind.NUMBER
+    return kind, (found.unit or unit or DIMENSIONLESS) if kind is Kind.NUMBER else None

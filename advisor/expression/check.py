@@ -1,0 +1,228 @@
+"""Names, kinds and units of a tree: everything that can be wrong before there are values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from advisor.expression.functions import FUNCTIONS, OVER_ANY_KIND, Function, Units
+from advisor.expression.tree import Kind, Node, Symbol, Text
+from advisor.units import DIMENSIONLESS, Unit
+
+
+@dataclass(frozen=True)
+class Type:
+    """Kind and SI unit of a node; None where it suits any (``null``; the number 0 for units)."""
+
+    kind: Kind | None
+    unit: Unit | None = None
+
+
+_BOOLEAN = Type(Kind.BOOLEAN)
+_TEXT = Type(Kind.TEXT)
+_PURE = Type(Kind.NUMBER, DIMENSIONLESS)
+_THRESHOLD_HINT = "use a named threshold with a unit"
+
+
+class Checker:
+    """Infers types from the leaves up; ``names`` and ``scales`` are what was met on the way."""
+
+    def __init__(self, source: Text, symbols: Mapping[str, Symbol]) -> None:
+        self._source = source
+        self._symbols = symbols
+        self.symbols: dict[str, Symbol] = {}
+
+    def infer(self, node: Node) -> Type:
+        """Return the type of ``node``.
+
+        Raises:
+            ExpressionError: an unknown name or function, kinds or units that do not fit.
+        """
+        match node.head:
+            case "literal":
+                return self._literal(node)
+            case "name":
+                return self._name(node)
+            case "call":
+                return self._call(node)
+            case "case":
+                return self._case(node)
+            case "and" | "or" | "not":
+                for operand in node.operands:
+                    self._require(operand, Kind.BOOLEAN)
+                return _BOOLEAN
+            case "is null":
+                self._value(node.operands[0])
+                return _BOOLEAN
+            case "+" | "-" | "negate":
+                return self._alike(node.operands, Kind.NUMBER)
+            case "*" | "/":
+                return self._product(node)
+            case _:
+                return self._comparison(node)
+
+    def _literal(self, node: Node) -> Type:
+        if isinstance(node.value, bool):
+            return _BOOLEAN
+        if isinstance(node.value, str):
+            return _TEXT
+        if node.value is None:
+            return Type(None)
+        return _PURE if node.value else Type(Kind.NUMBER)
+
+    def _name(self, node: Node) -> Type:
+        name = str(node.value)
+        symbol = self._symbols.get(name)
+        if symbol is None:
+            near = get_close_matches(name, self._symbols, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else None
+            raise self._source.error(f"there is no {name[:80]!r}", node.position, hint)
+        self.symbols[name] = symbol
+        if symbol.kind is not Kind.NUMBER:
+            return Type(symbol.kind)
+        return Type(Kind.NUMBER, (symbol.unit or DIMENSIONLESS).in_si())
+
+    def _value(self, node: Node) -> Type:
+        """Return the type of a node that may not be a bare ``null``."""
+        found = self.infer(node)
+        if found.kind is None:
+            hint = "use 'is null'; a null may only be the value of a case branch"
+            raise self._source.error("null is not a value to work with", node.position, hint)
+        return found
+
+    def _require(self, node: Node, kind: Kind) -> Type:
+        found = self._value(node)
+        if found.kind is not kind:
+            problem = f"expected {kind.value} here" + (
+                f", not {found.kind.value}" if found.kind else ""
+            )
+            raise self._source.error(problem, node.position)
+        return found
+
+    def _alike(self, nodes: Sequence[Node], kind: Kind | None = None) -> Type:
+        """Return the common type of ``nodes``; of ``kind``, or of the first one's kind."""
+        common = self._require(nodes[0], kind) if kind else self._value(nodes[0])
+        for node in nodes[1:]:
+            common = self._merge(
+                common, self._require(node, common.kind or Kind.NUMBER), node, nodes
+            )
+        return common
+
+    def _merge(self, one: Type, other: Type, node: Node, nodes: Sequence[Node]) -> Type:
+        if one.unit is None or other.unit is None:
+            return Type(one.kind, one.unit or other.unit)
+        if not one.unit.is_like(other.unit):
+            bare = any(_is_number(operand) for operand in nodes)
+            problem = f"{one.unit} and {other.unit} do not go together"
+            raise self._source.error(problem, node.position, _THRESHOLD_HINT if bare else None)
+        return one
+
+    def _product(self, node: Node) -> Type:
+        left, right = (self._require(operand, Kind.NUMBER) for operand in node.operands)
+        if left.unit is None or right.unit is None:
+            return Type(Kind.NUMBER)
+        unit = left.unit * right.unit if node.head == "*" else left.unit / right.unit
+        return Type(Kind.NUMBER, unit)
+
+    def _comparison(self, node: Node) -> Type:
+        common = self._alike(node.operands)
+        if node.head not in ("=", "<>", "in") and common.kind is not Kind.NUMBER:
+            raise self._source.error("only numbers can be put in order", node.position)
+        return _BOOLEAN
+
+    def _case(self, node: Node) -> Type:
+        for condition in node.operands[:-1:2]:
+            self._require(condition, Kind.BOOLEAN)
+        values = [*node.operands[1::2], node.operands[-1]]
+        given = [value for value in values if not _is_null(value)]
+        if not given:
+            raise self._source.error("every branch of this case is null", node.position)
+        return self._alike(given)
+
+    def _call(self, node: Node) -> Type:
+        name = str(node.value)
+        function = FUNCTIONS.get(name)
+        if function is None:
+            near = get_close_matches(name, FUNCTIONS, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"functions: {', '.join(FUNCTIONS)}"
+            raise self._source.error(f"there is no function {name[:80]!r}", node.position, hint)
+        count = len(node.operands)
+        if count < function.least or (function.most is not None and count > function.most):
+            raise self._source.error(_arity(name, function, count), node.position)
+        return self._result(name, function, node)
+
+    def _result(self, name: str, function: Function, node: Node) -> Type:
+        match function.units:
+            case Units.ALIKE:
+                return self._alike(node.operands, None if name in OVER_ANY_KIND else Kind.NUMBER)
+            case Units.ROOT:
+                return self._root(node.operands[0])
+            case Units.PURE:
+                self._pure(node.operands[0])
+                return _PURE
+            case Units.POWER:
+                return self._power(*node.operands)
+            case Units.LABELS:
+                return self._labels(node)
+            case Units.TEXTS:
+                for operand in node.operands:
+                    self._require(operand, Kind.TEXT)
+                return _BOOLEAN
+            case Units.ANY:
+                self._value(node.operands[0])
+                return _BOOLEAN
+
+    def _pure(self, node: Node) -> None:
+        unit = self._require(node, Kind.NUMBER).unit
+        if unit is not None and not unit.is_dimensionless:
+            raise self._source.error(f"expected a pure number, not {unit}", node.position)
+
+    def _root(self, node: Node) -> Type:
+        unit = self._require(node, Kind.NUMBER).unit
+        if unit is not None and any(n % 2 for n in unit.dimension):
+            raise self._source.error(f"{unit} has no square root", node.position)
+        return Type(Kind.NUMBER, unit and Unit(tuple(n // 2 for n in unit.dimension)))
+
+    def _power(self, base: Node, exponent: Node) -> Type:
+        unit = self._require(base, Kind.NUMBER).unit
+        self._pure(exponent)
+        if unit is None or unit.is_dimensionless:
+            return _PURE
+        whole = _whole(exponent)
+        if whole is None or abs(whole) > 9:
+            problem = f"a value in {unit} can only be raised to a whole number up to 9"
+            raise self._source.error(problem, exponent.position)
+        return Type(Kind.NUMBER, unit**whole)
+
+    def _labels(self, node: Node) -> Type:
+        if len(node.operands) % 2:
+            raise self._source.error("arg_max takes pairs of a label and a number", node.position)
+        for label in node.operands[::2]:
+            if label.head != "literal" or not isinstance(label.value, str):
+                raise self._source.error("expected a label such as 'dram'", label.position)
+        self._alike(node.operands[1::2], Kind.NUMBER)
+        return _TEXT
+
+
+def _is_null(node: Node) -> bool:
+    return node.head == "literal" and node.value is None
+
+
+def _is_number(node: Node) -> bool:
+    return node.head == "literal" and isinstance(node.value, float)
+
+
+def _whole(node: Node) -> int | None:
+    """Return the value of a whole literal, signed or not."""
+    if node.head == "negate":
+        inner = _whole(node.operands[0])
+        return None if inner is None else -inner
+    if isinstance(node.value, float) and node.value.is_integer():
+        return int(node.value)
+    return None
+
+
+def _arity(name: str, function: Function, count: int) -> str:
+    wanted = f"{function.least}" if function.most == function.least else f"{function.least} or more"
+    return f"{name} takes {wanted} arguments, not {count}"

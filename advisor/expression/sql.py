@@ -1,0 +1,180 @@
+"""Tree to SQL. Every identifier and literal is written here, and nothing else is ever emitted.
+
+All numbers are DOUBLE. A piece is *safe* when it is finite or NULL whatever the columns hold
+(columns themselves are). Non-finite values stay non-finite through sums and products, so they are
+turned into NULL only where they could vanish: below a division, in a comparison, as the argument of
+a function, and in the result.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from advisor.expression.tree import Node, Text
+
+MAX_SQL = 100_000
+
+_LARGEST = repr(sys.float_info.max)
+_GREATEST = {"max": "greatest", "min": "least", "max_known": "greatest", "min_known": "least"}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """SQL that can stand as an operand, and whether it is finite or NULL for certain."""
+
+    sql: str
+    safe: bool = True
+
+
+def quote(name: str) -> str:
+    """Return ``name`` as a quoted SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+class Writer:
+    """Writes one tree; ``column`` gives the SQL of a name, ``scales`` its factor to SI."""
+
+    def __init__(
+        self,
+        source: Text,
+        scales: Mapping[str, Fraction],
+        column: Callable[[str], str],
+        dialect: str,
+    ) -> None:
+        self._source = source
+        self._scales = scales
+        self._column = column
+        self._dialect = dialect
+
+    def write(self, node: Node) -> str:
+        """Return the SQL of the whole expression, finite or NULL."""
+        return self._finite(node)
+
+    def _piece(self, node: Node) -> Piece:
+        piece = self._write(node)
+        if len(piece.sql) > MAX_SQL:
+            problem = "compiles to too much SQL: divisions or functions are nested too deeply"
+            raise self._source.error(problem, node.position)
+        return piece
+
+    def _finite(self, node: Node) -> str:
+        """Return SQL that is finite or NULL."""
+        piece = self._piece(node)
+        if piece.safe:
+            return piece.sql
+        return f"(CASE WHEN abs({piece.sql}) <= {self._number(_LARGEST)} THEN {piece.sql} END)"
+
+    def _write(self, node: Node) -> Piece:
+        match node.head:
+            case "literal":
+                return Piece(self._literal(node.value))
+            case "name":
+                return self._name(str(node.value))
+            case "call":
+                return self._call(node)
+            case "case":
+                return self._case(node)
+            case "+" | "-" | "*":
+                parts = [self._piece(operand).sql for operand in node.operands]
+                return Piece("(" + f" {node.head} ".join(parts) + ")", safe=False)
+            case "/":
+                above, below = node.operands
+                return Piece(f"({self._piece(above).sql} / {self._divisor(below)})", safe=False)
+            case "negate":
+                piece = self._piece(node.operands[0])
+                return Piece(f"(- {piece.sql})", safe=piece.safe)
+            case _:
+                return Piece(self._condition(node))
+
+    def _condition(self, node: Node) -> str:
+        parts = [self._finite(operand) for operand in node.operands]
+        match node.head:
+            case "not":
+                return f"(NOT {parts[0]})"
+            case "is null":
+                return f"({parts[0]} IS NULL)"
+            case "in":
+                return f"({parts[0]} IN ({', '.join(parts[1:])}))"
+            case "between":
+                return f"({parts[0]} BETWEEN {parts[1]} AND {parts[2]})"
+            case operator:
+                return f"({parts[0]} {operator.upper()} {parts[1]})"
+
+    def _literal(self, value: str | float | bool | None) -> str:
+        if value is None:
+            return "NULL"
+        if isinstance(value, bool):
+            return "TRUE" if value else "FALSE"
+        if isinstance(value, str):
+            return "'" + value.replace("'", "''") + "'"
+        return self._number(repr(value))
+
+    def _number(self, digits: str) -> str:
+        literal = digits if "e" in digits else f"{digits}e0"
+        return literal if self._dialect == "duckdb" else f"CAST({literal} AS DOUBLE PRECISION)"
+
+    def _name(self, name: str) -> Piece:
+        column, scale = self._column(name), self._scales.get(name)
+        if scale is None or scale == 1:
+            return Piece(column)
+        if scale.numerator == 1:
+            return Piece(f"({column} / {self._number(repr(float(scale.denominator)))})")
+        return Piece(f"({column} * {self._number(repr(float(scale)))})", safe=scale < 1)
+
+    def _divisor(self, node: Node) -> str:
+        if node.head == "literal" and node.value:
+            return self._piece(node).sql
+        return f"nullif({self._finite(node)}, {self._number('0.0')})"
+
+    def _case(self, node: Node) -> Piece:
+        conditions = node.operands[:-1:2]
+        values = [self._piece(value) for value in (*node.operands[1::2], node.operands[-1])]
+        branches = " ".join(
+            f"WHEN {self._piece(condition).sql} THEN {value.sql}"
+            for condition, value in zip(conditions, values, strict=False)
+        )
+        safe = all(value.safe for value in values)
+        return Piece(f"(CASE {branches} ELSE {values[-1].sql} END)", safe=safe)
+
+    def _call(self, node: Node) -> Piece:
+        name = str(node.value)
+        parts = [self._finite(operand) for operand in node.operands]
+        zero, joined = self._number("0.0"), ", ".join(parts)
+        match name:
+            case "abs" | "floor" | "ceil" | "round" | "coalesce" | "starts_with":
+                return Piece(f"{name}({joined})")
+            case "exp" | "power":
+                return self._power(name, parts)
+            case "ln" | "log2":
+                return Piece(f"(CASE WHEN {parts[0]} > {zero} THEN {name}({parts[0]}) END)")
+            case "sqrt":
+                return Piece(f"(CASE WHEN {parts[0]} >= {zero} THEN sqrt({parts[0]}) END)")
+            case "max" | "min":
+                known = " AND ".join(f"{part} IS NOT NULL" for part in parts)
+                return Piece(f"(CASE WHEN {known} THEN {_GREATEST[name]}({joined}) END)")
+            case "max_known" | "min_known":
+                return Piece(f"{_GREATEST[name]}({joined})")
+            case "sum_known":
+                total = " + ".join(f"coalesce({part}, {zero})" for part in parts)
+                known = f"coalesce({joined}) IS NOT NULL"
+                return Piece(f"(CASE WHEN {known} THEN {total} END)", safe=False)
+            case "arg_max":
+                branches = " ".join(
+                    f"WHEN {value} THEN {label}"
+                    for label, value in zip(parts[::2], parts[1::2], strict=True)
+                )
+                return Piece(f"(CASE greatest({', '.join(parts[1::2])}) {branches} END)")
+            case "round_up":
+                quotient = f"ceil({parts[0]} / nullif({parts[1]}, {zero}))"
+                return Piece(f"({quotient} * {parts[1]})", safe=False)
+            case _:
+                return Piece(f"({parts[0]} IS NOT NULL)")
+
+    def _power(self, name: str, parts: list[str]) -> Piece:
+        return Piece(f"{name}({', '.join(parts)})", safe=False)
