@@ -56,6 +56,7 @@ class Launch:
     grid: Dim3 | None = None
     block: Dim3 | None = None
     device: int | None = None
+    device_name: str | None = None
     context: int | None = None
     stream: int | None = None
     process: int | None = None

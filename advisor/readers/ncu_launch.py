@@ -28,7 +28,7 @@ class LaunchReader:
     """Turns the results of one report into launches.
 
     ``names`` is the report's table of texts, which grows as blocks are read; ``devices`` are the
-    ids of its devices. Counters with one value per key are mostly curves that repeat with every
+    names of its devices by id. Counters with one value per key are mostly curves that repeat with every
     launch of a kernel, so each curve is decoded once.
     """
 
@@ -37,7 +37,7 @@ class LaunchReader:
         options: ReadOptions,
         *,
         names: Sequence[str],
-        devices: Sequence[int],
+        devices: Mapping[int, str],
         version: str | None,
     ) -> None:
         self._names = names
@@ -57,13 +57,15 @@ class LaunchReader:
         numbers, texts, instanced = self._values(result)
         counters = {name: number for name, number in numbers.items() if math.isfinite(number)}
         block = _dimensions(result, "block")
+        device = self._device(counters)
         return Launch(
             index=index,
             kernel_name=_kernel_name(result),
             mangled_name=text(result.mangled) or None,
             grid=self._grid(result, counters, block),
             block=block,
-            device=self._device(counters),
+            device=device,
+            device_name=None if device is None else self._devices.get(device),
             context=result.context if result.HasField("context") else None,
             stream=result.stream if result.HasField("stream") else None,
             process=process,
@@ -123,7 +125,7 @@ class LaunchReader:
         told = counters.get("launch__device_id")
         if told is not None and _is_size(told):
             return int(told)
-        return self._devices[0] if len(self._devices) == 1 else None
+        return next(iter(self._devices)) if len(self._devices) == 1 else None
 
 
 def _grid_in_blocks(version: str | None) -> bool:

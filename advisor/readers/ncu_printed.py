@@ -107,6 +107,7 @@ class Building:
             grid=self.grid or self._shape("launch__grid_dim_"),
             block=self.block or self._shape("launch__block_dim_"),
             device=device,
+            device_name=self.texts.get(f"{_DEVICE_ATTRIBUTE}display_name"),
             context=self.place.get("Context"),
             stream=self.place.get("Stream"),
             process=self.place.get("Process ID"),

@@ -70,7 +70,7 @@ class _Report:
         self._reader = LaunchReader(
             options,
             names=self._names,
-            devices=[device.id for device in whole.devices],
+            devices={device.id: device.name for device in whole.devices},
             version=whole.profiler_version,
         )
 
