@@ -93,22 +93,22 @@ def read_properties(attributes: Mapping[str, float | str]) -> ReportedProperties
     path = data_dir("seed") / "reported-attributes.yaml"
     with path.open(encoding="utf-8") as stream:
         document: dict[str, Any] = yaml.load(stream, Loader=yaml.CSafeLoader)
+    plain = {_without(document["prefixes"], name): value for name, value in attributes.items()}
+    numbers = {name: v for name, v in plain.items() if isinstance(v, (int, float))}
     capability = document["compute_capability"]
-    major = _number(attributes, capability["major"])
-    minor = _number(attributes, capability["minor"])
+    major, minor = numbers.get(capability["major"]), numbers.get(capability["minor"], 0)
     values = {
-        name: _number(attributes, entry["attribute"], scale=entry.get("scale", 1))
+        name: numbers.get(entry["attribute"], 0) * entry.get("scale", 1) or None
         for name, entry in document["properties"].items()
     }
     return ReportedProperties(
-        compute_capability=f"{major:.0f}.{minor or 0:.0f}" if major else None,
-        **{name: value or None for name, value in values.items()},
+        compute_capability=f"{major:.0f}.{minor:.0f}" if major else None, **values
     )
 
 
-def _number(attributes: Mapping[str, float | str], name: str, *, scale: float = 1) -> float | None:
-    value = attributes.get(name)
-    return value * scale if isinstance(value, (int, float)) else None
+def _without(prefixes: Sequence[str], name: str) -> str:
+    longest = max((prefix for prefix in prefixes if name.startswith(prefix)), key=len)
+    return name.removeprefix(longest)
 
 
 def _unknown(name: str, properties: ReportedProperties, named: Sequence[DeviceSpec]) -> DeviceMatch:

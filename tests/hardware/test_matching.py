@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from advisor.errors import InputError
 from advisor.hardware.devices import DeviceSpec, load_devices
 from advisor.hardware.matching import identify_device, match_device, read_properties
+from advisor.model import ReportedDevice, Session
+from advisor.readers import ncu_report
+from advisor.readers.base import ReadOptions, Source
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,6 +105,12 @@ def test_reads_attributes_in_si_units() -> None:
     assert properties.unit_count is None
 
 
+def test_reads_attributes_under_the_profilers_own_prefix() -> None:
+    prefixed = {f"device__attribute_{name}": v for name, v in reported(108, 5120, "8.0").items()}
+    assert read_properties(prefixed) == read_properties(reported(108, 5120, "8.0"))
+    assert read_properties(prefixed).unit_count == 108
+
+
 def test_takes_a_zero_for_an_unknown_size_but_not_for_a_minor_version() -> None:
     properties = read_properties(reported(108, 0, "8.0"))
     assert properties.bus_width is None
@@ -149,3 +159,25 @@ def test_knows_or_names_unknown_every_device_of_the_real_reports(
     assert {name: match_device(name, {}, devices) for name in names} == {
         name: KNOWN.get(name) for name in names
     }
+
+
+@pytest.mark.real
+def test_what_real_reports_say_of_a_device_agrees_with_the_seed_data(
+    real_data: Path, devices: tuple[DeviceSpec, ...]
+) -> None:
+    seen: dict[str, set[str | None]] = {}
+    for path in sorted((real_data / "ncu-rep").rglob("*.ncu-rep")):
+        for device in _devices_of(path):
+            found = match_device(device.name, device.attributes, devices)
+            seen.setdefault(device.name, set()).add(found)
+    # The names decide alone: no report contradicts units, bus width or compute capability.
+    assert seen == {name: {KNOWN.get(name)} for name in set(KNOWN) | UNKNOWN}
+
+
+def _devices_of(path: Path) -> tuple[ReportedDevice, ...]:
+    try:
+        *_, last = ncu_report.read(Source.from_path(path), ReadOptions())
+    except InputError:
+        return ()  # one of the files is a fragment without the format's mark
+    assert isinstance(last, Session)
+    return last.devices
