@@ -1,0 +1,126 @@
+"""What counter and fact files share: formulas with named numbers, and finding the files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from advisor.documents import MappingNode, Node
+from advisor.errors import Location, RuleError
+from advisor.expression import Expression, Kind, Symbol, compile_expression
+from advisor.facts.layers import identifier
+from advisor.units import Unit, parse_unit
+
+T = TypeVar("T")
+Columns = Callable[[str], str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedNumber:
+    """A number that formulas may name; ``value`` in ``unit``, and where it comes from."""
+
+    name: str
+    value: float
+    unit: str
+    source: str
+
+    @property
+    def symbol(self) -> Symbol:
+        """Return what the compiler must know about the name."""
+        return Symbol(kind=Kind.NUMBER, unit=parse_unit(self.unit).in_si())
+
+    @property
+    def sql(self) -> str:
+        """Return the value in SI as an SQL literal."""
+        return f"({self.value * float(parse_unit(self.unit).scale)!r})::double"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Formula:
+    """A compiled expression whose named numbers are filled in.
+
+    ``names`` are the quantities and facts that it reads.
+    """
+
+    expression: Expression
+    numbers: Mapping[str, NamedNumber]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return the names that are not named numbers."""
+        return self.expression.names - self.numbers.keys()
+
+    def sql(self, columns: Columns | Mapping[str, str] | None = None) -> str:
+        """Return the SQL; ``columns`` gives the SQL of a name, by default its quoted self."""
+        if columns is None:
+            find: Columns = identifier
+        else:
+            find = columns if callable(columns) else columns.__getitem__
+        return self.expression.sql(
+            lambda name: self.numbers[name].sql if name in self.numbers else find(name)
+        )
+
+
+def compile_formula(
+    node: Node,
+    symbols: Mapping[str, Symbol],
+    numbers: Mapping[str, NamedNumber],
+    *,
+    kind: Kind = Kind.NUMBER,
+    unit: Unit | None = None,
+) -> Formula:
+    """Return the formula that a text node holds; named numbers hide symbols of the same name.
+
+    Raises:
+        ExpressionError: it is wrong; with file, line and column.
+    """
+    known = {**symbols, **{name: number.symbol for name, number in numbers.items()}}
+    expression = compile_expression(node.as_text(), known, at=node.at, kind=kind, unit=unit)
+    return Formula(
+        expression=expression,
+        numbers={name: numbers[name] for name in expression.names & numbers.keys()},
+    )
+
+
+def read_numbers(node: MappingNode) -> dict[str, NamedNumber]:
+    """Return the named numbers of a mapping; each has a value and a source, and perhaps a unit.
+
+    Raises:
+        RuleError: an entry has another form.
+    """
+    numbers = {}
+    for name in node:
+        entry = node.mapping(name)
+        entry.refuse_unknown({"value", "unit", "source"})
+        unit = entry.text("unit") if "unit" in entry else "1"
+        parse_unit(unit, at=entry.at)
+        numbers[name] = NamedNumber(
+            name=name, value=entry.number("value"), unit=unit, source=entry.text("source")
+        )
+    return numbers
+
+
+def add_new(known: dict[str, T], found: Mapping[str, T], node: MappingNode) -> None:
+    """Add ``found`` to ``known``; ``node`` is where its names stand.
+
+    Raises:
+        RuleError: a name is there already.
+    """
+    for name, value in found.items():
+        if name in known:
+            raise RuleError(f"{name!r} is defined twice", at=node.places[name])
+        known[name] = value
+
+
+def yaml_files(directory: Path, pattern: str) -> list[Path]:
+    """Return the files of ``directory`` that match ``pattern``, in order of name.
+
+    Raises:
+        RuleError: there are none.
+    """
+    files = sorted(directory.glob(pattern))
+    if not files:
+        raise RuleError(f"there is no file {pattern}", at=Location(name=str(directory)))
+    return files

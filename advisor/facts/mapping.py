@@ -1,0 +1,233 @@
+"""Counters to quantities: ``rules/counters/<profiler>*.yaml`` compiled to one SELECT.
+
+The SELECT runs over a staging table with one column per counter (``Mapping.stage``) and yields one
+column per quantity. The first alternative that is not NULL wins; its label is kept where the
+vocabulary says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.errors import Location, RuleError
+from advisor.expression import Kind, Symbol
+from advisor.facts.counters import CounterFiles, Entry, read_counter_files
+from advisor.facts.formulas import Formula, compile_formula
+from advisor.facts.layers import Column, dependency_order, identifier, layered, text
+from advisor.facts.staging import Array, Breakdown, OpcodeColumn, stage
+from advisor.quantities import Quantities, Quantity, load_quantities
+from advisor.resources import data_dir
+from advisor.units import DIMENSIONLESS, parse_unit
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from advisor.model import Launch
+
+_QUOTED = re.compile(r'"([^"]+)"')
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alternative:
+    """One way to know a quantity; ``label`` is kept where sources are remembered."""
+
+    label: str
+    formula: Formula
+
+
+@dataclass(frozen=True, kw_only=True)
+class Derived:
+    """A quantity, or a helper of formulas, and the ways to know it, best first."""
+
+    name: str
+    at: Location
+    alternatives: tuple[Alternative, ...]
+    remember_source: bool = False
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return every name that an alternative reads."""
+        return frozenset[str]().union(*(way.formula.names for way in self.alternatives))
+
+    def columns(self) -> Iterator[Column]:
+        """Yield the column of the value and, where it is remembered, of the source."""
+        ways = [(way.formula.sql(), text(way.label)) for way in self.alternatives]
+        values = ", ".join(sql for sql, _ in ways)
+        yield Column(name=self.name, sql=f"coalesce({values})", names=self.names)
+        if self.remember_source:
+            cases = " ".join(f"when ({sql}) is not null then {label}" for sql, label in ways)
+            name = f"{self.name}_source"
+            yield Column(name=name, sql=f"case {cases} end", names=self.names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mapping:
+    """How one profiler's counters become quantities.
+
+    ``counters`` are the scalar counters that formulas read, ``keyed`` and ``instructions`` the
+    counters with many values that are kept.
+    """
+
+    profiler: str
+    counters: tuple[str, ...]
+    keyed: tuple[str, ...]
+    instructions: tuple[str, ...]
+    opcodes: tuple[OpcodeColumn, ...]
+    breakdowns: tuple[Breakdown, ...]
+    derived: tuple[Derived, ...]
+    flags: tuple[tuple[str, Formula], ...]
+    quantities: Quantities
+
+    def stage(self, launches: Sequence[Launch]) -> dict[str, Array]:
+        """Return one array per column of the staging table, in the order of ``launches``."""
+        return stage(launches, self.counters, self.opcodes, self.breakdowns)
+
+    def sql(self, staging: str) -> str:
+        """Return the SELECT over the table ``staging``: launch_index, quantities, sources, flags.
+
+        One row per launch; numbers are DOUBLE in SI, sources VARCHAR, ``flags`` VARCHAR[].
+        """
+        columns = [column for derived in self.derived for column in derived.columns()]
+        inner = layered(identifier(staging), columns)
+        return f"select {', '.join(self._outputs())} from ({inner})"
+
+    def _outputs(self) -> Iterator[str]:
+        yield from map(identifier, self.quantities.launch)
+        known = {derived.name for derived in self.derived} | {b.name for b in self.breakdowns}
+        for quantity in self.quantities.quantities.values():
+            kind = "varchar" if quantity.is_text else "double"
+            value = identifier(quantity.name) if quantity.name in known else "null"
+            yield f"{value}::{kind} as {identifier(quantity.name)}"
+            if quantity.remember_source:
+                source = identifier(f"{quantity.name}_source")
+                yield f"{source if quantity.name in known else 'null'}::varchar as {source}"
+        cases = ", ".join(
+            f"case when {formula.sql()} then {text(name)} end" for name, formula in self.flags
+        )
+        yield f"list_filter([{cases}], lambda flag: flag is not null)::varchar[] as flags"
+
+
+def load_mapping(profiler: str, directory: Path | None = None) -> Mapping:
+    """Return the mapping of ``profiler``, from ``rules/counters`` by default.
+
+    Raises:
+        RuleError: a file or formula is wrong; with file, line and column.
+    """
+    files = read_counter_files(directory or data_dir("rules") / "counters", profiler)
+    quantities = load_quantities()
+    return _Compiler(files, quantities).mapping()
+
+
+def quantity_rows(
+    connection: duckdb.DuckDBPyConnection, mapping: Mapping, launches: Iterable[Launch]
+) -> list[dict[str, object]]:
+    """Return one dict per launch, in order: every quantity by name, sources and flags.
+
+    For a single batch; a whole profile is ingested in the database instead.
+    """
+    batch = list(launches)
+    if not batch:
+        return []
+    connection.register("staging_rows", mapping.stage(batch))
+    try:
+        result = connection.execute(mapping.sql("staging_rows") + " order by launch_index")
+        names = [column[0] for column in result.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+    finally:
+        connection.unregister("staging_rows")
+
+
+class _Compiler:
+    """Compiles the formulas of counter files against the vocabulary."""
+
+    def __init__(self, files: CounterFiles, quantities: Quantities) -> None:
+        self._files = files
+        self._quantities = quantities
+        self._symbols = self._names()
+        self._counters: set[str] = set()
+
+    def mapping(self) -> Mapping:
+        """Return the compiled mapping."""
+        derived = [self._derived(name, entry) for name, entry in self._files.helpers.items()]
+        for name, entry in self._files.quantities.items():
+            if name not in self._quantities.quantities:
+                near = get_close_matches(name, self._quantities.quantities, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else None
+                raise RuleError(f"{name!r} is no quantity", at=entry.node.at, hint=hint)
+            derived.append(self._derived(name, entry))
+        _refuse_circles(derived)
+        flags = tuple(
+            (name, self._formula(Entry(unit="1", node=node), kind=Kind.BOOLEAN))
+            for name, node in self._files.flags.items()
+        )
+        return Mapping(
+            profiler=self._files.profiler,
+            counters=tuple(sorted(self._counters)),
+            keyed=tuple(self._files.keyed),
+            instructions=tuple(self._files.instructions),
+            opcodes=tuple(self._files.opcodes.values()),
+            breakdowns=tuple(self._files.breakdowns.values()),
+            derived=tuple(derived),
+            flags=flags,
+            quantities=self._quantities,
+        )
+
+    def _names(self) -> dict[str, Symbol]:
+        symbols = {name: _symbol(q) for name, q in self._quantities.launch.items()}
+        for name, quantity in self._quantities.quantities.items():
+            symbols[name] = _symbol(quantity)
+            if quantity.remember_source:
+                symbols[f"{name}_source"] = Symbol(kind=Kind.TEXT, unit=None)
+        number = Symbol(kind=Kind.NUMBER, unit=DIMENSIONLESS)
+        symbols |= dict.fromkeys(self._files.opcodes, number)
+        for name, entry in self._files.helpers.items():
+            symbols[name] = Symbol(kind=Kind.NUMBER, unit=parse_unit(entry.unit))
+        return symbols
+
+    def _derived(self, name: str, entry: Entry) -> Derived:
+        quantity = self._quantities.quantities.get(name)
+        unit = entry.unit if quantity is None else quantity.unit or "1"
+        ways = []
+        for item in entry.node.as_sequence():
+            way = item.as_mapping()
+            way.refuse_unknown({"from", "formula"})
+            formula = self._formula(Entry(unit=unit, node=way["formula"]))
+            ways.append(Alternative(label=way.text("from"), formula=formula))
+        if not ways:
+            raise RuleError(f"{name} has no alternative", at=entry.node.at)
+        return Derived(
+            name=name,
+            at=entry.node.at,
+            alternatives=tuple(ways),
+            remember_source=quantity is not None and quantity.remember_source,
+        )
+
+    def _formula(self, entry: Entry, kind: Kind = Kind.NUMBER) -> Formula:
+        """Compile a formula; what stands in double quotes is a counter, with its unit by name."""
+        counters = set(_QUOTED.findall(entry.node.as_text()))
+        symbols = self._symbols | {
+            name: Symbol(kind=Kind.NUMBER, unit=self._files.unit(name, entry.node.at))
+            for name in counters
+        }
+        self._counters |= counters
+        unit = parse_unit(entry.unit) if kind is Kind.NUMBER else None
+        return compile_formula(entry.node, symbols, self._files.constants, kind=kind, unit=unit)
+
+
+def _symbol(quantity: Quantity) -> Symbol:
+    if quantity.is_text or quantity.unit is None:
+        return Symbol(kind=Kind.TEXT, unit=None)
+    return Symbol(kind=Kind.NUMBER, unit=parse_unit(quantity.unit))
+
+
+def _refuse_circles(derived: Sequence[Derived]) -> None:
+    by_name = {one.name: one for one in derived}
+    _, circle = dependency_order({name: one.names for name, one in by_name.items()})
+    if circle:
+        problem = f"these quantities need each other: {', '.join(sorted(circle))}"
+        raise RuleError(problem, at=by_name[circle[0]].at)

@@ -1,0 +1,159 @@
+"""Launches as columns: one array per counter, NULL where a launch has none.
+
+The arrays are what the mapping SQL runs over. Values keep the profiler's units.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import translate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from advisor.model import Keyed, Launch
+
+Array = NDArray[np.float64] | NDArray[np.object_]
+
+_SHAPE: dict[str, Callable[[Launch], float | None]] = {
+    "launch_index": lambda launch: float(launch.index),
+    "grid_size": lambda launch: None if launch.grid is None else float(math.prod(launch.grid)),
+    "grid_x": lambda launch: None if launch.grid is None else float(launch.grid[0]),
+    "grid_y": lambda launch: None if launch.grid is None else float(launch.grid[1]),
+    "grid_z": lambda launch: None if launch.grid is None else float(launch.grid[2]),
+    "block_size": lambda launch: None if launch.block is None else float(math.prod(launch.block)),
+    "block_x": lambda launch: None if launch.block is None else float(launch.block[0]),
+    "block_y": lambda launch: None if launch.block is None else float(launch.block[1]),
+    "block_z": lambda launch: None if launch.block is None else float(launch.block[2]),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weight:
+    """Opcodes that match count ``weight`` times the number that the group ``times`` holds."""
+
+    pattern: re.Pattern[str]
+    weight: float
+    times: str | None = None
+
+    def of(self, opcode: str) -> float | None:
+        """Return what one instruction of ``opcode`` counts; None if the pattern does not match."""
+        match = self.pattern.search(opcode)
+        if match is None:
+            return None
+        return self.weight * (1 if self.times is None else float(match[self.times]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpcodeColumn:
+    """A weighted sum over the histogram ``counter``; the first weight that matches counts.
+
+    Opcodes that one of the columns ``excepted`` counts are left out.
+    """
+
+    name: str
+    counter: str
+    weights: tuple[Weight, ...]
+    excepted: tuple[str, ...] = ()
+
+    def weigh(self, opcode: str) -> float:
+        """Return what one instruction of ``opcode`` counts, 0 where nothing matches."""
+        return next((w for w in (weight.of(opcode) for weight in self.weights) if w is not None), 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnitName:
+    """Counters that match a pattern belong to the unit of that name."""
+
+    pattern: re.Pattern[str]
+    unit: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Breakdown:
+    """A text quantity: the unit of the largest counter that the report's lists name."""
+
+    name: str
+    lists: tuple[str, ...]
+    units: tuple[UnitName, ...]
+
+    def of(self, launch: Launch) -> str | None:
+        """Return the unit; None if no member is known or no pattern names the largest."""
+        members = [
+            (launch.counters[member], member)
+            for text in self.lists
+            for member in map(str.strip, launch.texts.get(text, "").split(","))
+            if member in launch.counters
+        ]
+        if not members:
+            return None
+        largest, _ = max(members, key=lambda pair: pair[0])
+        names = (self.unit(member) for value, member in members if value == largest)
+        return next((name for name in names if name is not None), None) if largest > 0 else None
+
+    def unit(self, counter: str) -> str | None:
+        """Return the unit that ``counter`` belongs to."""
+        return next((u.unit for u in self.units if u.pattern.fullmatch(counter)), None)
+
+
+def glob_pattern(text: str) -> re.Pattern[str]:
+    """Return the regular expression of a pattern with ``*`` and ``?``."""
+    return re.compile(translate(text))
+
+
+class OpcodeTable:
+    """Weights of opcodes by column, worked out once for each opcode that is met."""
+
+    def __init__(self, columns: Sequence[OpcodeColumn]) -> None:
+        self._columns = {column.name: column for column in columns}
+        self._known: dict[tuple[str, str], float] = {}
+
+    def weight(self, column: OpcodeColumn, opcode: str) -> float:
+        """Return what one instruction of ``opcode`` counts in ``column``."""
+        key = (column.name, opcode)
+        if key not in self._known:
+            taken = any(self._columns[name].weigh(opcode) for name in column.excepted)
+            self._known[key] = 0.0 if taken else column.weigh(opcode)
+        return self._known[key]
+
+    def total(self, column: OpcodeColumn, histogram: Keyed | None) -> float | None:
+        """Return the weighted sum; None without a histogram."""
+        if histogram is None:
+            return None
+        pairs = zip(histogram.keys, histogram.values, strict=True)
+        return sum(self.weight(column, opcode) * value for opcode, value in pairs)
+
+
+def stage(
+    launches: Sequence[Launch],
+    counters: Sequence[str],
+    opcodes: Sequence[OpcodeColumn],
+    breakdowns: Sequence[Breakdown],
+) -> dict[str, Array]:
+    """Return one array per column, in the order of ``launches``; numbers are masked where absent."""
+    found = [launch.counters for launch in launches]
+    columns = {name: _numbers([get(launch) for launch in launches]) for name, get in _SHAPE.items()}
+    columns |= {name: _numbers([values.get(name) for values in found]) for name in counters}
+    table = OpcodeTable(opcodes)
+    for column in opcodes:
+        totals = [table.total(column, launch.keyed.get(column.counter)) for launch in launches]
+        columns[column.name] = _numbers(totals)
+    for breakdown in breakdowns:
+        units = [breakdown.of(launch) for launch in launches]
+        columns[breakdown.name] = np.array(units, dtype=np.object_)
+    return columns
+
+
+def shape_columns() -> tuple[str, ...]:
+    """Return the columns that come from the launch itself, not from counters."""
+    return tuple(_SHAPE)
+
+
+def _numbers(values: Sequence[float | None]) -> Array:
+    array = np.array(values, dtype=np.float64)
+    return np.ma.masked_invalid(array)
+
+

@@ -1,0 +1,267 @@
+"""Every name that a fact or rule may use: quantities, values of the device, facts.
+
+Facts are read from ``rules/facts/*.yaml`` and from directories of the user; each is checked against
+the names and units of all others, so their order in the files does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Literal
+
+from advisor.documents import MappingNode, load
+from advisor.errors import Location, RuleError
+from advisor.expression import Kind, Symbol
+from advisor.facts.formulas import (
+    Columns,
+    Formula,
+    NamedNumber,
+    add_new,
+    compile_formula,
+    read_numbers,
+    yaml_files,
+)
+from advisor.facts.layers import dependency_order, identifier, text
+from advisor.quantities import Quantities, Quantity, load_quantities
+from advisor.resources import data_dir
+from advisor.units import parse_unit
+
+Level = Literal["launch", "kernel"]
+
+_KEYS = frozenset(
+    {"kind", "unit", "level", "aggregate", "paired", "formula", "known_of", "about", "source"}
+)
+_AGGREGATES = frozenset({"sum", "time_weighted", "max", "same"})
+_KINDS = {"text": Kind.TEXT, "boolean": Kind.BOOLEAN, "number": Kind.NUMBER}
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelColumn:
+    """A column of the view ``kernels`` that is neither quantity nor fact."""
+
+    name: str
+    unit: str
+    about: str
+
+
+KERNEL_COLUMNS = (
+    KernelColumn(name="launch_count", unit="1", about="launches of the variant"),
+    KernelColumn(name="launches_excluded", unit="1", about="launches left out of its totals"),
+    KernelColumn(name="duration_min", unit="s", about="shortest launch"),
+    KernelColumn(name="duration_median", unit="s", about="median launch"),
+    KernelColumn(name="duration_max", unit="s", about="longest launch"),
+    KernelColumn(name="duration_stddev", unit="s", about="standard deviation over the launches"),
+    KernelColumn(name="run_duration", unit="s", about="all profiled kernel time of the run"),
+    KernelColumn(name="run_sm_clock", unit="Hz", about="largest multiprocessor clock of the run on this device"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownOf:
+    """The labels of the columns that are known, joined by commas; NULL if none is."""
+
+    columns: Mapping[str, str]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return the columns that are looked at."""
+        return frozenset(self.columns.values())
+
+    def sql(self, columns: Columns | Mapping[str, str] | None = None) -> str:
+        """Return the SQL; ``columns`` as for a formula."""
+        if columns is None:
+            find: Columns = identifier
+        else:
+            find = columns if callable(columns) else columns.__getitem__
+        cases = ", ".join(
+            f"case when {find(name)} is not null then {text(label)} end"
+            for label, name in self.columns.items()
+        )
+        return f"nullif(concat_ws(', ', {cases}), '')"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """A value that follows from quantities and other facts.
+
+    ``level`` says where it is computed: per launch, and then aggregated like a quantity, or once
+    over a variant's aggregated quantities. The sums that a ``paired`` fact reads are taken over the
+    launches in which all of them are known.
+    """
+
+    name: str
+    kind: Kind
+    unit: str | None
+    level: Level
+    aggregate: str | None
+    paired: bool
+    expression: Formula | KnownOf
+    about: str
+    source: str
+    at: Location
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vocabulary:
+    """All names: ``facts`` come in order of dependency; ``symbols`` are what formulas may use."""
+
+    quantities: Quantities
+    facts: Mapping[str, Fact]
+    symbols: Mapping[str, Symbol]
+
+    def unit(self, name: str) -> str | None:
+        """Return the unit of a name as it is declared; None for a text or truth value."""
+        symbol = self.symbols[name]
+        return None if symbol.unit is None else str(symbol.unit)
+
+
+def load_vocabulary(extra_dirs: Sequence[Path] = ()) -> Vocabulary:
+    """Return the vocabulary, with the facts of ``<directory>/facts`` for each extra directory.
+
+    Raises:
+        RuleError: a file is wrong, a name is unknown or defined twice, units are unlike, or facts
+            need each other; with file, line and column.
+    """
+    quantities = load_quantities()
+    found: dict[str, _Declared] = {}
+    directories = [data_dir("rules") / "facts"]
+    directories += [extra / "facts" for extra in extra_dirs if (extra / "facts").is_dir()]
+    for directory in directories:
+        for path in yaml_files(directory, "*.yaml"):
+            _read_file(path, found, quantities)
+    symbols = _symbols(quantities, found)
+    facts = {name: _compile(declared, symbols) for name, declared in found.items()}
+    facts = _in_order(facts)
+    for fact in facts.values():
+        _check_level(fact, facts, quantities)
+    return Vocabulary(quantities=quantities, facts=facts, symbols=symbols)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Declared:
+    """A fact as its file declares it, before its formula is compiled."""
+
+    name: str
+    node: MappingNode
+    numbers: Mapping[str, NamedNumber]
+    kind: Kind
+    unit: str | None
+
+
+def _read_file(path: Path, found: dict[str, _Declared], quantities: Quantities) -> None:
+    document = load(path)
+    document.refuse_unknown({"thresholds", "facts"})
+    numbers = read_numbers(document.mapping("thresholds")) if "thresholds" in document else {}
+    facts = document.mapping("facts")
+    taken = {quantity.name for quantity in quantities} | {column.name for column in KERNEL_COLUMNS}
+    for name in facts:
+        if name in taken:
+            problem = f"{name!r} is a quantity, and cannot be a fact"
+            raise RuleError(problem, at=facts.places[name])
+        add_new(found, {name: _declared(name, facts.mapping(name), numbers)}, facts)
+
+
+def _declared(name: str, node: MappingNode, numbers: Mapping[str, NamedNumber]) -> _Declared:
+    node.refuse_unknown(_KEYS)
+    kind = _one_of(node, "kind", _KINDS, "number")
+    if ("unit" in node) != (kind == "number"):
+        raise RuleError("a number has a unit, a text or truth value has none", at=node.at)
+    if ("formula" in node) == ("known_of" in node):
+        raise RuleError("expected either `formula` or `known_of`", at=node.at)
+    unit = node.text("unit") if kind == "number" else None
+    if unit is not None:
+        parse_unit(unit, at=node["unit"].at)
+    return _Declared(name=name, node=node, numbers=numbers, kind=_KINDS[kind], unit=unit)
+
+
+def _one_of(node: MappingNode, key: str, allowed: Sequence[str] | Mapping[str, Kind], default: str) -> str:
+    if key not in node:
+        return default
+    word = node.text(key)
+    if word not in allowed:
+        raise RuleError(f"{key} is one of {', '.join(allowed)}", at=node[key].at)
+    return word
+
+
+def _symbols(quantities: Quantities, found: Mapping[str, _Declared]) -> dict[str, Symbol]:
+    symbols: dict[str, Symbol] = {}
+    for quantity in quantities:
+        symbols[quantity.name] = _symbol(Kind.TEXT if quantity.is_text else Kind.NUMBER, quantity.unit)
+        if quantity.remember_source:
+            symbols[f"{quantity.name}_source"] = _symbol(Kind.TEXT, None)
+    for column in KERNEL_COLUMNS:
+        symbols[column.name] = _symbol(Kind.NUMBER, column.unit)
+    for declared in found.values():
+        symbols[declared.name] = _symbol(declared.kind, declared.unit)
+    return symbols
+
+
+def _symbol(kind: Kind, unit: str | None) -> Symbol:
+    return Symbol(kind=kind, unit=None if unit is None else parse_unit(unit))
+
+
+def _compile(declared: _Declared, symbols: Mapping[str, Symbol]) -> Fact:
+    node = declared.node
+    level = _one_of(node, "level", ("launch", "kernel"), "kernel")
+    aggregate = _one_of(node, "aggregate", sorted(_AGGREGATES), "") or None
+    return Fact(
+        name=declared.name,
+        kind=declared.kind,
+        unit=declared.unit,
+        level="launch" if level == "launch" else "kernel",
+        aggregate=aggregate,
+        paired="paired" in node and node.boolean("paired"),
+        expression=_expression(declared, symbols),
+        about=node.text("about"),
+        source=node.text("source"),
+        at=node.at,
+    )
+
+
+def _expression(declared: _Declared, symbols: Mapping[str, Symbol]) -> Formula | KnownOf:
+    if "formula" in declared.node:
+        unit = None if declared.unit is None else parse_unit(declared.unit)
+        formula = declared.node["formula"]
+        return compile_formula(formula, symbols, declared.numbers, kind=declared.kind, unit=unit)
+    known_of = declared.node.mapping("known_of")
+    for label in known_of:
+        name = known_of.text(label)
+        if name not in symbols:
+            near = get_close_matches(name, symbols, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else None
+            raise RuleError(f"unknown name {name!r}", at=known_of[label].at, hint=hint)
+    return KnownOf(columns={label: known_of.text(label) for label in known_of})
+
+
+def _in_order(facts: Mapping[str, Fact]) -> dict[str, Fact]:
+    needs = {name: fact.expression.names for name, fact in facts.items()}
+    layers, circle = dependency_order(needs)
+    if circle:
+        problem = f"these facts need each other: {', '.join(sorted(circle))}"
+        raise RuleError(problem, at=facts[circle[0]].at)
+    return {name: facts[name] for layer in layers for name in layer}
+
+
+def _check_level(fact: Fact, facts: Mapping[str, Fact], quantities: Quantities) -> None:
+    """Refuse a fact that reads what is not there yet, or pairs what is not a sum."""
+    later = {name for name, other in facts.items() if other.level == "kernel"}
+    later |= {column.name for column in KERNEL_COLUMNS}
+    if fact.level == "launch" and (wrong := fact.expression.names & later):
+        problem = f"{fact.name} is computed per launch; {min(wrong)} is known per kernel only"
+        raise RuleError(problem, at=fact.at)
+    if fact.aggregate and fact.level != "launch":
+        raise RuleError(f"{fact.name}: only facts of a launch are aggregated", at=fact.at)
+    if not fact.paired:
+        return
+    sums = {name for name, other in facts.items() if other.aggregate == "sum"}
+    sums |= {name for name, quantity in quantities.quantities.items() if _is_sum(quantity)}
+    if wrong := fact.expression.names - sums:
+        problem = f"{fact.name} is paired, but {min(wrong)} is no sum over launches"
+        raise RuleError(problem, at=fact.at)
+
+
+def _is_sum(quantity: Quantity) -> bool:
+    return quantity.aggregate == "sum"
