@@ -1,0 +1,111 @@
+"""Rows of the small tables as records: one class per table, one field per column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from advisor.model import Launch
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRow:
+    """A row of ``run``; what a profile does not tell is ``None``. Times are UTC without a zone."""
+
+    run_id: str
+    content_hash: str
+    format: str
+    ingested_at: datetime
+    advisor_version: str
+    status: str = "complete"
+    name: str | None = None
+    path: str | None = None
+    size: int | None = None
+    started_at: datetime | None = None
+    profiler: str | None = None
+    profiler_version: str | None = None
+    program: str | None = None
+    command_line: str | None = None
+    host: str | None = None
+    operating_system: str | None = None
+    driver_version: str | None = None
+    cuda_version: str | None = None
+    clock_control: str | None = None
+    cache_control: str | None = None
+    replay_mode: str | None = None
+    passes: float | None = None
+    commit: str | None = None
+    branch: str | None = None
+    configuration: str | None = None
+    label: str | None = None
+    tags: tuple[str, ...] = ()
+    step_time: float | None = None
+    simulated: bool = False
+    device_names: str | None = None
+    launches: int = 0
+    skipped: int = 0
+    skipped_reasons: str = "[]"
+    rules_hash: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelRow:
+    """A row of ``kernel``."""
+
+    kernel_id: str
+    name: str
+    short_name: str
+    normalised_name: str
+    mangled_name: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesRow:
+    """A row of ``series``."""
+
+    series_id: str
+    kernel_id: str
+    problem_key: str
+    device_name: str | None = None
+    configuration: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacedLaunch:
+    """A launch as read, and where it belongs: a row of ``launch`` but for its quantities."""
+
+    launch: Launch
+    kernel_id: str
+    series_id: str
+    variant_id: str
+    launch_shape: str | None = None
+    device_id: str | None = None
+    device_name: str | None = None
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindingRow:
+    """A row of ``finding``; gains are in seconds, ``values`` is a JSON object."""
+
+    run_id: str
+    rule_id: str
+    rule_hash: str
+    subject: str
+    outcome: str
+    severity: str
+    variant_id: str | None = None
+    mechanism: str | None = None
+    gain_low: float | None = None
+    gain_likely: float | None = None
+    gain_high: float | None = None
+    confidence: float | None = None
+    rank: int | None = None
+    evidence: str | None = None
+    because: str | None = None
+    unchecked: tuple[str, ...] = ()
+    values: str = "{}"
+
+
+Row = RunRow | KernelRow | SeriesRow | FindingRow
+"""What ``write.insert_rows`` takes."""

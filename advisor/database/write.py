@@ -1,0 +1,116 @@
+"""Write runs: all of one or nothing of it.
+
+Everything happens on a driver connection of ``connect.open_for_writing``. Small tables take lists
+as parameters; launches take the way through arrays (``launches.py``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+
+import duckdb
+
+from advisor.database.arrays import quoted
+from advisor.database.rows import FindingRow, KernelRow, Row, RunRow, SeriesRow
+
+_PARTS_OF_A_RUN = ("launch", "launch_keyed", "launch_instruction", "reference_finding", "finding")
+
+
+@contextlib.contextmanager
+def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Store everything that the block writes, or nothing if it raises or the process dies."""
+    connection.begin()
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(duckdb.Error):  # what broke the transaction is the news
+            connection.rollback()
+        raise
+    connection.commit()
+
+
+def has_run(connection: duckdb.DuckDBPyConnection, run_id: str) -> bool:
+    """Tell whether the run is stored."""
+    query = "SELECT 1 FROM run WHERE run_id = ?"
+    return connection.execute(query, [run_id]).fetchone() is not None
+
+
+def insert_run(connection: duckdb.DuckDBPyConnection, run: RunRow) -> None:
+    """Store the run's provenance.
+
+    Raises:
+        duckdb.ConstraintException: it is stored already.
+    """
+    insert_rows(connection, "run", [run])
+
+
+def upsert_kernels(connection: duckdb.DuckDBPyConnection, kernels: Iterable[KernelRow]) -> None:
+    """Store kernels that are not there yet; the first spelling of a name stays."""
+    unique = {row.kernel_id: row for row in kernels}
+    insert_rows(connection, "kernel", [unique[key] for key in sorted(unique)], known="NOTHING")
+
+
+def upsert_series(connection: duckdb.DuckDBPyConnection, series: Iterable[SeriesRow]) -> None:
+    """Store series that are not there yet."""
+    unique = {row.series_id: row for row in series}
+    insert_rows(connection, "series", [unique[key] for key in sorted(unique)], known="NOTHING")
+
+
+def insert_findings(
+    connection: duckdb.DuckDBPyConnection, run_id: str, findings: Sequence[FindingRow]
+) -> None:
+    """Store the findings of a run in place of those it had."""
+    connection.execute("DELETE FROM finding WHERE run_id = ?", [run_id])
+    insert_rows(connection, "finding", findings)
+
+
+def remove_run(connection: duckdb.DuckDBPyConnection, run_id: str) -> bool:
+    """Remove a run with all that hangs on it; tell whether there was one.
+
+    Kernels and series stay: other runs may share them, and they carry no measurement.
+    """
+    if not has_run(connection, run_id):
+        return False
+    with transaction(connection):
+        for table in (*_PARTS_OF_A_RUN, "run"):
+            connection.execute(" ".join(("DELETE FROM", table, "WHERE run_id = ?")), [run_id])
+    return True
+
+
+def set_meta(connection: duckdb.DuckDBPyConnection, key: str, value: str) -> None:
+    """Store a fact about the file."""
+    statement = "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = EXCLUDED.value"
+    connection.execute(statement, [key, value])
+
+
+def insert_rows(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    rows: Sequence[Row],
+    *,
+    known: str | None = None,
+) -> None:
+    """Insert records, whose fields are columns of ``table``, by one statement.
+
+    ``known`` is what to do with a key that is there: ``"NOTHING"``, or None to fail.
+    """
+    if not rows:
+        return
+    types = dict(
+        connection.execute(
+            "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ?", [table]
+        ).fetchall()
+    )
+    names = [field.name for field in dataclasses.fields(rows[0])]
+    selected = ", ".join(f"unnest(${n}::{types[n]}[]) AS {quoted(n)}" for n in names)
+    statement = ["INSERT INTO", quoted(table), "BY NAME SELECT", selected]
+    if known is not None:
+        statement.append(f"ON CONFLICT DO {known}")
+    columns = {name: [_value(getattr(row, name)) for row in rows] for name in names}
+    connection.execute(" ".join(statement), columns)
+
+
+def _value(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
