@@ -19,10 +19,10 @@ class Verbatim(str):
     __slots__ = ()
 
 
-def markdown(text: str) -> str:
+def escape_markdown(text: str) -> str:
     r"""Return ``text`` on one line, with nothing in it that Markdown or HTML would act on.
 
-    >>> markdown("a|b <img> `c`\n# d")
+    >>> escape_markdown("a|b <img> `c`\n# d")
     'a\\|b \\<img\\> \\`c\\` \\# d'
     """
     return _MARKDOWN.sub(r"\\\1", printable(" ".join(text.split())))

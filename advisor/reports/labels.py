@@ -1,6 +1,6 @@
 """Where the names of marks go: beside their mark, over nothing that matters, never over a name.
 
-Marks come by falling importance. Six places are tried for each; overlap with placed labels and
+Marks come by falling importance. Eight places are tried for each; overlap with placed labels and
 marks costs most, then the binding roof, then other lines; outside the frame is no place at all. A
 name that fits nowhere is cut to its tail, then loses its second line, then is left out, for the
 read-out has it.
@@ -185,7 +185,7 @@ def _wordings(subject: Subject) -> Iterator[tuple[str, ...]]:
 
 
 def _candidates(subject: Subject, lines: tuple[str, ...]) -> Iterator[Label]:
-    """Yield the label right, below right, above right, left, below and above of its mark."""
+    """Yield the label right, below right, above right, left, below, above … of its mark."""
     gap = subject.radius + _GAP
     height = LINE_HEIGHT * (len(lines) - 1)
     middle = subject.y + 4 - height / 2
@@ -197,6 +197,8 @@ def _candidates(subject: Subject, lines: tuple[str, ...]) -> Iterator[Label]:
         (subject.x - gap, middle, "end"),
         (subject.x, subject.y + gap + _ASCENT, "middle"),
         (subject.x, subject.y - gap - height, "middle"),
+        (subject.x + subject.radius, subject.y + gap + _ASCENT, "end"),
+        (subject.x + subject.radius, subject.y - gap - height, "end"),
     )
     for x, y, anchor in places:
         boxes = [text_box(x, y + LINE_HEIGHT * i, line, anchor) for i, line in enumerate(lines)]

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 
 from advisor.reports import numbers
 from advisor.reports.drawing import Mark, PlacedText, Size
-from advisor.reports.labels import LINE_HEIGHT, Box, Label, Subject, Surroundings, place
+from advisor.reports.labels import (
+    LINE_HEIGHT,
+    Box,
+    Label,
+    Subject,
+    Surroundings,
+    place,
+    text_box,
+)
 from advisor.reports.records import Kernel, Placement
 from advisor.reports.scales import Frame
 
@@ -99,6 +107,13 @@ def name_marks(
     return tuple(_mark(spot, labels.get(spot.kernel.id), describe(spot)) for spot in ordered)
 
 
+def label_boxes(mark: Mark) -> tuple[Box, ...]:
+    """Return the boxes that the lines of a mark's label cover."""
+    return tuple(
+        text_box(mark.x + line.x, mark.y + line.y, line.text, line.anchor) for line in mark.label
+    )
+
+
 def _radius(kernel: Kernel, size: Size) -> float:
     """Return r = 23 √share, at least 4; two thirds of that on a phone."""
     radius = _RADIUS * math.sqrt(kernel.time_share or 0.0)
@@ -122,7 +137,7 @@ def _mark(spot: Spot, label: Label | None, description: str) -> Mark:
 
 def mark_path(limiter: str | None, radius: float) -> str:
     """Return the SVG path of a mark: circle, square, triangle or diamond of about equal area."""
-    r = radius
+    r = round(radius, 1)
     if limiter == "compute":
         half = 0.89 * r
         return f"M{-half:.1f},{-half:.1f}h{2 * half:.1f}v{2 * half:.1f}h{-2 * half:.1f}z"

@@ -61,6 +61,10 @@ def draw_plane(plane: Plane, kernels: Mapping[str, Kernel], size: Size) -> Drawi
     )
 
 
+def _title(plane: Plane) -> str:
+    return "compute utilisation [% of peak]" + (", simulated" if plane.simulated else "")
+
+
 def _second_line(spot: Spot) -> str:
     return f"{numbers.share(spot.kernel.time_share)} of time"
 

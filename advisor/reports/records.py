@@ -175,6 +175,7 @@ class Roofline:
     binding: str
     placements: tuple[Placement, ...]
     unplaced: tuple[Unplaced, ...]
+    simulated: bool
     remarks: tuple[str, ...] = ()
 
 
@@ -184,6 +185,7 @@ class Plane:
 
     device: str
     placements: tuple[Placement, ...]
+    simulated: bool
 
 
 @dataclass(frozen=True, kw_only=True)

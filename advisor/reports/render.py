@@ -19,7 +19,7 @@ from markupsafe import Markup, escape
 
 from advisor.reports import bars, numbers
 from advisor.reports.drawing import SIZES, Drawing
-from advisor.reports.escaping import Verbatim, breakable, markdown, shorten
+from advisor.reports.escaping import Verbatim, breakable, escape_markdown, shorten
 from advisor.reports.plane import draw_plane
 from advisor.reports.records import Kernel, Report, RuleResult
 from advisor.reports.roofline import draw_roofline
@@ -106,7 +106,7 @@ def svg(report: Report) -> str | None:
     return template.render(drawing=drawn[0].drawings[0])
 
 
-def markdown_text(report: Report, picture: str | None) -> str:
+def markdown(report: Report, picture: str | None) -> str:
     """Return the report as Markdown of at most 900 kB; ``picture`` is where the SVG will be.
 
     What is cut is the detail of the kernels with the least wasted time.
@@ -223,7 +223,7 @@ def _finalize_html(value: object) -> str:
 
 
 def _finalize_markdown(value: object) -> str:
-    return value if isinstance(value, Verbatim) else markdown(str(value))
+    return value if isinstance(value, Verbatim) else escape_markdown(str(value))
 
 
 def _width(share: float | None) -> str:

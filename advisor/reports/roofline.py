@@ -27,7 +27,15 @@ from advisor.reports.labels import (
     text_box,
     text_width,
 )
-from advisor.reports.marks import Spot, largest, log_spot, mark_path, name_marks, position
+from advisor.reports.marks import (
+    Spot,
+    label_boxes,
+    largest,
+    log_spot,
+    mark_path,
+    name_marks,
+    position,
+)
 from advisor.reports.records import Kernel, Roofline, Unplaced
 from advisor.reports.roofs import Line, Roofs, pixels, roofs, seat, segments
 from advisor.reports.scales import Frame, Tick, log_range, log_ticks
@@ -72,9 +80,12 @@ def draw_roofline(
     edge_texts = _edge_texts(sheet)
     remark = _remark(sheet)
     listing = _listing(sheet)
-    texts = _slope_texts(sheet)
+    texts = _slope_texts(sheet, minor=False)
     ridge = _ridge(sheet)
     levels = tuple(_levels(sheet, spot, spot.kernel.id == selected) for spot in sheet.spots)
+    marks = name_marks(sheet.spots, _surroundings(sheet), _second_line(size), position)
+    sheet.taken.extend(box for mark in marks for box in label_boxes(mark))
+    texts += _slope_texts(sheet, minor=True)
     return Drawing(
         id=f"{chart.id}-{size.name}",
         size=size,
@@ -92,7 +103,7 @@ def draw_roofline(
         edge_texts=edge_texts,
         ridge=ridge,
         remark=remark,
-        marks=name_marks(sheet.spots, _surroundings(sheet), _second_line(size), position),
+        marks=marks,
         levels=levels,
         listing=listing,
         zoomable=True,
@@ -151,7 +162,8 @@ def _surroundings(sheet: _Sheet) -> Surroundings:
 
 def _y_title(sheet: _Sheet) -> PlacedText:
     unit = f" [{_UNIT}]" if sheet.size.compact else ""
-    text = f"performance, {sheet.chart.label}{unit}"
+    simulated = ", simulated" if sheet.chart.simulated else ""
+    text = f"performance, {sheet.chart.label}{unit}{simulated}"
     return PlacedText(text=text, x=sheet.frame.left, y=sheet.frame.top - 10)
 
 
@@ -253,11 +265,12 @@ def _corners(frame: Frame, width: float, height: float) -> tuple[Point, ...]:
     )
 
 
-def _slope_texts(sheet: _Sheet) -> tuple[PlacedText, ...]:
+def _slope_texts(sheet: _Sheet, *, minor: bool) -> tuple[PlacedText, ...]:
     frame = sheet.frame
     marks = [spot.box for spot in sheet.spots]
     found = []
-    for words in sorted(sheet.roofs.slope_texts, key=lambda words: not words.strong):
+    wanted = [words for words in sheet.roofs.slope_texts if words.minor == minor]
+    for words in sorted(wanted, key=lambda words: not words.strong):
         short = words.text.replace(" profiled", "").split(",")[0]
         said = replace(words, text=short) if sheet.size.compact else words
         seated = seat(said, frame, sheet.taken, marks)
@@ -312,10 +325,12 @@ def _levels(sheet: _Sheet, spot: Spot, selected: bool) -> Levels:
         for name, x in found
         if x is not None and x > 0
     )
+    ticks = _apart(ticks)
     if selected:
         sheet.taken.extend(
             text_box(tick.x, tick.y + tick.name_y, tick.name, "middle") for tick in ticks
         )
+        sheet.taken.extend(Box(t.x - 2, t.y - 7, t.x + 2, t.y + 7) for t in ticks)
     ends = [tick.at[0] for tick in ticks]
     x = spot.at[0]
     span = drop = None
@@ -324,7 +339,7 @@ def _levels(sheet: _Sheet, spot: Spot, selected: bool) -> Levels:
         span = stroke(Line(style="levels", points=points), frame)
     if x is not None and placement.roof:
         drop = stroke(Line(style="drop", points=((x, y), (x, math.log10(placement.roof)))), frame)
-    return Levels(kernel_id=spot.kernel.id, span=span, ticks=_apart(ticks), drop=drop)
+    return Levels(kernel_id=spot.kernel.id, span=span, ticks=ticks, drop=drop)
 
 
 def _tick_height(name: str, spot: Spot) -> float:

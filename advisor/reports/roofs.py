@@ -31,13 +31,17 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class SlopeText:
-    """Words along a memory roof: where they may start, and on which side of the line (``dy``)."""
+    """Words along a memory roof: where they may start, and on which side of the line (``dy``).
+
+    ``minor`` words give way to the names of kernels.
+    """
 
     text: str
     start: Point
     end: Point
     dy: float
     strong: bool
+    minor: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,8 +110,8 @@ def seat(
 ) -> tuple[Point, tuple[Box, ...]] | None:
     """Return the log₁₀ point where words along a slope start, and the boxes they cover.
 
-    The first place from the left that is free of texts and marks, else of texts; None if there is
-    none inside the frame.
+    The first place from the left that is free of texts and marks. The name of the roof itself may
+    lie over a mark where there is no such place; other words are left out.
     """
     angle = math.radians(frame.slope())
     inside = Box(frame.left, frame.top, frame.right, frame.bottom)
@@ -121,7 +125,8 @@ def seat(
         point = _unproject(start, frame)
         if not any(box.overlap(mark) for box in boxes for mark in marks):
             return point, boxes
-        fallback = fallback or (point, boxes)
+        if words.strong:
+            fallback = fallback or (point, boxes)
     return fallback
 
 
@@ -232,20 +237,28 @@ def _slope_texts(
         for nominal in _of(ceilings, "nominal", "B/s"):
             if nominal.resource == ceiling.resource and _close(nominal, memory):
                 text += f", nominal {numbers.si(nominal.value, 'B/s')}"
-        dram = ceiling.resource == "dram"
-        yield _words(text, ceiling.value, top, dy=_ABOVE, strong=dram)
+        yield _words(text, ceiling, top, dy=_ABOVE)
     for ceiling in _of(ceilings, "achievable", "B/s"):
         text = f"achievable {numbers.si(ceiling.value, 'B/s')}"
-        yield _words(text, ceiling.value, top, dy=_BELOW, strong=False)
+        yield _words(text, ceiling, top, dy=_BELOW)
     for ceiling in _of(ceilings, "nominal", "B/s"):
         if not _close(ceiling, memory):
             text = f"nominal {numbers.si(ceiling.value, 'B/s')}"
-            yield _words(text, ceiling.value, top, dy=_ABOVE, strong=False)
+            yield _words(text, ceiling, top, dy=_ABOVE)
 
 
-def _words(text: str, bandwidth: float, top: float | None, *, dy: float, strong: bool) -> SlopeText:
-    start, end = _slope(bandwidth, _BEYOND if top is None else _log(top / bandwidth))
-    return SlopeText(text=text, start=start, end=end, dy=dy, strong=strong)
+def _words(text: str, ceiling: Ceiling, top: float | None, *, dy: float) -> SlopeText:
+    end = _BEYOND if top is None else _log(top / ceiling.value)
+    first, last = _slope(ceiling.value, end)
+    profiled = ceiling.kind == "profiled"
+    return SlopeText(
+        text=text,
+        start=first,
+        end=last,
+        dy=dy,
+        strong=profiled and ceiling.resource == "dram",
+        minor=not profiled,
+    )
 
 
 def _edge_texts(ceilings: Sequence[Ceiling], compute: Sequence[Ceiling]) -> Iterable[EdgeText]:

@@ -348,6 +348,7 @@ def make_report() -> Report:
                         note="20 % of DRAM roof",
                     ),
                 ),
+                simulated=True,
                 remarks=("tensor FP16 80.0 TFLOP/s, no kernel uses it",),
             ),
         ),
