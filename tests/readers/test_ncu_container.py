@@ -79,6 +79,7 @@ def test_reads_a_report_made_by_hand() -> None:
         grid=(4, 1, 1),
         block=(64, 1, 1),
         device=0,
+        device_name="GPU Zero",
         context=1,
         stream=7,
         started_at=1_700_000_000.0,
