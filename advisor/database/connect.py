@@ -27,15 +27,16 @@ DEFAULT_WAIT = 30.0
 _PAUSES = (0.02, 0.1)  # seconds between two tries, at least and at most
 _LOCKED = "Could not set lock on file"
 _HOLDER = re.compile(r"held in (?P<program>.+?)(?: by user \S+)? \(PID (?P<pid>\d+)\)")
-ALONE: dict[str, bool] = {
+ALONE: dict[str, bool | int] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
     "python_enable_replacements": False,
+    "pandas_analyze_sample": 0,  # arrays of objects are texts; guessing their type costs 100 times
 }
 """Settings of every connection: nothing is fetched, and SQL sees no Python variable."""
 
-_SANDBOX: dict[str, bool] = {**ALONE, "enable_external_access": False}
+_SANDBOX: dict[str, bool | int] = {**ALONE, "enable_external_access": False}
 
 
 @contextlib.contextmanager
@@ -94,7 +95,7 @@ def open_for_query(
 
 @contextlib.contextmanager
 def opened(
-    path: Path, *, wait: float, read_only: bool, settings: dict[str, bool] | None = None
+    path: Path, *, wait: float, read_only: bool, settings: dict[str, bool | int] | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a connection to an existing file of any schema.
 
@@ -151,7 +152,7 @@ def _put(made: Path, path: Path) -> None:
 
 
 def _connect(
-    path: Path, wait: float, *, read_only: bool, settings: dict[str, bool]
+    path: Path, wait: float, *, read_only: bool, settings: dict[str, bool | int]
 ) -> duckdb.DuckDBPyConnection:
     deadline = time.monotonic() + wait
     while True:
