@@ -119,7 +119,7 @@ def _time(execution: Execution) -> dict[str, float]:
     }
     return {
         "gpu__time_duration.sum": execution.duration * 1e9,
-        "sm__cycles_elapsed.max": execution.elapsed,
+        "sm__cycles_elapsed.avg": execution.elapsed,
         "sm__cycles_active.avg": execution.active / machine.multiprocessors,
         "sm__cycles_active.max": max(share.cycles for share in execution.shares),
         "sm__cycles_active.min": least,
@@ -197,7 +197,6 @@ def _caches(totals: Tally) -> dict[str, float]:
     return {
         **{name + ELAPSED: share for name, share in used.items()},
         "l1tex__throughput" + ELAPSED: max(used.values()),
-        "l1tex__throughput" + ACTIVE: max(used.values()) * cycles / execution.active,
         "lts__t_sectors" + ELAPSED: l2_used,
         "lts__throughput" + ELAPSED: l2_used,
         "lts__t_sectors.sum": read + written,
@@ -205,8 +204,11 @@ def _caches(totals: Tally) -> dict[str, float]:
         "lts__t_sectors.avg.peak_sustained": machine.l2_sectors_per_slice,
         "lts__t_sectors_srcunit_tex_op_read.sum": read,
         "lts__t_sectors_srcunit_tex_op_write.sum": written,
-        "lts__t_sectors_srcunit_tex_aperture_sysmem_op_read.sum": 0.0,
-        "lts__t_sectors_srcunit_tex_aperture_sysmem_op_write.sum": 0.0,
+        **{
+            f"lts__t_sectors_aperture_{elsewhere}_op_{way}.sum": 0.0
+            for elsewhere in ("sysmem", "peer")
+            for way in ("read", "write")
+        },
         "l1tex__m_xbar2l1tex_read_bytes.sum": read * SECTOR,
         "l1tex__m_l1tex2xbar_write_bytes.sum": written * SECTOR,
         "l1tex__t_sector_hit_rate.pct": 100 * _share(loads - read, asked),
@@ -231,11 +233,12 @@ def _accesses(totals: Tally) -> dict[str, float]:
                 ratio = SECTOR * _share(sum(needed_sectors(line) for line in lines), sectors)
                 name = f"smsp__sass_average_data_bytes_per_sector_mem_global_op_{suffix}.ratio"
                 found[name] = ratio
-    for bits in (32, 64, 128):
+    for bits in (8, 16, 32, 64, 128):
         found[f"smsp__sass_inst_executed_op_memory_{bits}b.sum"] = sum(
             line.executed
-            for line in totals.lines
-            if line.opcode.memory is not None and line.instruction.bits == bits
+            for memory in ("global", "local")
+            for line in totals.of(memory)
+            if line.instruction.bits == bits
         )
     for kind in ("atom", "red"):
         found[f"l1tex__t_requests_pipe_lsu_mem_global_op_{kind}.sum"] = 0.0
@@ -291,11 +294,10 @@ def _pipes(totals: Tally) -> dict[str, float]:
         busy = 100 * totals.unit_cycles(unit)
         found[f"sm__pipe_{unit}_cycles_active{ELAPSED}"] = busy / elapsed
         found[f"sm__pipe_{unit}_cycles_active{ACTIVE}"] = busy / execution.active
-    for unit in ("fp64", "lsu", "xu"):
+    for unit in ("lsu", "xu"):
         busy = 100 * totals.unit_cycles(unit)
         found[f"sm__inst_executed_pipe_{unit}{ACTIVE}"] = busy / execution.active
-        if unit in {"lsu", "xu"}:
-            found[f"sm__inst_executed_pipe_{unit}{ELAPSED}"] = busy / elapsed
+        found[f"sm__inst_executed_pipe_{unit}{ELAPSED}"] = busy / elapsed
     return found
 
 
