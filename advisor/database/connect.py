@@ -130,8 +130,9 @@ def create(path: Path) -> None:
     try:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
             made = Path(folder) / "new.duckdb"
-            schema.migrate(made)
-            _put(made, path)
+            with duckdb.connect(str(made), config=dict(ALONE)) as connection:
+                schema.migrate(connection, path)
+            put(made, path)
     except OSError as error:
         raise DatabaseError(
             f"cannot be made: {error.strerror}",
@@ -140,7 +141,7 @@ def create(path: Path) -> None:
         ) from error
 
 
-def _put(made: Path, path: Path) -> None:
+def put(made: Path, path: Path) -> None:
     """Give ``made`` its place, without ever replacing what is there."""
     try:
         os.link(made, path)

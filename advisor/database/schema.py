@@ -37,13 +37,16 @@ def revision_of(connection: duckdb.DuckDBPyConnection, path: Path) -> str:
     return str(rows[0][0])
 
 
-def require_head(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Check that an open file has the newest schema.
+def require_head(
+    connection: duckdb.DuckDBPyConnection, path: Path, head: str | None = None
+) -> None:
+    """Check that an open file has the newest schema, or that of the revision ``head``.
 
     Raises:
         DatabaseError: it is older, newer, or no database of this program; says what to do.
     """
-    revision, head = revision_of(connection, path), revisions()[-1]
+    revision = revision_of(connection, path)
+    head = head or revisions()[-1]
     if revision < head:
         raise DatabaseError(
             f"has schema {revision}, this version works with {head}",
@@ -67,33 +70,38 @@ def written_by(connection: duckdb.DuckDBPyConnection) -> str | None:
     return None if row is None else str(row[0])
 
 
-def migrate(path: Path, scripts: Path | None = None, *, to: str = "head") -> None:
-    """Bring the file ``path`` to revision ``to`` in one transaction; a missing file is made.
+def migrate(connection: duckdb.DuckDBPyConnection, path: Path, scripts: Path | None = None) -> None:
+    """Bring an open file, which may be empty, to the newest schema in one transaction.
+
+    ``path`` is what messages call it; ``scripts`` is the folder of the migrations.
 
     Raises:
         DatabaseError: a migration failed; the file is as before.
     """
     from alembic import command
     from alembic.config import Config
-    from sqlalchemy import URL, create_engine
+    from duckdb_sqlalchemy import ConnectionWrapper
+    from sqlalchemy import create_engine
     from sqlalchemy.exc import DBAPIError
     from sqlalchemy.pool import NullPool
 
     config = Config()
     location = str(scripts or data_dir("migrations")).replace("%", "%%")
     config.set_main_option("script_location", location)
-    engine = create_engine(URL.create("duckdb", database=str(path)), poolclass=NullPool)
+    engine = create_engine(
+        "duckdb://", creator=lambda: ConnectionWrapper(connection.cursor()), poolclass=NullPool
+    )
     try:
-        with engine.begin() as connection:
-            config.attributes["connection"] = connection
-            command.upgrade(config, to)
-            connection.exec_driver_sql(
+        with engine.begin() as migrating:
+            config.attributes["connection"] = migrating
+            command.upgrade(config, "head")
+            migrating.exec_driver_sql(
                 "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = EXCLUDED.value",
                 (_WRITTEN_BY, __version__),
             )
     except DBAPIError as error:
         raise DatabaseError(
-            f"cannot bring the schema to {to}: {error.orig}", at=Location(name=str(path))
+            f"cannot be brought to the newest schema: {error.orig}", at=Location(name=str(path))
         ) from error
     finally:
         engine.dispose()

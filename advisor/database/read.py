@@ -1,0 +1,111 @@
+"""Find runs, and a few facts about the file, on a driver connection."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from datetime import datetime
+
+import duckdb
+
+from advisor.errors import UsageError
+
+LATEST = "latest"
+_HINT = "advisor runs list shows the runs"
+_COLUMNS = (
+    'run_id, name, label, configuration, branch, "commit", started_at, ingested_at, status,'
+    " simulated, profiler, profiler_version, device_names, launches, skipped, content_hash"
+)
+_NEWEST_FIRST = "ORDER BY ingested_at DESC, run_id DESC"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What one needs to know to choose a run; times are UTC without a zone."""
+
+    run_id: str
+    name: str | None
+    label: str | None
+    configuration: str | None
+    branch: str | None
+    commit: str | None
+    started_at: datetime | None
+    ingested_at: datetime
+    status: str
+    simulated: bool
+    profiler: str | None
+    profiler_version: str | None
+    device_names: str | None
+    launches: int
+    skipped: int
+    content_hash: str
+
+
+def list_runs(connection: duckdb.DuckDBPyConnection, limit: int | None = None) -> list[Run]:
+    """Return the runs, the one ingested last first, at most ``limit`` of them."""
+    return _runs(connection, "LIMIT $limit", {"limit": limit})
+
+
+def find_run(connection: duckdb.DuckDBPyConnection, wanted: str = LATEST) -> Run:
+    """Return the run that ``wanted`` names: ``latest``, a label, or the beginning of an id.
+
+    Of several runs with one label, the one ingested last.
+
+    Raises:
+        UsageError: there is none, or several ids begin so.
+    """
+    if wanted == LATEST:
+        found = list_runs(connection, limit=1)
+        if not found:
+            hint = "advisor ingest PROFILE stores one"
+            raise UsageError("the database holds no run", hint=hint)
+        return found[0]
+    by_id = _runs(connection, "WHERE starts_with(run_id, $wanted)", {"wanted": wanted})
+    exact = [run for run in by_id if run.run_id == wanted]
+    by_label = _runs(connection, "WHERE label = $wanted", {"wanted": wanted})
+    if found := exact or by_label or by_id:
+        if len(found) > 1 and found is by_id:
+            ids = ", ".join(run.run_id for run in found[:5])
+            raise UsageError(f"several runs begin with {wanted!r}: {ids}", hint=_HINT)
+        return found[0]
+    raise UsageError(f"there is no run {wanted!r}", hint=_did_you_mean(connection, wanted))
+
+
+def find_content(connection: duckdb.DuckDBPyConnection, content_hash: str) -> list[Run]:
+    """Return the runs that came from a profile with this SHA-256."""
+    return _runs(connection, "WHERE content_hash = $hash", {"hash": content_hash})
+
+
+def run_details(connection: duckdb.DuckDBPyConnection, run_id: str) -> dict[str, object]:
+    """Return every column of a run by name, in the order of the table.
+
+    Raises:
+        UsageError: there is no such run.
+    """
+    cursor = connection.execute("SELECT * FROM run WHERE run_id = ?", [run_id])
+    row = cursor.fetchone()
+    if row is None:
+        raise UsageError(f"there is no run {run_id!r}", hint=_HINT)
+    return dict(zip((column[0] for column in cursor.description or ()), row, strict=True))
+
+
+def get_meta(connection: duckdb.DuckDBPyConnection, key: str) -> str | None:
+    """Return a fact about the file, ``None`` where it is not known."""
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", [key]).fetchone()
+    return None if row is None else str(row[0])
+
+
+def _runs(
+    connection: duckdb.DuckDBPyConnection, clause: str, parameters: dict[str, object]
+) -> list[Run]:
+    order = (clause, _NEWEST_FIRST) if clause.startswith("WHERE") else (_NEWEST_FIRST, clause)
+    query = " ".join(("SELECT", _COLUMNS, "FROM run", *order))
+    cursor = connection.execute(query, parameters)
+    names = [column[0] for column in cursor.description or ()]
+    return [Run(**dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
+
+
+def _did_you_mean(connection: duckdb.DuckDBPyConnection, wanted: str) -> str:
+    known = [name for run in list_runs(connection) for name in (run.run_id, run.label) if name]
+    close = difflib.get_close_matches(wanted, known, n=1)
+    return f"did you mean {close[0]}? {_HINT}" if close else _HINT
