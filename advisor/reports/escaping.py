@@ -10,6 +10,7 @@ import re
 from advisor.wording import printable
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$])")
+_LINE_START = re.compile(r"^(\d*)([-=.)])")
 _BREAK_AFTER = re.compile(r"(?<=_)|(?<=::)|(?<=<)|(?<=,)")
 
 
@@ -25,7 +26,8 @@ def escape_markdown(text: str) -> str:
     >>> escape_markdown("a|b <img> `c`\n# d")
     'a\\|b \\<img\\> \\`c\\` \\# d'
     """
-    return _MARKDOWN.sub(r"\\\1", printable(" ".join(text.split())))
+    escaped = _MARKDOWN.sub(r"\\\1", printable(" ".join(text.split())))
+    return _LINE_START.sub(r"\1\\\2", escaped)
 
 
 def breakable(text: str) -> list[str]:

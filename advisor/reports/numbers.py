@@ -12,6 +12,24 @@ from typing import TypeGuard
 
 from advisor.wording import UNKNOWN
 
+__all__ = [
+    "MINUS",
+    "NO_BREAK_SPACE",
+    "UNKNOWN",
+    "digits",
+    "fact",
+    "fixed",
+    "in_unit",
+    "known",
+    "percent",
+    "ratio",
+    "scaled",
+    "seconds",
+    "share",
+    "si",
+    "time_unit",
+]
+
 MINUS = "\N{MINUS SIGN}"
 NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 
@@ -111,6 +129,19 @@ def si(value: float | None, unit: str, significant: int = 3) -> str:
 def seconds(value: float | None, significant: int = 3) -> str:
     """Return a time in ns, µs, ms or s by its size."""
     return si(value, "s", significant)
+
+
+def fact(value: float | str | None, unit: str) -> tuple[str, str]:
+    """Return a fact's value and unit as text, apart; a unit ``share`` is shown in percent.
+
+    >>> fact(0.578, "share"), fact("memory", "")
+    (('57.8', '%'), ('memory', ''))
+    """
+    if isinstance(value, str):
+        return value, ""
+    if unit == "share" and value is not None:
+        return fixed(100 * value, 1), "%"
+    return scaled(value, unit, 4)
 
 
 def time_unit(values: Iterable[float | None]) -> str:

@@ -270,7 +270,7 @@ class RuleResult:
     gain: Gain | None
     unchecked: tuple[str, ...] = ()
     collect: str = ""
-    finding_id: str = ""
+    next_command: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -77,6 +78,8 @@ class Page:
     selected: str | None
     read_outs: tuple[Kernel, ...]
     table: tuple[Row, ...]
+    first_rows: tuple[Row, ...]
+    more_rows: int
     row_unit: str
     hidden_rows: bool
     left_out: int
@@ -127,6 +130,7 @@ def page(report: Report, *, details: int = MOST_DETAILS) -> Page:
     marked = {m.kernel_id for chart in drawn for d in chart.drawings for m in d.marks}
     listed = {u.kernel_id for chart in report.rooflines for u in chart.unplaced}
     longest = max((k.wasted_time for k in kernels if k.wasted_time), default=None)
+    rows = tuple(_row(kernel, longest) for kernel in kernels[:MOST_ROWS])
     shown = kernels[:details]
     return Page(
         where=bars.where_time_goes(kernels),
@@ -134,7 +138,9 @@ def page(report: Report, *, details: int = MOST_DETAILS) -> Page:
         charts=drawn,
         selected=kernels[0].id if kernels else None,
         read_outs=tuple(k for k in kernels[:MOST_ROWS] if k.id in marked | listed),
-        table=tuple(_row(kernel, longest) for kernel in kernels[:MOST_ROWS]),
+        table=rows,
+        first_rows=rows[:MARKDOWN_ROWS],
+        more_rows=max(0, len(kernels) - MARKDOWN_ROWS),
         row_unit=numbers.time_unit(kernel.duration for kernel in kernels),
         hidden_rows=len(kernels) > ROWS_AT_FIRST,
         left_out=max(0, len(kernels) - MOST_ROWS),
@@ -254,27 +260,36 @@ def _points(points: tuple[tuple[float, float], ...]) -> str:
     return " ".join(f"{x:.4f},{y:.4f}" for x, y in points)
 
 
-def _number(value: float | str | None, unit: str) -> tuple[str, str]:
-    """Return a fact's value and unit as text, apart; shares become percentages."""
-    if isinstance(value, str):
-        return value, ""
-    if unit == "share" and value is not None:
-        return numbers.fixed(100 * value, 1), "%"
-    return numbers.scaled(value, unit, 4)
-
-
 def _breakable(text: str) -> Markup:
     """Return escaped text that a browser may break after ``_``, ``::``, ``<`` and commas."""
     return Markup("<wbr>").join(escape(part) for part in breakable(text))
 
 
+def _code_block(text: str) -> Verbatim:
+    """Return an indented block: no run of backticks can end it."""
+    return Verbatim("    " + printable(" ".join(text.split())))
+
+
+def _link(text: str) -> Verbatim:
+    """Return a file name as the target of a Markdown link."""
+    return Verbatim(quote(text))
+
+
+def _html_in_markdown(text: str) -> Verbatim:
+    """Return text for the inside of an HTML element of a Markdown page."""
+    return Verbatim(escape(printable(" ".join(text.split()))))
+
+
 _FILTERS: Mapping[str, Callable[..., Any]] = {
     "breakable": _breakable,
+    "code_block": _code_block,
     "count": numbers.fixed,
     "digits": numbers.digits,
+    "html": _html_in_markdown,
     "in_unit": numbers.in_unit,
+    "link": _link,
     "log": _log,
-    "number": _number,
+    "number": numbers.fact,
     "path": _path,
     "percent": numbers.percent,
     "pixel": _pixel,
@@ -283,7 +298,6 @@ _FILTERS: Mapping[str, Callable[..., Any]] = {
     "share": numbers.share,
     "shorten": shorten,
     "si": numbers.si,
-    "verbatim": Verbatim,
     "when": _when,
     "width": _width,
 }

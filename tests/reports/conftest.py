@@ -155,7 +155,7 @@ RESULTS = (
         severity="warning",
         text="800 GB/s is 89 % of what this launch could achieve.",
         gain=Gain(low=1e-4, likely=5e-4, high=1e-3),
-        finding_id="f1",
+        next_command="advisor show stream",
     ),
     RuleResult(
         outcome="ruled out",

@@ -1,0 +1,132 @@
+"""A terminal as paper: wrapped lines, aligned columns, meters; ASCII where it must be.
+
+Every text that comes from outside goes through ``wording.printable`` here, so that no name can move
+the cursor or change colours.
+"""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from advisor.wording import printable
+
+DEFAULT_WIDTH = 80
+_LEAST_WIDTH = 40
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+_METER_CELLS = 10
+_COLOURS = {"memory": "34", "compute": "33", "latency": "35", "balanced": "36"}
+_SYMBOLS = {"memory": "●", "compute": "■", "latency": "▲", "balanced": "◆"}
+_UNDETERMINED = "○"
+_ASCII = str.maketrans(
+    {
+        "●": "o", "■": "#", "▲": "^", "◆": "*", "○": ".", "×": "x", "µ": "u", "−": "-", "·": "|",
+        "…": "~", "–": "-", "—": "-", "“": '"', "”": '"', "’": "'", "≥": ">", "≤": "<", "→": ">",
+        "█": "#", "▉": "#", "▊": "#", "▋": "#", "▌": "=", "▍": "-", "▎": "-", "▏": " ",
+    }
+)  # fmt: skip
+
+
+@dataclass(kw_only=True)
+class Paper:
+    """Lines of at most ``width`` columns; ``colour`` marks the limiter and nothing else."""
+
+    width: int = DEFAULT_WIDTH
+    colour: bool = False
+    ascii_only: bool = False
+    lines: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.width = max(_LEAST_WIDTH, self.width or DEFAULT_WIDTH)
+
+    def heading(self, text: str) -> None:
+        """Begin a section."""
+        self.blank()
+        self.write(text)
+        self.lines.append("-" * min(self.width, columns(self._clean(text))))
+
+    def blank(self) -> None:
+        """Leave a line free, once."""
+        if self.lines and self.lines[-1]:
+            self.lines.append("")
+
+    def write(self, text: str, *, indent: int = 0, first: str | None = None) -> None:
+        """Write wrapped text; ``first`` stands in the indent of the first line."""
+        lead = " " * indent
+        head = lead if first is None else first.ljust(indent)
+        for part in self._clean(text).split("\n"):
+            self.lines += textwrap.wrap(
+                part,
+                self.width,
+                initial_indent=head,
+                subsequent_indent=lead,
+                break_on_hyphens=False,
+            ) or [head.rstrip()]
+            head = lead
+
+    def row(self, cells: Sequence[str], widths: Sequence[int]) -> None:
+        """Write cells in columns: a negative width aligns to the right, 0 takes what is left."""
+        parts: list[str] = []
+        used = sum(abs(width) + 2 for width in widths if width)
+        for cell, width in zip(cells, widths, strict=True):
+            size = abs(width) or max(8, self.width - used)
+            text = cut(self._clean(cell), size)
+            pad = " " * (size - columns(text))
+            parts.append(pad + text if width < 0 else text + pad)
+        self.lines.append("  ".join(parts).rstrip())
+
+    def limiter(self, name: str | None) -> str:
+        """Return the limiter's symbol and word."""
+        return f"{_SYMBOLS.get(name or '', _UNDETERMINED)} {name or 'undetermined'}"
+
+    def text(self) -> str:
+        """Return everything written."""
+        body = "\n".join(self.lines) + "\n"
+        if self.ascii_only:
+            body = body.translate(_ASCII)
+            body = unicodedata.normalize("NFKD", body).encode("ascii", "replace").decode()
+        body = body.replace("\u00a0", " ")
+        return self._coloured(body) if self.colour else body
+
+    def _clean(self, text: str) -> str:
+        return printable(text.replace("\t", " "))
+
+    def _coloured(self, body: str) -> str:
+        symbols = {name: sign.translate(_ASCII) for name, sign in _SYMBOLS.items()}
+        for name, colour in _COLOURS.items():
+            for sign in {_SYMBOLS[name], symbols[name]}:
+                body = body.replace(f"{sign} {name}", f"\x1b[{colour}m{sign} {name}\x1b[0m")
+        return body
+
+
+def columns(text: str) -> int:
+    """Return how many columns a text takes; wide characters take two, combining ones none."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
+
+
+def cut(text: str, most: int) -> str:
+    """Return the text, its middle left out where it is wider than ``most`` columns."""
+    if columns(text) <= most:
+        return text
+    head = (most - 1) // 2
+    tail = most - 1 - head
+    return text[:head] + "…" + text[len(text) - tail :]
+
+
+def meter(share: float | None) -> str:
+    """Return a bar of ten cells, drawn in eighths.
+
+    >>> meter(0.5)
+    '█████     '
+    """
+    if share is None:
+        return " " * _METER_CELLS
+    eighths = round(8 * _METER_CELLS * min(1.0, max(0.0, share)))
+    full, part = divmod(eighths, 8)
+    bar = _EIGHTHS[8] * full + (_EIGHTHS[part] if part else "")
+    return bar.ljust(_METER_CELLS)
