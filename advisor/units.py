@@ -143,10 +143,10 @@ _FACTOR = re.compile(r"(?P<name>%|1|[A-Za-zµ]+)(?:\^(?P<power>-?[1-9]))?")
 
 
 def parse_unit(text: str, *, at: Location | None = None) -> Unit:
-    """Return the unit that ``text`` spells: factors joined by ``*``, ``·`` and ``/``, left to right.
+    """Return the unit that ``text`` spells: factors joined by ``*``, ``·``, ``/``, left to right.
 
-    ``FLOP/s/W``, ``1/s`` and ``B^2`` are units; an empty text is not (a profiler that prints no unit
-    means ``1``, and its reader says so).
+    ``FLOP/s/W``, ``1/s`` and ``B^2`` are units; an empty text is not (a profiler that prints no
+    unit means ``1``, and its reader says so).
 
     Raises:
         RuleError: a word is no unit that we know; proposes a near one.

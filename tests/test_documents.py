@@ -180,6 +180,8 @@ def test_refuses_files_that_are_absent_too_large_or_no_text(tmp_path: Path) -> N
 @given(st.text(st.characters(codec="utf-8"), max_size=60))
 def test_reads_any_text_or_refuses_it_with_a_place(text: str) -> None:
     try:
-        load(text, name="f").plain()
+        place: object = load(text, name="f").at
     except RuleError as error:
-        assert error.at is not None
+        place = error.at
+    assert isinstance(place, Location)
+    assert place.name == "f"

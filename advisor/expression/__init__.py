@@ -75,18 +75,18 @@ def compile_expression(
     caller knows; a unit is SI, and makes the kind a number.
 
     Raises:
-        ExpressionError: with the line and column in the file of ``at``, and a hint where there is one.
+        ExpressionError: with the line and column in the file of ``at``.
     """
     source = Text(text, at)
     tree = parse(source)
     checker = Checker(source, symbols)
     kind, unit = _outcome(source, checker.infer(tree), Kind.NUMBER if unit else kind, unit)
-    scales = {name: s.unit.scale for name, s in checker.symbols.items() if s.unit is not None}
+    scales = {name: s.unit.scale for name, s in checker.met.items() if s.unit is not None}
     expression = Expression(
         text=text,
         kind=kind,
         unit=unit,
-        names=frozenset(checker.symbols),
+        names=frozenset(checker.met),
         at=at,
         tree=tree,
         scales=scales,

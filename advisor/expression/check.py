@@ -26,12 +26,12 @@ _THRESHOLD_HINT = "use a named threshold with a unit"
 
 
 class Checker:
-    """Infers types from the leaves up; ``names`` and ``scales`` are what was met on the way."""
+    """Infers types from the leaves up; ``met`` are the symbols that were read on the way."""
 
     def __init__(self, source: Text, symbols: Mapping[str, Symbol]) -> None:
         self._source = source
         self._symbols = symbols
-        self.symbols: dict[str, Symbol] = {}
+        self.met: dict[str, Symbol] = {}
 
     def infer(self, node: Node) -> Type:
         """Return the type of ``node``.
@@ -39,28 +39,29 @@ class Checker:
         Raises:
             ExpressionError: an unknown name or function, kinds or units that do not fit.
         """
-        match node.head:
-            case "literal":
-                return self._literal(node)
-            case "name":
-                return self._name(node)
-            case "call":
-                return self._call(node)
-            case "case":
-                return self._case(node)
-            case "and" | "or" | "not":
-                for operand in node.operands:
-                    self._require(operand, Kind.BOOLEAN)
-                return _BOOLEAN
-            case "is null":
-                self._value(node.operands[0])
-                return _BOOLEAN
-            case "+" | "-" | "negate":
-                return self._alike(node.operands, Kind.NUMBER)
-            case "*" | "/":
-                return self._product(node)
-            case _:
-                return self._comparison(node)
+        heads = {
+            "literal": self._literal,
+            "name": self._name,
+            "call": self._call,
+            "case": self._case,
+            "is null": self._any,
+            **dict.fromkeys(("and", "or", "not"), self._logic),
+            **dict.fromkeys(("+", "-", "negate"), self._sum),
+            **dict.fromkeys(("*", "/"), self._product),
+        }
+        return heads.get(node.head, self._comparison)(node)
+
+    def _logic(self, node: Node) -> Type:
+        for operand in node.operands:
+            self._require(operand, Kind.BOOLEAN)
+        return _BOOLEAN
+
+    def _any(self, node: Node) -> Type:
+        self._value(node.operands[0])
+        return _BOOLEAN
+
+    def _sum(self, node: Node) -> Type:
+        return self._alike(node.operands, Kind.NUMBER)
 
     def _literal(self, node: Node) -> Type:
         if isinstance(node.value, bool):
@@ -78,7 +79,7 @@ class Checker:
             near = get_close_matches(name, self._symbols, n=1)
             hint = f"did you mean {near[0]!r}?" if near else None
             raise self._source.error(f"there is no {name[:80]!r}", node.position, hint)
-        self.symbols[name] = symbol
+        self.met[name] = symbol
         if symbol.kind is not Kind.NUMBER:
             return Type(symbol.kind)
         return Type(Kind.NUMBER, (symbol.unit or DIMENSIONLESS).in_si())
@@ -150,41 +151,43 @@ class Checker:
         count = len(node.operands)
         if count < function.least or (function.most is not None and count > function.most):
             raise self._source.error(_arity(name, function, count), node.position)
-        return self._result(name, function, node)
+        rules = {
+            Units.ALIKE: self._alike_call,
+            Units.ROOT: self._root,
+            Units.PURE: self._pure_call,
+            Units.POWER: self._power,
+            Units.ANY: self._any,
+            Units.LABELS: self._labels,
+            Units.TEXTS: self._texts,
+        }
+        return rules[function.units](node)
 
-    def _result(self, name: str, function: Function, node: Node) -> Type:
-        match function.units:
-            case Units.ALIKE:
-                return self._alike(node.operands, None if name in OVER_ANY_KIND else Kind.NUMBER)
-            case Units.ROOT:
-                return self._root(node.operands[0])
-            case Units.PURE:
-                self._pure(node.operands[0])
-                return _PURE
-            case Units.POWER:
-                return self._power(*node.operands)
-            case Units.LABELS:
-                return self._labels(node)
-            case Units.TEXTS:
-                for operand in node.operands:
-                    self._require(operand, Kind.TEXT)
-                return _BOOLEAN
-            case Units.ANY:
-                self._value(node.operands[0])
-                return _BOOLEAN
+    def _alike_call(self, node: Node) -> Type:
+        return self._alike(node.operands, None if node.value in OVER_ANY_KIND else Kind.NUMBER)
+
+    def _pure_call(self, node: Node) -> Type:
+        self._pure(node.operands[0])
+        return _PURE
+
+    def _texts(self, node: Node) -> Type:
+        for operand in node.operands:
+            self._require(operand, Kind.TEXT)
+        return _BOOLEAN
 
     def _pure(self, node: Node) -> None:
         unit = self._require(node, Kind.NUMBER).unit
         if unit is not None and not unit.is_dimensionless:
             raise self._source.error(f"expected a pure number, not {unit}", node.position)
 
-    def _root(self, node: Node) -> Type:
+    def _root(self, call: Node) -> Type:
+        node = call.operands[0]
         unit = self._require(node, Kind.NUMBER).unit
         if unit is not None and any(n % 2 for n in unit.dimension):
             raise self._source.error(f"{unit} has no square root", node.position)
         return Type(Kind.NUMBER, unit and Unit(tuple(n // 2 for n in unit.dimension)))
 
-    def _power(self, base: Node, exponent: Node) -> Type:
+    def _power(self, node: Node) -> Type:
+        base, exponent = node.operands
         unit = self._require(base, Kind.NUMBER).unit
         self._pure(exponent)
         if unit is None or unit.is_dimensionless:

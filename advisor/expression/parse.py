@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.parser import Parser
-from sqlglot.tokens import Token, Tokenizer, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.tokens import Tokenizer
 
 from advisor.expression.tree import Node
 
@@ -67,7 +68,7 @@ _PREFIX = {TokenType.NOT, TokenType.DASH}
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
-_BINARY = {
+_BINARY: dict[type[exp.Expr], str] = {
     exp.Add: "+",
     exp.Sub: "-",
     exp.Mul: "*",
@@ -81,7 +82,7 @@ _BINARY = {
     exp.And: "and",
     exp.Or: "or",
 }
-_ARGUMENTS = {
+_ARGUMENTS: dict[type[exp.Expr], set[str]] = {
     exp.Column: {"this"},
     exp.Identifier: {"this", "quoted"},
     exp.Literal: {"this", "is_string"},
@@ -96,15 +97,15 @@ _ARGUMENTS = {
     exp.Case: {"ifs", "default"},
     exp.If: {"this", "true"},
     exp.Anonymous: {"this", "expressions"},
-} | dict.fromkeys(_BINARY, {"this", "expression", "typed", "safe"})
+} | {operator: {"this", "expression", "typed", "safe"} for operator in _BINARY}
 
 
 class _PlainParser(Parser):
     """A parser to which every function is just a name with arguments."""
 
-    FUNCTIONS: dict[str, Callable[..., exp.Expression]] = {}
-    FUNCTION_PARSERS: dict[str, Callable[..., exp.Expression | None]] = {}
-    NO_PAREN_FUNCTIONS: dict[TokenType, type[exp.Expression]] = {}
+    FUNCTIONS: ClassVar = {}
+    FUNCTION_PARSERS: ClassVar = {}
+    NO_PAREN_FUNCTIONS: ClassVar = {}
 
 
 def parse(source: Text) -> Node:
@@ -122,16 +123,16 @@ def parse(source: Text) -> Node:
         tokens = list(_tokens(source))
         if not tokens:
             raise source.error("the expression is empty", 0)
-        parsed = _PlainParser().parse_into(exp.Condition, tokens, source.text)[0]
+        parsed = _PlainParser().parse_into(exp.Condition, tokens, source.text)
     except TokenError as error:
         raise source.error("a quote is not closed", 0) from error
     except ParseError as error:
         raise _syntax_error(source, error) from error
     except RecursionError as error:
         raise source.error("nested too deeply", 0) from error
-    if parsed is None:
+    if len(parsed) != 1 or parsed[0] is None:
         raise source.error("not an expression", 0)
-    return _Converter(source).convert(parsed, 0)
+    return _Converter(source).convert(parsed[0], 0)
 
 
 def _tokens(source: Text) -> Iterator[Token]:
@@ -169,7 +170,7 @@ class _Converter:
 
     def __init__(self, source: Text) -> None:
         self._source = source
-        self._special: dict[type, Callable[[exp.Expression, int], Node]] = {
+        self._special: dict[type, Callable[[exp.Expr, int], Node]] = {
             exp.Column: self._name,
             exp.Literal: self._literal,
             exp.Boolean: lambda node, _: Node("literal", value=bool(node.this)),
@@ -184,7 +185,7 @@ class _Converter:
             exp.Not: lambda node, depth: self._of("not", [node.this], depth),
         }
 
-    def convert(self, node: exp.Expression, depth: int) -> Node:
+    def convert(self, node: exp.Expr, depth: int) -> Node:
         """Return our node for sqlglot's; ``depth`` counts the levels above it."""
         kind = type(node)
         if depth > MAX_DEPTH:
@@ -196,23 +197,23 @@ class _Converter:
             return self._of(_BINARY[kind], [node.this, node.expression], depth)
         return self._special[kind](node, depth)
 
-    def _error(self, node: exp.Expression, problem: str, hint: str | None = None) -> Exception:
+    def _error(self, node: exp.Expr, problem: str, hint: str | None = None) -> Exception:
         starts = (found.meta.get("start") for found in node.walk())
         return self._source.error(
             problem, min((s for s in starts if s is not None), default=0), hint
         )
 
-    def _of(self, head: str, nodes: list[exp.Expression], depth: int) -> Node:
+    def _of(self, head: str, nodes: list[exp.Expr], depth: int) -> Node:
         operands = tuple(self.convert(node, depth + 1) for node in nodes)
         return Node(head, operands, position=operands[0].position)
 
-    def _name(self, node: exp.Expression, _: int) -> Node:
+    def _name(self, node: exp.Expr, _: int) -> Node:
         identifier = node.this
         if type(identifier) is not exp.Identifier:
             raise self._error(node, "'*' is not a value")
         return Node("name", value=identifier.this, position=identifier.meta.get("start", 0))
 
-    def _literal(self, node: exp.Expression, _: int) -> Node:
+    def _literal(self, node: exp.Expr, _: int) -> Node:
         position = node.meta.get("start", 0)
         if node.is_string:
             return Node("literal", value=node.this, position=position)
@@ -221,21 +222,21 @@ class _Converter:
             raise self._error(node, f"{node.this[:40]} is too large for a number")
         return Node("literal", value=value, position=position)
 
-    def _is_null(self, node: exp.Expression, depth: int) -> Node:
+    def _is_null(self, node: exp.Expr, depth: int) -> Node:
         if type(node.expression) is not exp.Null:
             raise self._error(node, "only 'is null' and 'is not null' are part of the language")
         return self._of("is null", [node.this], depth)
 
-    def _between(self, node: exp.Expression, depth: int) -> Node:
+    def _between(self, node: exp.Expr, depth: int) -> Node:
         return self._of("between", [node.this, node.args["low"], node.args["high"]], depth)
 
-    def _case(self, node: exp.Expression, depth: int) -> Node:
+    def _case(self, node: exp.Expr, depth: int) -> Node:
         branches = node.args["ifs"]
         parts = [part for branch in branches for part in (branch.this, branch.args["true"])]
         otherwise = node.args.get("default") or exp.Null()
         return self._of("case", [*parts, otherwise], depth)
 
-    def _call(self, node: exp.Expression, depth: int) -> Node:
+    def _call(self, node: exp.Expr, depth: int) -> Node:
         if not isinstance(node.this, str):
             raise self._error(node, "a quoted name is not a function")
         operands = tuple(self.convert(argument, depth + 1) for argument in node.expressions)

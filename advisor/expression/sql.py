@@ -9,7 +9,7 @@ a function, and in the result.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 MAX_SQL = 100_000
 
 _LARGEST = repr(sys.float_info.max)
-_GREATEST = {"max": "greatest", "min": "least", "max_known": "greatest", "min_known": "least"}
+_ARITHMETIC = {"+", "-", "*"}
+_GREATEST = {"max_known": "greatest", "min_known": "least"}
+_OVERFLOWING = {"exp", "power"}
+_UNBOUNDED = {"round_up", "sum_known"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,40 +74,41 @@ class Writer:
         return f"(CASE WHEN abs({piece.sql}) <= {self._number(_LARGEST)} THEN {piece.sql} END)"
 
     def _write(self, node: Node) -> Piece:
-        match node.head:
-            case "literal":
-                return Piece(self._literal(node.value))
-            case "name":
-                return self._name(str(node.value))
-            case "call":
-                return self._call(node)
-            case "case":
-                return self._case(node)
-            case "+" | "-" | "*":
-                parts = [self._piece(operand).sql for operand in node.operands]
-                return Piece("(" + f" {node.head} ".join(parts) + ")", safe=False)
-            case "/":
-                above, below = node.operands
-                return Piece(f"({self._piece(above).sql} / {self._divisor(below)})", safe=False)
-            case "negate":
-                piece = self._piece(node.operands[0])
-                return Piece(f"(- {piece.sql})", safe=piece.safe)
-            case _:
-                return Piece(self._condition(node))
+        heads: dict[str, Callable[[Node], Piece]] = {
+            "literal": lambda leaf: Piece(self._literal(leaf.value)),
+            "name": self._name,
+            "call": self._call,
+            "case": self._case,
+            "/": self._quotient,
+            "negate": self._negation,
+        }
+        if node.head in _ARITHMETIC:
+            parts = [self._piece(operand).sql for operand in node.operands]
+            return Piece("(" + f" {node.head} ".join(parts) + ")", safe=False)
+        return heads.get(node.head, self._condition)(node)
 
-    def _condition(self, node: Node) -> str:
+    def _quotient(self, node: Node) -> Piece:
+        above, below = node.operands
+        return Piece(f"({self._piece(above).sql} / {self._divisor(below)})", safe=False)
+
+    def _negation(self, node: Node) -> Piece:
+        piece = self._piece(node.operands[0])
+        return Piece(f"(- {piece.sql})", safe=piece.safe)
+
+    def _condition(self, node: Node) -> Piece:
         parts = [self._finite(operand) for operand in node.operands]
         match node.head:
             case "not":
-                return f"(NOT {parts[0]})"
+                sql = f"NOT {parts[0]}"
             case "is null":
-                return f"({parts[0]} IS NULL)"
+                sql = f"{parts[0]} IS NULL"
             case "in":
-                return f"({parts[0]} IN ({', '.join(parts[1:])}))"
+                sql = f"{parts[0]} IN ({', '.join(parts[1:])})"
             case "between":
-                return f"({parts[0]} BETWEEN {parts[1]} AND {parts[2]})"
+                sql = f"{parts[0]} BETWEEN {parts[1]} AND {parts[2]}"
             case operator:
-                return f"({parts[0]} {operator.upper()} {parts[1]})"
+                sql = f"{parts[0]} {operator.upper()} {parts[1]}"
+        return Piece(f"({sql})")
 
     def _literal(self, value: str | float | bool | None) -> str:
         if value is None:
@@ -119,7 +123,8 @@ class Writer:
         literal = digits if "e" in digits else f"{digits}e0"
         return literal if self._dialect == "duckdb" else f"CAST({literal} AS DOUBLE PRECISION)"
 
-    def _name(self, name: str) -> Piece:
+    def _name(self, node: Node) -> Piece:
+        name = str(node.value)
         column, scale = self._column(name), self._scales.get(name)
         if scale is None or scale == 1:
             return Piece(column)
@@ -145,36 +150,44 @@ class Writer:
     def _call(self, node: Node) -> Piece:
         name = str(node.value)
         parts = [self._finite(operand) for operand in node.operands]
-        zero, joined = self._number("0.0"), ", ".join(parts)
-        match name:
-            case "abs" | "floor" | "ceil" | "round" | "coalesce" | "starts_with":
-                return Piece(f"{name}({joined})")
-            case "exp" | "power":
-                return self._power(name, parts)
-            case "ln" | "log2":
-                return Piece(f"(CASE WHEN {parts[0]} > {zero} THEN {name}({parts[0]}) END)")
-            case "sqrt":
-                return Piece(f"(CASE WHEN {parts[0]} >= {zero} THEN sqrt({parts[0]}) END)")
-            case "max" | "min":
-                known = " AND ".join(f"{part} IS NOT NULL" for part in parts)
-                return Piece(f"(CASE WHEN {known} THEN {_GREATEST[name]}({joined}) END)")
-            case "max_known" | "min_known":
-                return Piece(f"{_GREATEST[name]}({joined})")
-            case "sum_known":
-                total = " + ".join(f"coalesce({part}, {zero})" for part in parts)
-                known = f"coalesce({joined}) IS NOT NULL"
-                return Piece(f"(CASE WHEN {known} THEN {total} END)", safe=False)
-            case "arg_max":
-                branches = " ".join(
-                    f"WHEN {value} THEN {label}"
-                    for label, value in zip(parts[::2], parts[1::2], strict=True)
-                )
-                return Piece(f"(CASE greatest({', '.join(parts[1::2])}) {branches} END)")
-            case "round_up":
-                quotient = f"ceil({parts[0]} / nullif({parts[1]}, {zero}))"
-                return Piece(f"({quotient} * {parts[1]})", safe=False)
-            case _:
-                return Piece(f"({parts[0]} IS NOT NULL)")
+        if name in _OVERFLOWING:
+            return Piece(f"{name}({', '.join(parts)})", safe=False)
+        if name in _WRITTEN:
+            piece = _WRITTEN[name](parts, self._number("0.0"))
+            return Piece(piece, safe=name not in _UNBOUNDED)
+        return Piece(f"{_GREATEST.get(name, name)}({', '.join(parts)})")
 
-    def _power(self, name: str, parts: list[str]) -> Piece:
-        return Piece(f"{name}({', '.join(parts)})", safe=False)
+
+def _where(condition: str, value: str) -> str:
+    return f"(CASE WHEN {condition} THEN {value} END)"
+
+
+def _extreme(function: str, parts: Sequence[str]) -> str:
+    """Return the strict extreme: the database's own skips NULL."""
+    known = " AND ".join(f"{part} IS NOT NULL" for part in parts)
+    return _where(known, f"{function}({', '.join(parts)})")
+
+
+def _sum_known(parts: Sequence[str], zero: str) -> str:
+    total = " + ".join(f"coalesce({part}, {zero})" for part in parts)
+    return _where(f"coalesce({', '.join(parts)}) IS NOT NULL", total)
+
+
+def _arg_max(parts: Sequence[str], _: str) -> str:
+    labels, values = parts[::2], parts[1::2]
+    pairs = zip(labels, values, strict=True)
+    branches = " ".join(f"WHEN {value} THEN {label}" for label, value in pairs)
+    return f"(CASE greatest({', '.join(values)}) {branches} END)"
+
+
+_WRITTEN: Mapping[str, Callable[[Sequence[str], str], str]] = {
+    "arg_max": _arg_max,
+    "known": lambda parts, _: f"({parts[0]} IS NOT NULL)",
+    "ln": lambda parts, zero: _where(f"{parts[0]} > {zero}", f"ln({parts[0]})"),
+    "log2": lambda parts, zero: _where(f"{parts[0]} > {zero}", f"log2({parts[0]})"),
+    "max": lambda parts, _: _extreme("greatest", parts),
+    "min": lambda parts, _: _extreme("least", parts),
+    "round_up": lambda parts, zero: f"(ceil({parts[0]} / nullif({parts[1]}, {zero})) * {parts[1]})",
+    "sqrt": lambda parts, zero: _where(f"{parts[0]} >= {zero}", f"sqrt({parts[0]})"),
+    "sum_known": _sum_known,
+}

@@ -34,7 +34,7 @@ class Symbol:
 class Node:
     """One operation, call or leaf.
 
-    ``head`` is an operator (``+``, ``and``, ``in`` …), ``call`` (``value`` is the function), ``case``
+    ``head`` is an operator (``+``, ``and``, ``in`` …), ``call`` (``value``: the function), ``case``
     (operands: condition, value, condition, value, …, otherwise), ``name`` or ``literal``.
     ``position`` is an offset in the text of the expression.
     """

@@ -137,7 +137,9 @@ def test_gives_what_the_interpreter_gives(
 ) -> None:
     compiled = compile_expression(text, SYMBOLS, at=AT)
     connection.execute("delete from t")
-    connection.execute("insert into t values (?, ?, ?, ?, ?, ?, ?)", [row[name] for name in SYMBOLS])
+    connection.execute(
+        "insert into t values (?, ?, ?, ?, ?, ?, ?)", [row[name] for name in SYMBOLS]
+    )
     found = connection.execute(f"select {compiled.sql()} from t").fetchone()
     assert found is not None
     expected = interpret(compiled, row)

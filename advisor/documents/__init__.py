@@ -1,0 +1,27 @@
+"""YAML in which every value knows its place, for files that strangers may have written.
+
+Read from events in one pass, without recursion, so that size, depth and node count are bounded
+while the file is still being read. Aliases, tags and duplicate keys are refused. Plain scalars are
+numbers only where YAML 1.1 and 1.2 agree (``0.5``, ``4.0e-4``), so that no editor reads them
+differently; ``true``, ``false`` and ``null`` are the only other words with a meaning.
+"""
+
+from __future__ import annotations
+
+from advisor.documents.load import MAX_BYTES, MAX_DEPTH, MAX_NODES, load
+from advisor.documents.nodes import MappingNode, Node, Plain, ScalarNode, SequenceNode
+from advisor.documents.places import TextLocation, locate
+
+__all__ = [
+    "MAX_BYTES",
+    "MAX_DEPTH",
+    "MAX_NODES",
+    "MappingNode",
+    "Node",
+    "Plain",
+    "ScalarNode",
+    "SequenceNode",
+    "TextLocation",
+    "load",
+    "locate",
+]
