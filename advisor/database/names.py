@@ -1,0 +1,131 @@
+"""Names of kernels: short ones for people, normalised ones to match runs.
+
+A demangled C++ name is ``return type``, scopes, template arguments, parameters, qualifiers. Which
+of the first and last are printed, and how types are spelled, differs between demanglers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_OPEN = {"(": ")", "<": ">", "[": "]", "{": "}"}
+_CLOSE = frozenset(_OPEN.values())
+_OPERATOR = re.compile(
+    r"\boperator\s*(?:\(\)|\[\]|<=>|<<=|>>=|<<|>>|<=|>=|->\*|->|<|>|,|[-+*/%^&|~!=]+)"
+)
+_HIDDEN = re.compile(r"operator\x00(\d+)\x00")
+_ANONYMOUS = re.compile(r"\(anonymous namespace\)|\{anonymous\}|<unnamed>|_GLOBAL__N_\w*")
+_NAMELESS = "{anonymous}"
+_AFTER_PARAMETERS = re.compile(r"(?:\s|const|volatile|noexcept|&|\[clone [^\]]*\])*")
+_SPACES = re.compile(r"\s+")
+_LOOSE_SPACES = re.compile(r"\s*([<>(),*&:\[\]{}])\s*")
+_CAST = re.compile(r"\((?:unsigned|signed|long|short|char|int|bool|\s)+\)(?=-?\d)")
+_LITERAL_SUFFIX = re.compile(r"\b(\d+)(?:[uU]?[lL]{0,2}|[lL]{1,2}[uU])\b")
+_SPELLINGS = tuple(
+    (re.compile(rf"\b{spelled}\b"), meant)
+    for spelled, meant in (
+        ("(?:long long unsigned int|unsigned long long int)", "unsigned long long"),
+        ("(?:long unsigned int|unsigned long int)", "unsigned long"),
+        ("(?:short unsigned int|unsigned short int)", "unsigned short"),
+        ("unsigned int", "unsigned"),
+        ("long long int", "long long"),
+        ("long int", "long"),
+    )
+)
+
+
+def short_name(name: str) -> str:
+    """Return the function's name with the innermost scope, without arguments and return type.
+
+    >>> short_name("void at::native::reduce_kernel<(int)512, float>(T1 *, int)")
+    'native::reduce_kernel'
+    >>> short_name("triton_poi_fused_add_0")
+    'triton_poi_fused_add_0'
+    """
+    text, operators = _prepared(name)
+    named = [scope for scope in _scopes(_qualified(text)) if scope not in ("", _NAMELESS)]
+    short = _show_operators("::".join(named[-2:]), operators)
+    return short or name
+
+
+def normalised_name(name: str) -> str:
+    """Return the name by which a kernel is the same in another run.
+
+    Scopes and template arguments stay; return type, parameters and differences of spelling go.
+
+    >>> normalised_name("void scale<(unsigned int)4, float >(T2 *)")
+    'scale<4,float>'
+    """
+    text, operators = _prepared(name)
+    text = _qualified(text)
+    for spelling, meant in _SPELLINGS:
+        text = spelling.sub(meant, text)
+    text = _LITERAL_SUFFIX.sub(r"\1", _CAST.sub("", text))
+    text = _LOOSE_SPACES.sub(r"\1", _SPACES.sub(" ", text)).strip()
+    return _show_operators(text, operators) or name
+
+
+def _prepared(name: str) -> tuple[str, list[str]]:
+    """Put tokens without brackets in the place of operators, which are returned in order."""
+    operators: list[str] = []
+
+    def hide(match: re.Match[str]) -> str:
+        operators.append(_SPACES.sub("", match[0]))
+        return f"operator\0{len(operators) - 1}\0"
+
+    text = _ANONYMOUS.sub(_NAMELESS, name.replace("\0", ""))
+    return re.sub(r" +<", "<", _OPERATOR.sub(hide, text)), operators
+
+
+def _show_operators(name: str, operators: list[str]) -> str:
+    return _HIDDEN.sub(lambda match: operators[int(match[1])], name)
+
+
+def _qualified(name: str) -> str:
+    """Return scopes, name and template arguments: without return type and parameters."""
+    end = len(name)
+    for start, stop in _groups(name):
+        if name[start] == "(" and _AFTER_PARAMETERS.fullmatch(name, stop):
+            end = start
+            break
+    name = name[:end].rstrip()
+    begin = place = 0
+    for start, stop in (*_groups(name), (len(name), len(name))):
+        begin = max(begin, name.rfind(" ", place, start) + 1)
+        place = stop
+    return name[begin:]
+
+
+def _scopes(name: str) -> list[str]:
+    """Return the parts between ``::``, without arguments; what a lambda is called stays."""
+    scopes = [""]
+    place = 0
+    for start, stop in (*_groups(name), (len(name), len(name))):
+        first, *others = name[place:start].split("::")
+        scopes[-1] += first
+        scopes += others
+        if name[start:stop].startswith("{"):
+            scopes[-1] += name[start:stop]
+        place = stop
+    return scopes
+
+
+def _groups(name: str) -> Iterator[tuple[int, int]]:
+    """Yield where outermost brackets begin and end; one that never closes ends with the name."""
+    expected: list[str] = []
+    start = 0
+    for place, character in enumerate(name):
+        if character in _OPEN:
+            if not expected:
+                start = place
+            expected.append(_OPEN[character])
+        elif character in _CLOSE and expected:
+            while character != ">" and expected[-1:] == [">"]:  # it was "less than"
+                expected.pop()
+            if expected[-1:] == [character]:
+                expected.pop()
+            if not expected:
+                yield start, place + 1
+    if expected:
+        yield start, len(name)
