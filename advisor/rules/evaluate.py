@@ -1,0 +1,227 @@
+"""Evaluate rules over all kernels of a run at once, in the database."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import duckdb
+
+from advisor.expression import quote
+from advisor.facts.vocabulary import Vocabulary
+from advisor.rules.gains import Raw, Seconds, cut
+from advisor.rules.program import (
+    DURATION,
+    OUTCOMES,
+    Detail,
+    Program,
+    compile_program,
+    detail_columns,
+    factor_column,
+)
+from advisor.rules.rule import Guard, Outcome, Rule, Subject, Value
+from advisor.rules.settings import Settings
+from advisor.rules.templates import Wording
+
+_TABLE = "rule_facts"
+_KEY = "variant_id"
+_KEPT = (Outcome.FIRES, Outcome.RULED_OUT, Outcome.UNKNOWN)
+
+Row = Mapping[str, Value]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """What one rule says of one subject, with the values it read (by name, in SI).
+
+    ``gain`` is in seconds and cut; None where it cannot be estimated. ``cap`` and ``cap_likely``
+    are what could be saved at most, following this rule. ``confidence`` is in [0, 1], with the
+    reasons that it is not 1. ``because`` says why it was ruled out, ``unchecked`` which guards had
+    no value, ``missing`` which facts made it unknown.
+    """
+
+    rule: Rule
+    run_id: str
+    variant_id: str
+    outcome: Outcome
+    values: Mapping[str, Value]
+    gain: Seconds | None = None
+    cap: float | None = None
+    cap_likely: float | None = None
+    confidence: float = 1.0
+    confidence_because: tuple[str, ...] = ()
+    evidence: str = ""
+    recommendation: tuple[str, ...] = ()
+    because: str | None = None
+    unchecked: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @property
+    def expected(self) -> float | None:
+        """Return the likely seconds saved times the confidence, by which findings are ranked."""
+        return None if self.gain is None else self.gain.likely * self.confidence
+
+
+def evaluate(
+    connection: duckdb.DuckDBPyConnection,
+    rules: Sequence[Rule],
+    run_id: str,
+    *,
+    vocabulary: Vocabulary,
+    settings: Settings,
+) -> list[Evaluation]:
+    """Return what every rule about kernels fires, rules out or cannot decide, for a run's variants.
+
+    ``connection`` must have the view ``kernels``. Sorted by variant as the view orders them, then
+    by rule.
+    """
+    kernel_rules = [rule for rule in rules if rule.subject is Subject.KERNEL]
+    program = compile_program(kernel_rules, settings, vocabulary)
+    names = ", ".join(quote(name) for name in program.columns)
+    made = ("CREATE OR REPLACE TEMP TABLE", _TABLE, "AS SELECT", f"{quote(_KEY)}, {names}")
+    connection.execute(" ".join((*made, "FROM kernels WHERE run_id = ?")), [run_id])
+    try:
+        return run_program(connection, program, _TABLE, key=_KEY, run_id=run_id)
+    finally:
+        connection.execute(f"DROP TABLE IF EXISTS {_TABLE}")
+
+
+def run_program(
+    connection: duckdb.DuckDBPyConnection,
+    program: Program,
+    table: str,
+    *,
+    key: str,
+    run_id: str = "",
+) -> list[Evaluation]:
+    """Return what the program's rules fire, rule out or cannot decide over a table of facts.
+
+    ``table`` has one row per subject: ``key`` and the program's columns.
+    """
+    outcomes = connection.execute(program.outcomes(table, key)).fetchall()
+    said = [
+        (row[0], index, OUTCOMES[code])
+        for row in outcomes
+        for index, code in enumerate(row[1:])
+        if OUTCOMES[code] in _KEPT
+    ]
+    indexes = sorted({index for _, index, _ in said})
+    details = _rows(connection, program.details(table, key, indexes), key)
+    facts = _rows(connection, f"FROM {table}", key)
+    wording = Wording()
+    subjects = {
+        subject: _Subject(
+            id=str(subject),
+            facts=facts[subject],
+            details=details[subject],
+            run_id=run_id,
+            settings=program.settings,
+            wording=wording,
+        )
+        for subject in {each for each, _, _ in said}
+    }
+    return [
+        _evaluation(program.rules[index], index, outcome, subjects[subject])
+        for subject, index, outcome in said
+    ]
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, query: str, key: str) -> dict[str, Row]:
+    cursor = connection.execute(query)
+    names = [column[0] for column in cursor.description or ()]
+    rows = (dict(zip(names, row, strict=True)) for row in cursor.fetchall())
+    return {row[key]: row for row in rows}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Subject:
+    """One row of both SELECTs, and what all rows share."""
+
+    id: str
+    facts: Row
+    details: Row
+    run_id: str
+    settings: Settings
+    wording: Wording
+
+
+def _evaluation(rule: Rule, index: int, outcome: Outcome, subject: _Subject) -> Evaluation:
+    values = {name: subject.facts[name] for name in rule.reads}
+    shown = {**values, **{name: each.value for name, each in rule.thresholds.items()}}
+    names = detail_columns(rule, index)
+    held = [subject.details[name] for name in names.guards]
+    guards = list(zip(rule.unless, held, strict=True))
+    raw = _raw(subject, names)
+    common = Evaluation(
+        rule=rule,
+        run_id=subject.run_id,
+        variant_id=subject.id,
+        outcome=outcome,
+        values=values,
+        cap=raw.cap,
+        cap_likely=raw.cap_likely,
+    )
+    if outcome is Outcome.UNKNOWN:
+        return replace(common, missing=_missing(rule, values, guards))
+    fill = subject.wording.fill
+    evidence = fill(rule.evidence, shown)
+    if outcome is Outcome.RULED_OUT:
+        because = next(fill(guard.because, shown) for guard, holds in guards if holds)
+        return replace(common, evidence=evidence, because=because)
+    unchecked = tuple(
+        guard.when.text for guard, holds in guards if holds is None and not guard.shared
+    )
+    confidence, reasons = _confidence(subject.settings, subject.details, unchecked)
+    return replace(
+        common,
+        gain=None if rule.gain is None else cut(raw),
+        confidence=confidence,
+        confidence_because=reasons,
+        evidence=evidence,
+        recommendation=tuple(fill(step, shown) for step in rule.recommendation),
+        unchecked=unchecked,
+    )
+
+
+def _raw(subject: _Subject, names: Detail) -> Raw:
+    bounds = [_number(subject.details[column]) for column in names.bounds]
+    low, likely, high = bounds or (None, None, None)
+    return Raw(
+        duration=_number(subject.facts[DURATION]),
+        low=low,
+        likely=likely,
+        high=high,
+        floor=_number(subject.details[names.floor]),
+        floor_achievable=_number(subject.details[names.floor_achievable]),
+    )
+
+
+def _number(value: Value) -> float | None:
+    return value if isinstance(value, float) else None
+
+
+def _confidence(
+    settings: Settings, details: Row, unchecked: Sequence[str]
+) -> tuple[float, tuple[str, ...]]:
+    """Return the product of the factors that hold and of one per unchecked guard, with reasons."""
+    held = [f for number, f in enumerate(settings.factors) if details[factor_column(number)]]
+    product = math.prod(factor.factor for factor in held)
+    reasons = [factor.because for factor in held]
+    if unchecked:
+        count = len(unchecked)
+        reasons.append(f"{count} guard{'s' if count > 1 else ''} unchecked")
+    return product * settings.unchecked_factor ** len(unchecked), tuple(reasons)
+
+
+def _missing(
+    rule: Rule, values: Mapping[str, Value], guards: Sequence[tuple[Guard, Value]]
+) -> tuple[str, ...]:
+    """Return the facts without a value among those that the decision could not do without."""
+    names = set(rule.when.names)
+    if rule.applies_to is not None:
+        names |= rule.applies_to.names
+    for guard, holds in guards:
+        if guard.required and holds is None:
+            names |= guard.when.names
+    return tuple(sorted(n for n in names - rule.thresholds.keys() if values[n] is None))

@@ -1,0 +1,125 @@
+"""Run the tests that rule files carry, through the SQL of production, all in one go."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import duckdb
+
+from advisor.expression import Kind, quote
+from advisor.facts.vocabulary import Vocabulary
+from advisor.rules.evaluate import Evaluation, run_program
+from advisor.rules.program import OUTCOMES, Program, compile_program
+from advisor.rules.rule import Example, Outcome, Rule, Value
+from advisor.rules.settings import Settings
+from advisor.wording import NO_BREAK
+
+TOLERANCE = 1e-6
+
+_TABLE = "rule_examples"
+_KEY = "example"
+_TYPES = {Kind.NUMBER: "DOUBLE", Kind.TEXT: "VARCHAR", Kind.BOOLEAN: "BOOLEAN"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExampleResult:
+    """What became of one test; ``problems`` is empty where it passed."""
+
+    rule: Rule
+    example: Example
+    outcome: Outcome
+    evaluation: Evaluation | None
+    problems: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Tell whether everything came out as the test says."""
+        return not self.problems
+
+
+def run_examples(
+    rules: Sequence[Rule], *, vocabulary: Vocabulary, settings: Settings
+) -> list[ExampleResult]:
+    """Return the result of every example of the rules, in order of rules and examples."""
+    program = compile_program(rules, settings, vocabulary)
+    cases = [(index, example) for index, rule in enumerate(rules) for example in rule.examples]
+    with duckdb.connect(":memory:") as connection:
+        _fill(connection, program, [example for _, example in cases], vocabulary)
+        outcomes = connection.execute(program.outcomes(_TABLE, _KEY)).fetchall()
+        found = {row[0]: row[1:] for row in outcomes}
+        evaluations = {
+            (each.variant_id, each.rule.id): each
+            for each in run_program(connection, program, _TABLE, key=_KEY)
+        }
+    results = []
+    for number, (index, example) in enumerate(cases):
+        key, rule = str(number), rules[index]
+        outcome = OUTCOMES[found[key][index]]
+        evaluation = evaluations.get((key, rule.id))
+        results.append(
+            ExampleResult(
+                rule=rule,
+                example=example,
+                outcome=outcome,
+                evaluation=evaluation,
+                problems=tuple(_problems(example, outcome, evaluation)),
+            )
+        )
+    return results
+
+
+def _fill(
+    connection: duckdb.DuckDBPyConnection,
+    program: Program,
+    examples: Sequence[Example],
+    vocabulary: Vocabulary,
+) -> None:
+    """Make the table of examples: one row each; facts that an example does not name are NULL."""
+    columns = {_KEY: "VARCHAR"}
+    columns |= {name: _TYPES[vocabulary.symbols[name].kind] for name in program.columns}
+    values: dict[str, list[Value]] = {_KEY: [str(number) for number in range(len(examples))]}
+    values |= {name: [e.facts.get(name) for e in examples] for name in program.columns}
+    lists = (f"unnest(${name}::{kind}[]) AS {quote(name)}" for name, kind in columns.items())
+    made = ("CREATE TEMP TABLE", _TABLE, "AS SELECT", ", ".join(lists))
+    connection.execute(" ".join(made), values)
+
+
+def _problems(example: Example, outcome: Outcome, evaluation: Evaluation | None) -> list[str]:
+    if outcome is not example.expect:
+        missing = evaluation.missing if evaluation and evaluation.missing else ()
+        because = f" (no value for {', '.join(missing)})" if missing else ""
+        return [f"expected {example.expect.value}, found {outcome.value}{because}"]
+    if evaluation is None:
+        return []
+    problems = _gain_problems(example.gain, evaluation)
+    texts = (
+        ("evidence", example.evidence, evaluation.evidence),
+        ("because", example.because, evaluation.because or ""),
+    )
+    for name, expected, found in texts:
+        if expected is not None and _plain(expected) != _plain(found):
+            problems.append(f"expected {name} {_plain(expected)!r}, found {_plain(found)!r}")
+    return problems
+
+
+def _gain_problems(expected: Mapping[str, float], evaluation: Evaluation) -> list[str]:
+    if not expected:
+        return []
+    if evaluation.gain is None:
+        return ["expected a gain, found none"]
+    found = {
+        "low": evaluation.gain.low,
+        "likely": evaluation.gain.likely,
+        "high": evaluation.gain.high,
+    }
+    return [
+        f"expected {bound} gain {value:.6g} s, found {found[bound]:.6g} s"
+        for bound, value in expected.items()
+        if not math.isclose(value, found[bound], rel_tol=TOLERANCE, abs_tol=1e-12)
+    ]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.replace(NO_BREAK, " ").split())

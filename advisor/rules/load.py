@@ -1,0 +1,134 @@
+"""Directories of YAML become rules: found, extended, overridden, checked."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+from advisor.documents import MappingNode, Node, load
+from advisor.errors import ConfigError, Location, RuleError
+from advisor.facts.vocabulary import Vocabulary
+from advisor.resources import data_dir
+from advisor.rules.estimators import load_estimators
+from advisor.rules.parse import Scope, parse_rule
+from advisor.rules.rule import Rule
+from advisor.rules.settings import Settings, load_settings
+from advisor.rules.templates import Wording
+from advisor.rules.thresholds import Override
+
+NOT_RULES = ("counters", "facts", "labels")
+
+Overrides = Mapping[str, Mapping[str, Override]]
+
+
+def load_rules(
+    vocabulary: Vocabulary,
+    extra_dirs: Sequence[Path] = (),
+    *,
+    overrides: Overrides | None = None,
+    settings: Settings | None = None,
+) -> tuple[Rule, ...]:
+    """Return every rule that is enabled, sorted by id.
+
+    Rules of ``extra_dirs`` come after the shipped ones; one with the id of an earlier rule takes
+    its place, and must say so by ``extends``. ``overrides``: rule id → threshold → new value.
+
+    Raises:
+        RuleError: a file is wrong; with its place.
+        ConfigError: an override names no rule or no threshold.
+    """
+    symbols = vocabulary.symbols
+    settings = settings or load_settings(symbols)
+    scope = Scope(
+        symbols=symbols,
+        estimators=load_estimators(symbols),
+        shared_guards=settings.guards,
+        wording=Wording(),
+    )
+    nodes = _rule_nodes((data_dir("rules"), *extra_dirs))
+    overrides = overrides or {}
+    _check_overrides(overrides, nodes)
+    rules = (
+        parse_rule(node, scope, text_hash=_hash(node), overrides=overrides.get(rule_id, {}))
+        for rule_id, node in sorted(nodes.items())
+    )
+    return tuple(rule for rule in rules if rule.enabled)
+
+
+def rule_paths(directory: Path) -> Iterator[Path]:
+    """Yield the rule files of a directory of families, sorted."""
+    for family in sorted(path for path in directory.iterdir() if path.is_dir()):
+        if family.name not in NOT_RULES:
+            yield from sorted(family.glob("*.yaml"))
+
+
+def _rule_nodes(directories: Sequence[Path]) -> dict[str, MappingNode]:
+    """Return the documents by rule id, extensions merged with what they extend."""
+    nodes: dict[str, MappingNode] = {}
+    for directory in directories:
+        if not directory.is_dir():
+            raise RuleError("there is no such directory", at=Location(name=str(directory)))
+        for path in rule_paths(directory):
+            node = _document(path)
+            rule_id = _checked_id(node, path)
+            extends = node.get("extends")
+            if extends is not None:
+                node = _extended(node, extends, nodes)
+            elif rule_id in nodes:
+                hint = f"add `extends: {rule_id}` to change it; it is at {nodes[rule_id].at}"
+                raise RuleError(f"the rule {rule_id!r} exists", at=node["id"].at, hint=hint)
+            nodes[rule_id] = node
+    return nodes
+
+
+def _document(path: Path) -> MappingNode:
+    return load(path, name=str(path))
+
+
+def _checked_id(node: MappingNode, path: Path) -> str:
+    rule_id = node.text("id")
+    wanted = f"{path.parent.name}/{path.stem}"
+    if rule_id != wanted:
+        problem = f"the id is {rule_id!r}, the path says {wanted!r}"
+        raise RuleError(problem, at=node["id"].at, hint=f"write id: {wanted}")
+    return rule_id
+
+
+def _extended(node: MappingNode, extends: Node, known: Mapping[str, MappingNode]) -> MappingNode:
+    """Return the extended rule's keys with those of ``node`` in their place; thresholds merge."""
+    base_id = extends.as_text()
+    if base_id not in known:
+        near = get_close_matches(base_id, known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else None
+        raise RuleError(f"there is no rule {base_id!r} to extend", at=extends.at, hint=hint)
+    base = known[base_id]
+    merged = _merged(base, node)
+    if "threshold" in base and "threshold" in node:
+        thresholds = _merged(base.mapping("threshold"), node.mapping("threshold"))
+        merged.nodes["threshold"] = thresholds
+    return merged
+
+
+def _merged(base: MappingNode, over: MappingNode) -> MappingNode:
+    return MappingNode(
+        at=over.at,
+        nodes={**base.nodes, **over.nodes},
+        places={**base.places, **over.places},
+    )
+
+
+def _check_overrides(overrides: Overrides, nodes: Mapping[str, MappingNode]) -> None:
+    for rule_id, thresholds in overrides.items():
+        if rule_id not in nodes:
+            near = get_close_matches(rule_id, nodes, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else None
+            origin = next((each.origin for each in thresholds.values()), "configuration")
+            at = Location(name=origin)
+            raise ConfigError(f"there is no rule {rule_id!r}", at=at, hint=hint)
+
+
+def _hash(node: MappingNode) -> str:
+    """Return 12 hex digits over what the rule says, whichever file a part comes from."""
+    return hashlib.blake2b(repr(node.plain()).encode(), digest_size=6).hexdigest()

@@ -1,0 +1,117 @@
+"""What ``rules/evaluation.yaml`` says for all rules: floors, confidence, guards, collecting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from advisor.documents import MappingNode, load
+from advisor.expression import Expression, Kind, Symbol, compile_expression
+from advisor.resources import data_dir
+from advisor.rules.estimators import SECONDS
+from advisor.rules.rule import Guard, Threshold
+from advisor.rules.templates import Wording
+from advisor.rules.thresholds import in_scope, read_thresholds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Factor:
+    """A number that confidence is multiplied by where ``when`` holds."""
+
+    because: str
+    when: Expression
+    factor: float
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedGuard:
+    """A guard of every rule that decides on one of the facts ``rests_on``."""
+
+    guard: Guard
+    rests_on: frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectSettings:
+    """How to ask the profiler: its program, and how much of what is missing is worth asking for.
+
+    ``share_of_value`` is the part of the value of all unknown rules that a command should settle;
+    ``launches_per_kernel`` bounds how often one kernel is profiled.
+    """
+
+    program: str
+    share_of_value: float
+    launches_per_kernel: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The whole file; ``floor`` and ``floor_achievable`` are the least times in seconds."""
+
+    thresholds: Mapping[str, Threshold]
+    floor: Expression
+    floor_achievable: Expression
+    factors: tuple[Factor, ...]
+    unchecked_factor: float
+    guards: tuple[SharedGuard, ...]
+    collect: CollectSettings
+
+
+def load_settings(symbols: Mapping[str, Symbol], path: Path | None = None) -> Settings:
+    """Return the settings.
+
+    Raises:
+        RuleError: something in the file is wrong; with its place.
+    """
+    document = load(path or data_dir("rules") / "evaluation.yaml")
+    document.refuse_unknown(("threshold", "floor", "confidence", "guards", "collect"))
+    thresholds = read_thresholds(document.get("threshold"), symbols, {})
+    scope = in_scope(symbols, thresholds)
+    floor = document.mapping("floor")
+    floor.refuse_unknown(("profiled", "achievable"))
+    confidence = document.mapping("confidence")
+    confidence.refuse_unknown(("factors", "unchecked_guard"))
+    return Settings(
+        thresholds=thresholds,
+        floor=_seconds(floor, "profiled", scope),
+        floor_achievable=_seconds(floor, "achievable", scope),
+        factors=tuple(_factor(n.as_mapping(), scope) for n in confidence.sequence("factors")),
+        unchecked_factor=confidence.mapping("unchecked_guard").number("factor"),
+        guards=tuple(_guard(n.as_mapping(), symbols) for n in document.sequence("guards")),
+        collect=_collect(document.mapping("collect")),
+    )
+
+
+def _seconds(node: MappingNode, key: str, scope: Mapping[str, Symbol]) -> Expression:
+    text, at = node.text(key), node[key].at
+    return compile_expression(text, scope, at=at, kind=Kind.NUMBER, unit=SECONDS)
+
+
+def _factor(node: MappingNode, scope: Mapping[str, Symbol]) -> Factor:
+    node.refuse_unknown(("because", "when", "factor", "source"))
+    when = compile_expression(node.text("when"), scope, at=node["when"].at, kind=Kind.BOOLEAN)
+    return Factor(
+        because=node.text("because"),
+        when=when,
+        factor=node.number("factor"),
+        source=node.text("source"),
+    )
+
+
+def _guard(node: MappingNode, symbols: Mapping[str, Symbol]) -> SharedGuard:
+    node.refuse_unknown(("when", "because", "rests_on"))
+    when = compile_expression(node.text("when"), symbols, at=node["when"].at, kind=Kind.BOOLEAN)
+    because = Wording().read(node.text("because"), symbols, node["because"].at)
+    guard = Guard(when=when, because=because, shared=True)
+    return SharedGuard(guard=guard, rests_on=frozenset(node.sequence("rests_on").texts()))
+
+
+def _collect(node: MappingNode) -> CollectSettings:
+    node.refuse_unknown(("program", "share_of_value", "launches_per_kernel"))
+    return CollectSettings(
+        program=node.text("program"),
+        share_of_value=node.number("share_of_value"),
+        launches_per_kernel=round(node.number("launches_per_kernel")),
+    )
