@@ -50,7 +50,7 @@ class Formula:
     @property
     def names(self) -> frozenset[str]:
         """Return the names that are not named numbers."""
-        return self.expression.names - self.numbers.keys()
+        return self.expression.names.difference(self.numbers)
 
     def sql(self, columns: Columns | Mapping[str, str] | None = None) -> str:
         """Return the SQL; ``columns`` gives the SQL of a name, by default its quoted self."""

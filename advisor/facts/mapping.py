@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from advisor.database.arrays import register_arrays
 from advisor.errors import Location, RuleError
 from advisor.expression import Kind, Symbol
 from advisor.facts.counters import CounterFiles, Entry, read_counter_files
@@ -88,13 +89,20 @@ class Mapping:
         return stage(launches, self.counters, self.opcodes, self.breakdowns)
 
     def sql(self, staging: str) -> str:
-        """Return the SELECT over the table ``staging``: launch_index, quantities, sources, flags.
+        """Return the SELECT over the table ``staging``: the launch's shape, quantities and sources.
 
-        One row per launch; numbers are DOUBLE in SI, sources VARCHAR, ``flags`` VARCHAR[].
+        One row per launch; numbers are DOUBLE in SI, sources VARCHAR.
         """
         columns = [column for derived in self.derived for column in derived.columns()]
         inner = layered(identifier(staging), columns)
         return f"select {', '.join(self._outputs())} from ({inner})"
+
+    def flags_sql(self) -> str:
+        """Return the expression, over columns of ``launch``, that lists what is odd about it."""
+        cases = ", ".join(
+            f"case when {formula.sql()} then {text(name)} end" for name, formula in self.flags
+        )
+        return f"list_filter([{cases}], lambda flag: flag is not null)"
 
     def _outputs(self) -> Iterator[str]:
         yield from map(identifier, self.quantities.launch)
@@ -106,10 +114,6 @@ class Mapping:
             if quantity.remember_source:
                 source = identifier(f"{quantity.name}_source")
                 yield f"{source if quantity.name in known else 'null'}::varchar as {source}"
-        cases = ", ".join(
-            f"case when {formula.sql()} then {text(name)} end" for name, formula in self.flags
-        )
-        yield f"list_filter([{cases}], lambda flag: flag is not null)::varchar[] as flags"
 
 
 def load_mapping(profiler: str, directory: Path | None = None) -> Mapping:
@@ -133,13 +137,11 @@ def quantity_rows(
     batch = list(launches)
     if not batch:
         return []
-    connection.register("staging_rows", mapping.stage(batch))
-    try:
-        result = connection.execute(mapping.sql("staging_rows") + " order by launch_index")
-        names = [column[0] for column in result.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
-    finally:
-        connection.unregister("staging_rows")
+    register_arrays(connection, "staging_rows", mapping.stage(batch))
+    query = f"select *, {mapping.flags_sql()} as flags from ({mapping.sql('staging_rows')})"
+    result = connection.execute(f"{query} order by launch_index")
+    names = [column[0] for column in result.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
 class _Compiler:

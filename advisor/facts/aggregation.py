@@ -1,0 +1,102 @@
+"""Launches of a variant become one row: the SQL aggregate of every quantity and launch fact.
+
+``same`` looks at all launches. Everything else leaves out launches that are not valid, and each
+value leaves out the launches where it is NULL, in numerator and denominator together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from advisor.facts.layers import identifier, text
+from advisor.facts.vocabulary import Fact, Vocabulary
+from advisor.quantities import Quantity
+
+_VALID = "launch_valid"
+_TIME = "duration"
+
+
+def aggregate(name: str, how: str, weight: str | None = None) -> str:
+    """Return the aggregate expression over the column ``name``.
+
+    Means fall back where the weight is unknown: from ``weight`` to time, from time to equal weights.
+    """
+    column = identifier(name)
+    if how == "sum":
+        return _sum(column, _VALID)
+    if how == "max":
+        return f"max({column})"
+    if how == "same":
+        return f"case when min({column}) = max({column}) then min({column}) end"
+    by_time = _mean(column, _TIME) if weight is None else f"{_mean(column, weight)}, {_mean(column, _TIME)}"
+    return f"coalesce({by_time}, avg({column}))"
+
+
+def _mean(column: str, weight: str) -> str:
+    by = identifier(weight)
+    return (
+        f"{_sum(f'{column} * {by}', _VALID)}"
+        f" / nullif({_sum(by, f'{_VALID} and {column} is not null')}, 0)"
+    )
+
+
+def _sum(value: str, condition: str) -> str:
+    """Return the sum of ``value`` where ``condition`` holds.
+
+    Not FILTER: the engine sets aside room for all columns of the SELECT for each filter, which
+    makes hundreds of them take a second before the first row.
+    """
+    return f"sum(case when {condition} then {value} end)"
+
+
+def aggregated_columns(vocabulary: Vocabulary) -> Iterator[tuple[str, str]]:
+    """Yield name and aggregate of every quantity, source and launch fact."""
+    for quantity in _aggregated(vocabulary):
+        yield quantity.name, aggregate(quantity.name, quantity.aggregate, quantity.weight)
+        if quantity.remember_source:
+            source = f"{quantity.name}_source"
+            yield source, aggregate(source, "same")
+    for fact in _launch_facts(vocabulary):
+        if fact.name != _VALID:
+            yield fact.name, aggregate(fact.name, fact.aggregate or "same")
+
+
+def paired_columns(vocabulary: Vocabulary) -> Iterator[tuple[str, str]]:
+    """Yield name and aggregate of the sums that paired facts read.
+
+    Facts that read the same names share them.
+    """
+    pairs = {fact.expression.names for fact in vocabulary.facts.values() if fact.paired}
+    for names in sorted(pairs, key=sorted):
+        known = " and ".join(f"{identifier(name)} is not null" for name in sorted(names))
+        for name in sorted(names):
+            value = _sum(identifier(name), f"{_VALID} and {known}")
+            yield paired_name(name, names), value
+
+
+def paired_name(name: str, names: Iterable[str]) -> str:
+    """Return the column that holds the sum of ``name`` where all of ``names`` are known."""
+    return f"{name} where {', '.join(sorted(names))}"
+
+
+def coverage(vocabulary: Vocabulary) -> tuple[str, str]:
+    """Return two expressions: the counts of launches that have each quantity, one list, and the map.
+
+    The first is an aggregate that the second calls ``coverage_counts``; the map holds the quantities
+    that some launches of ``launch_count`` have and others lack.
+    """
+    names = [quantity.name for quantity in _aggregated(vocabulary)]
+    counts = ", ".join(f"count({identifier(name)})" for name in names)
+    keys = ", ".join(map(text, names))
+    entries = f"map_entries(map([{keys}], coverage_counts))"
+    partial = "lambda entry: entry.value > 0 and entry.value < launch_count"
+    return f"[{counts}]", f"map_from_entries(list_filter({entries}, {partial}))"
+
+
+def _aggregated(vocabulary: Vocabulary) -> Iterator[Quantity]:
+    for group in (vocabulary.quantities.launch, vocabulary.quantities.quantities):
+        yield from (quantity for quantity in group.values() if quantity.aggregate != "none")
+
+
+def _launch_facts(vocabulary: Vocabulary) -> Iterator[Fact]:
+    return (fact for fact in vocabulary.facts.values() if fact.level == "launch")
