@@ -1,0 +1,39 @@
+"""``python -m benchmarks [NAME …]``: measure and print, all or the named ones."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks import ingest, rules, startup
+from benchmarks.measure import show
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchmarks.measure import Line
+
+BENCHMARKS: dict[str, tuple[str, Callable[[Path], list[Line]]]] = {
+    "startup": ("Start-up and reports", startup.run),
+    "ingest": ("Ingest", ingest.run),
+    "rules": ("Rules", rules.run),
+}
+
+
+def main(names: list[str]) -> None:
+    """Run the named benchmarks, all where none is named."""
+    if unknown := set(names) - BENCHMARKS.keys():
+        sys.exit(f"no benchmark called {min(unknown)}; there are {', '.join(BENCHMARKS)}")
+    print(f"{platform.platform()}, Python {platform.python_version()}, {os.cpu_count()} processors")
+    for name in names or BENCHMARKS:
+        title, run = BENCHMARKS[name]
+        with tempfile.TemporaryDirectory() as folder:
+            show(title, run(Path(folder)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

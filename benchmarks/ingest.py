@@ -1,0 +1,97 @@
+"""Ingest of a report of 250 MB, made by repeating the results of a smaller one.
+
+The smaller one is ``ADVISOR_BENCH_REPORT``, by default the largest of the example runs.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from advisor.readers import ncu_messages as messages
+from advisor.readers.ncu_container import Container
+from advisor.resources import data_dir
+from benchmarks.measure import ADVISOR, Line, cost_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SIZE = 250e6
+IMPORTS = "import advisor.cli.ingest, advisor.ingest, duckdb, numpy, sqlglot"
+_LENGTH = struct.Struct("<I")
+
+
+def run(folder: Path) -> list[Line]:
+    """Return the figures; ``folder`` is scratch space."""
+    small = _smaller()
+    large = folder / "large.ncu-rep"
+    launches = repeat(small, large, SIZE)
+    bare = cost_of((sys.executable, "-c", IMPORTS), folder)
+    cost = cost_of((*ADVISOR, "--db", folder / "large.duckdb", "ingest", large), folder)
+    again = cost_of((*ADVISOR, "--db", folder / "large.duckdb", "ingest", large), folder)
+    size = large.stat().st_size
+    what = f"{size / 1e6:.0f} MB, {launches} launches"
+    lines = [
+        Line(what=f"ingest {what}: processor time", value=cost.processor, unit="s"),
+        Line(
+            what="the same: wall clock", value=cost.wall, unit="s",
+            remark=f"{launches / cost.wall:,.0f} launches/s",
+        ),
+        Line(
+            what="the same: memory over the imports", value=(cost.memory - bare.memory) / 1e6,
+            unit="MB", target="≤ 150 MB", remark=f"the imports take {bare.memory / 1e6:.0f} MB",
+        ),
+        Line(what="the same file again: wall clock", value=again.wall, unit="s"),
+    ]  # fmt: skip
+    return [*lines, *_against_the_vendor(large, folder, cost.processor)]
+
+
+def repeat(small: Path, large: Path, size: float) -> int:
+    """Write ``small`` with its results appended again and again; return the number of launches.
+
+    The blocks that are added carry no texts and no sources: those of ``small`` serve all.
+    """
+    with small.open("rb") as file:
+        results = list(_results(file, small))
+    shutil.copyfile(small, large)
+    count = len(results)
+    with large.open("ab") as out:
+        while out.tell() < size:
+            for entry in results:
+                payload = _LENGTH.pack(len(entry)) + entry
+                header = messages.BlockHeader(num_results=1, payload_size=len(payload))
+                head = header.SerializeToString()
+                out.write(_LENGTH.pack(len(head)) + head + payload)
+            count += len(results)
+    return count
+
+
+def _results(file: BinaryIO, path: Path) -> Iterator[bytes]:
+    container = Container(file, name=path.name, size=path.stat().st_size)
+    for block in container.blocks():
+        for entry in container.entries(block):
+            if entry.kind == "result":
+                file.seek(entry.start)
+                yield file.read(entry.size)
+
+
+def _smaller() -> Path:
+    if given := os.environ.get("ADVISOR_BENCH_REPORT"):
+        return Path(given)
+    return max(data_dir("seed").rglob("*.ncu-rep"), key=lambda path: path.stat().st_size)
+
+
+def _against_the_vendor(large: Path, folder: Path, ours: float) -> list[Line]:
+    program = shutil.which("ncu")
+    if program is None:
+        remark = "not measured: no ncu in PATH"
+        return [Line(what="ncu --import --csv", value=float("nan"), unit="s", remark=remark)]
+    theirs = cost_of((program, "--import", large, "--csv", "--page", "raw"), folder).processor
+    return [
+        Line(what="ncu --import --csv: processor time", value=theirs, unit="s"),
+        Line(what="theirs / ours", value=theirs / ours, unit="×", target="≥ 10 ×"),
+    ]

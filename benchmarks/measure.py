@@ -1,0 +1,69 @@
+"""What a command costs, and how the benchmarks show it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+ADVISOR = (sys.executable, "-m", "advisor")
+# Linux counts resident memory in KiB, macOS in bytes.
+_MEMORY_UNIT = 1 if sys.platform == "darwin" else 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """Wall-clock and processor time [s] and the largest resident memory [B] of one process."""
+
+    wall: float
+    processor: float
+    memory: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One measured figure: ``value`` in ``unit``, beside what it is compared with."""
+
+    what: str
+    value: float
+    unit: str
+    target: str = ""
+    remark: str = ""
+
+
+def cost_of(command: Sequence[object], folder: Path) -> Cost:
+    """Run the command in ``folder`` and return its cost; it has to succeed."""
+    words = [str(word) for word in command]
+    log = folder / "output.txt"
+    with log.open("wb") as output:
+        started = perf_counter()
+        process = subprocess.Popen(words, cwd=folder, stdout=output, stderr=output)
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = perf_counter() - started
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        sys.exit(f"{' '.join(words)} failed:\n{log.read_text(errors='replace')}")
+    return Cost(
+        wall=wall,
+        processor=usage.ru_utime + usage.ru_stime,
+        memory=usage.ru_maxrss * _MEMORY_UNIT,
+    )
+
+
+def best_of(times: int, command: Sequence[object], folder: Path) -> Cost:
+    """Return the cost of the fastest of several runs: the others waited for something else."""
+    return min((cost_of(command, folder) for _ in range(times)), key=lambda cost: cost.wall)
+
+
+def show(title: str, lines: Sequence[Line]) -> None:
+    """Print the figures as a Markdown table."""
+    print(f"\n## {title}\n\n| what | measured | target | remark |\n| --- | --- | --- | --- |")
+    for line in lines:
+        print(f"| {line.what} | {line.value:.3g} {line.unit} | {line.target} | {line.remark} |")
