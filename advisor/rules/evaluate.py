@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import duckdb
 
 from advisor.expression import quote
+from advisor.facts.view import create_views
 from advisor.facts.vocabulary import Vocabulary
 from advisor.rules.gains import Raw, Seconds, cut
 from advisor.rules.program import (
@@ -21,7 +22,7 @@ from advisor.rules.program import (
     factor_column,
 )
 from advisor.rules.rule import Guard, Outcome, Rule, Subject, Value
-from advisor.rules.settings import Settings
+from advisor.rules.settings import Settings, load_settings
 from advisor.rules.templates import Wording
 
 _TABLE = "rule_facts"
@@ -63,19 +64,20 @@ class Evaluation:
         return None if self.gain is None else self.gain.likely * self.confidence
 
 
-def evaluate(
+def evaluate_run(
     connection: duckdb.DuckDBPyConnection,
     rules: Sequence[Rule],
+    vocabulary: Vocabulary,
     run_id: str,
     *,
-    vocabulary: Vocabulary,
-    settings: Settings,
+    settings: Settings | None = None,
 ) -> list[Evaluation]:
-    """Return what every rule about kernels fires, rules out or cannot decide, for a run's variants.
+    """Return what the rules about kernels fire, rule out or cannot decide, for a run's variants.
 
-    ``connection`` must have the view ``kernels``. Sorted by variant as the view orders them, then
-    by rule.
+    Makes the views of facts on ``connection``. In no particular order of variants; rules in order.
     """
+    create_views(connection, vocabulary)
+    settings = settings or load_settings(vocabulary.symbols)
     kernel_rules = [rule for rule in rules if rule.subject is Subject.KERNEL]
     program = compile_program(kernel_rules, settings, vocabulary)
     names = ", ".join(quote(name) for name in program.columns)

@@ -141,12 +141,7 @@ def _used_names(rule: Rule) -> set[str]:
 
 def _with_shared_guards(rule: Rule, shared: Iterable[SharedGuard]) -> Rule:
     """Return the rule with the guards that protect it and that it does not have already."""
-    own = {guard.when.names for guard in rule.unless}
-    added = tuple(
-        each.guard
-        for each in shared
-        if each.rests_on & rule.decides_on and each.guard.when.names not in own
-    )
+    added = tuple(each.guard for each in shared if each.protects(rule))
     if not added:
         return rule
     return rule.with_guards(added)

@@ -10,7 +10,7 @@ from advisor.documents import MappingNode, load
 from advisor.expression import Expression, Kind, Symbol, compile_expression
 from advisor.resources import data_dir
 from advisor.rules.estimators import SECONDS
-from advisor.rules.rule import Guard, Threshold
+from advisor.rules.rule import Guard, Rule, Threshold
 from advisor.rules.templates import Wording
 from advisor.rules.thresholds import in_scope, read_thresholds
 
@@ -27,10 +27,23 @@ class Factor:
 
 @dataclass(frozen=True, kw_only=True)
 class SharedGuard:
-    """A guard of every rule that decides on one of the facts ``rests_on``."""
+    """A guard of many rules.
+
+    It protects rules that decide on one of the facts ``rests_on``; or, with ``same_work``, those
+    that promise a gain without changing the kernel's work and traffic.
+    """
 
     guard: Guard
-    rests_on: frozenset[str]
+    rests_on: frozenset[str] = frozenset()
+    same_work: bool = False
+
+    def protects(self, rule: Rule) -> bool:
+        """Tell whether the rule is one of them and has no such guard of its own."""
+        if self.guard.when.names & {name for g in rule.unless for name in g.when.names}:
+            return False
+        if self.same_work:
+            return rule.gain is not None and not rule.assumes
+        return bool(self.rests_on & rule.decides_on)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,10 +114,12 @@ def _factor(node: MappingNode, scope: Mapping[str, Symbol]) -> Factor:
 
 
 def _guard(node: MappingNode, symbols: Mapping[str, Symbol]) -> SharedGuard:
-    node.refuse_unknown(("when", "because", "rests_on"))
+    node.refuse_unknown(("when", "because", "rests_on", "same_work"))
     when = compile_expression(node.text("when"), symbols, at=node["when"].at, kind=Kind.BOOLEAN)
     because = Wording().read(node.text("because"), symbols, node["because"].at)
     guard = Guard(when=when, because=because, shared=True)
+    if "same_work" in node:
+        return SharedGuard(guard=guard, same_work=node.boolean("same_work"))
     return SharedGuard(guard=guard, rests_on=frozenset(node.sequence("rests_on").texts()))
 
 

@@ -1,0 +1,138 @@
+"""The one profiler command that settles most of what could not be decided."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import duckdb
+
+from advisor.rules.evaluate import Evaluation
+from advisor.rules.rule import Outcome
+from advisor.rules.settings import CollectSettings
+
+PROGRAM = "<program>"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedLaunch:
+    """A launch of a run, in the order of the profile; ``function`` without scopes and arguments."""
+
+    variant_id: str
+    function: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collection:
+    """A command, and what it would settle.
+
+    ``value`` is the time in seconds that could still be saved in the kernels it asks about, going
+    by what is known of them; ``rule_ids`` are the rules that it would decide.
+    """
+
+    command: str
+    sections: tuple[str, ...]
+    metrics: tuple[str, ...]
+    functions: tuple[str, ...]
+    variant_ids: tuple[str, ...]
+    rule_ids: tuple[str, ...]
+    value: float
+
+
+def named_launches(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[NamedLaunch]:
+    """Return the launches of a run in the order of the profile."""
+    rows = connection.execute(
+        "SELECT variant_id, short_name FROM main.launch JOIN main.kernel USING (kernel_id)"
+        " WHERE run_id = ? ORDER BY launch_index",
+        [run_id],
+    ).fetchall()
+    return [NamedLaunch(variant_id=v, function=name.rsplit("::", 1)[-1]) for v, name in rows]
+
+
+def collect(
+    evaluations: Iterable[Evaluation],
+    launches: Sequence[NamedLaunch],
+    settings: CollectSettings,
+    program: str | None = None,
+) -> Collection | None:
+    """Return the command that settles the most valuable unknowns; None where nothing is unknown.
+
+    Unknown rules about a kernel are worth what that kernel could save at most. Kernels are taken in
+    order of worth until ``share_of_value`` of all of it is covered, and for those every section and
+    metric that an unknown rule asks for. ``program`` is the profiled command line as one would type
+    it.
+    """
+    unknown: dict[str, list[Evaluation]] = defaultdict(list)
+    for evaluation in evaluations:
+        if evaluation.outcome is Outcome.UNKNOWN and evaluation.cap:
+            unknown[evaluation.variant_id].append(evaluation)
+    chosen = _most_valuable(unknown, settings.share_of_value)
+    if not chosen:
+        return None
+    asked = [evaluation for variant in chosen for evaluation in unknown[variant]]
+    sections = _ordered(name for each in asked for name in each.rule.collect.sections)
+    metrics = _ordered(name for each in asked for name in each.rule.collect.metrics)
+    functions = _ordered(each.function for each in launches if each.variant_id in chosen)
+    count = _launches_needed(launches, chosen, functions, settings.launches_per_kernel)
+    words = [settings.program]
+    words += [word for section in sections for word in ("--section", section)]
+    words += ["--metrics", ",".join(metrics)] if metrics else []
+    words += ["-k", _pattern(functions), "-c", str(count)] if functions else []
+    return Collection(
+        command=f"{shlex.join(words)} {program or PROGRAM}",
+        sections=sections,
+        metrics=metrics,
+        functions=functions,
+        variant_ids=tuple(chosen),
+        rule_ids=tuple(sorted({each.rule.id for each in asked})),
+        value=sum(_worth(unknown[variant]) for variant in chosen),
+    )
+
+
+def _worth(unknown: Iterable[Evaluation]) -> float:
+    return max(evaluation.cap or 0.0 for evaluation in unknown)
+
+
+def _most_valuable(unknown: dict[str, list[Evaluation]], share: float) -> list[str]:
+    """Return the variants that make up ``share`` of the worth of all, the largest first."""
+    worth = {variant: _worth(found) for variant, found in unknown.items()}
+    wanted = share * sum(worth.values())
+    chosen: list[str] = []
+    covered = 0.0
+    for variant in sorted(worth, key=lambda each: (-worth[each], each)):
+        if covered >= wanted:
+            break
+        chosen.append(variant)
+        covered += worth[variant]
+    return chosen
+
+
+def _launches_needed(
+    launches: Sequence[NamedLaunch],
+    chosen: Sequence[str],
+    functions: Sequence[str],
+    per_kernel: int,
+) -> int:
+    """Return how many matching launches must pass until each chosen variant had its share.
+
+    The profiler counts launches of all matching functions together.
+    """
+    matching = [each for each in launches if each.function in functions]
+    seen: dict[str, int] = defaultdict(int)
+    needed = 0
+    for position, launch in enumerate(matching, start=1):
+        seen[launch.variant_id] += 1
+        if launch.variant_id in chosen and seen[launch.variant_id] <= per_kernel:
+            needed = position
+    return needed
+
+
+def _pattern(functions: Sequence[str]) -> str:
+    return f"regex:^({'|'.join(re.escape(name) for name in functions)})$"
+
+
+def _ordered(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))

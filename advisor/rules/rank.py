@@ -1,0 +1,99 @@
+"""From findings to actions: one per cause and kernel, in order of the seconds they likely save.
+
+Findings of one kernel with the same mechanism are symptoms of one cause: the best becomes the
+action, the others stand beside it. What the actions of a kernel promise together never exceeds what
+that kernel could save at most, so a later one is cut at what the earlier ones left.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from advisor.rules.evaluate import Evaluation
+from advisor.rules.gains import Seconds
+from advisor.rules.rule import Outcome, Severity
+
+_LOUDNESS = {severity: place for place, severity in enumerate(Severity)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Action:
+    """One thing to do about one subject.
+
+    ``gain`` is what it saves once the actions ``after`` (rule ids, of the same subject) are done;
+    those are named only where they took something away. ``also`` are findings of the same cause.
+    ``position`` counts from 1 over the run.
+    """
+
+    evaluation: Evaluation
+    gain: Seconds | None
+    position: int
+    after: tuple[str, ...] = ()
+    also: tuple[Evaluation, ...] = ()
+
+    @property
+    def expected(self) -> float | None:
+        """Return the likely seconds saved times the confidence."""
+        return None if self.gain is None else self.gain.likely * self.evaluation.confidence
+
+
+def rank(evaluations: Iterable[Evaluation]) -> list[Action]:
+    """Return the actions of a run, the most seconds first; those without a gain last."""
+    subjects: dict[str, list[Evaluation]] = defaultdict(list)
+    for evaluation in evaluations:
+        if evaluation.outcome is Outcome.FIRES:
+            subjects[evaluation.variant_id].append(evaluation)
+    actions = [action for found in subjects.values() for action in _of_subject(found)]
+    actions.sort(key=lambda action: _order(action.evaluation, action.expected))
+    return [
+        Action(
+            evaluation=action.evaluation,
+            gain=action.gain,
+            position=position,
+            after=action.after,
+            also=action.also,
+        )
+        for position, action in enumerate(actions, start=1)
+    ]
+
+
+def _of_subject(findings: Sequence[Evaluation]) -> list[Action]:
+    """Return the actions of one subject, cut one after the other."""
+    causes: dict[str, list[Evaluation]] = defaultdict(list)
+    for finding in sorted(findings, key=lambda each: _order(each, each.expected)):
+        causes[finding.rule.mechanism].append(finding)
+    gaining = [first for first, *_ in causes.values() if first.gain is not None]
+    left = max((each.cap for each in gaining if each.cap is not None), default=0.0)
+    left_likely = max((e.cap_likely for e in gaining if e.cap_likely is not None), default=0.0)
+    actions: list[Action] = []
+    done: list[str] = []
+    for first, *others in causes.values():
+        gain = None if first.gain is None else _within(first.gain, left, left_likely)
+        cut = gain != first.gain
+        actions.append(
+            Action(
+                evaluation=first,
+                gain=gain,
+                position=0,
+                after=tuple(done) if cut else (),
+                also=tuple(others),
+            )
+        )
+        if gain is not None:
+            done.append(first.rule.id)
+            left, left_likely = left - gain.likely, left_likely - gain.likely
+    return actions
+
+
+def _within(gain: Seconds, left: float, left_likely: float) -> Seconds:
+    high = min(gain.high, max(left, 0.0))
+    likely = min(gain.likely, max(left_likely, 0.0), high)
+    return Seconds(low=min(gain.low, likely), likely=likely, high=high)
+
+
+def _order(evaluation: Evaluation, expected: float | None) -> tuple[bool, float, int, str, str]:
+    rule = evaluation.rule
+    loudness = _LOUDNESS[rule.severity]
+    return (expected is None, -(expected or 0.0), loudness, rule.id, evaluation.variant_id)
