@@ -166,7 +166,7 @@ def test_what_real_reports_say_of_a_device_agrees_with_the_seed_data(
     real_data: Path, devices: tuple[DeviceSpec, ...]
 ) -> None:
     seen: dict[str, set[str | None]] = {}
-    for path in sorted((real_data / "ncu-rep").rglob("*.ncu-rep")):
+    for path in sorted((real_data / "ncu-rep").rglob("*.*")):
         for device in _devices_of(path):
             found = match_device(device.name, device.attributes, devices)
             seen.setdefault(device.name, set()).add(found)
