@@ -1,4 +1,4 @@
-"""From counters to quantities to facts: load the YAML of both, compile it to SQL, make the views."""
+"""From counters to quantities to facts: YAML compiled to SQL, and the views made of it."""
 
 from advisor.facts.mapping import Mapping, load_mapping, quantity_rows
 from advisor.facts.view import create_views

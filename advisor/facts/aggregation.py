@@ -19,7 +19,7 @@ _TIME = "duration"
 def aggregate(name: str, how: str, weight: str | None = None) -> str:
     """Return the aggregate expression over the column ``name``.
 
-    Means fall back where the weight is unknown: from ``weight`` to time, from time to equal weights.
+    Means fall back where the weight is unknown: from ``weight`` to time, then to equal weights.
     """
     column = identifier(name)
     if how == "sum":
@@ -28,8 +28,9 @@ def aggregate(name: str, how: str, weight: str | None = None) -> str:
         return f"max({column})"
     if how == "same":
         return f"case when min({column}) = max({column}) then min({column}) end"
-    by_time = _mean(column, _TIME) if weight is None else f"{_mean(column, weight)}, {_mean(column, _TIME)}"
-    return f"coalesce({by_time}, avg({column}))"
+    weights = [_TIME] if weight is None else [weight, _TIME]
+    means = ", ".join(_mean(column, by) for by in weights)
+    return f"coalesce({means}, avg({column}))"
 
 
 def _mean(column: str, weight: str) -> str:
@@ -80,10 +81,10 @@ def paired_name(name: str, names: Iterable[str]) -> str:
 
 
 def coverage(vocabulary: Vocabulary) -> tuple[str, str]:
-    """Return two expressions: the counts of launches that have each quantity, one list, and the map.
+    """Return two expressions: the list of how many launches have each quantity, and a map.
 
-    The first is an aggregate that the second calls ``coverage_counts``; the map holds the quantities
-    that some launches of ``launch_count`` have and others lack.
+    The first is an aggregate that the second calls ``coverage_counts``. The map holds the
+    quantities that some launches of ``launch_count`` have and others lack.
     """
     names = [quantity.name for quantity in _aggregated(vocabulary)]
     counts = ", ".join(f"count({identifier(name)})" for name in names)

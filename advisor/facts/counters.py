@@ -1,4 +1,4 @@
-"""Counter files as records: sections of ``rules/counters/<profiler>*.yaml``, formulas not compiled."""
+"""``rules/counters/<profiler>*.yaml`` as records, with formulas not compiled yet."""
 
 from __future__ import annotations
 

@@ -34,15 +34,13 @@ def dependency_order(needs: Mapping[str, Iterable[str]]) -> tuple[list[list[str]
 
     A name that is no key of ``needs`` is there from the beginning.
     """
-    waiting = {name: {other for other in others if other in needs} for name, others in needs.items()}
+    waiting = {name: set(others) & needs.keys() for name, others in needs.items()}
     layers: list[list[str]] = []
     while ready := [name for name, others in waiting.items() if not others]:
         layers.append(ready)
-        for name in ready:
-            del waiting[name]
-        done = set(ready)
-        for others in waiting.values():
-            others -= done
+        waiting = {
+            name: others.difference(ready) for name, others in waiting.items() if name not in ready
+        }
     return layers, list(waiting)
 
 
@@ -55,5 +53,10 @@ def layered(source: str, columns: Sequence[Column]) -> str:
     layers, _ = dependency_order({name: column.names for name, column in by_name.items()})
     for layer in layers:
         added = ", ".join(f"{by_name[name].sql} as {identifier(name)}" for name in layer)
-        source = f"(select *, {added} from {source})"
-    return f"select * from {source}"
+        source = f"({select(f'*, {added}', source)})"
+    return select("*", source)
+
+
+def select(columns: str, source: str, *more: str) -> str:
+    """Return a SELECT of ``columns`` from ``source``, with clauses after it."""
+    return " ".join(("select", columns, "from", source, *more))

@@ -19,7 +19,7 @@ from advisor.errors import Location, RuleError
 from advisor.expression import Kind, Symbol
 from advisor.facts.counters import CounterFiles, Entry, read_counter_files
 from advisor.facts.formulas import Formula, compile_formula
-from advisor.facts.layers import Column, dependency_order, identifier, layered, text
+from advisor.facts.layers import Column, dependency_order, identifier, layered, select, text
 from advisor.facts.staging import Array, Breakdown, OpcodeColumn, stage
 from advisor.quantities import Quantities, Quantity, load_quantities
 from advisor.resources import data_dir
@@ -95,7 +95,7 @@ class Mapping:
         """
         columns = [column for derived in self.derived for column in derived.columns()]
         inner = layered(identifier(staging), columns)
-        return f"select {', '.join(self._outputs())} from ({inner})"
+        return select(", ".join(self._outputs()), f"({inner})")
 
     def flags_sql(self) -> str:
         """Return the expression, over columns of ``launch``, that lists what is odd about it."""
@@ -138,8 +138,9 @@ def quantity_rows(
     if not batch:
         return []
     register_arrays(connection, "staging_rows", mapping.stage(batch))
-    query = f"select *, {mapping.flags_sql()} as flags from ({mapping.sql('staging_rows')})"
-    result = connection.execute(f"{query} order by launch_index")
+    source = f"({mapping.sql('staging_rows')})"
+    query = select(f"*, {mapping.flags_sql()} as flags", source, "order by launch_index")
+    result = connection.execute(query)
     names = [column[0] for column in result.description or ()]
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 
@@ -133,7 +133,7 @@ def stage(
     opcodes: Sequence[OpcodeColumn],
     breakdowns: Sequence[Breakdown],
 ) -> dict[str, Array]:
-    """Return one array per column, in the order of ``launches``; numbers are masked where absent."""
+    """Return one array per column, in the order of ``launches``; absent numbers are masked."""
     found = [launch.counters for launch in launches]
     columns = {name: _numbers([get(launch) for launch in launches]) for name, get in _SHAPE.items()}
     columns |= {name: _numbers([values.get(name) for values in found]) for name in counters}
@@ -155,5 +155,3 @@ def shape_columns() -> tuple[str, ...]:
 def _numbers(values: Sequence[float | None]) -> Array:
     array = np.array(values, dtype=np.float64)
     return np.ma.masked_invalid(array)
-
-

@@ -1,4 +1,4 @@
-"""The views that people, rules and reports read: runs, launches, kernels, findings, devices, ceilings.
+"""The views that people, rules and reports read: runs, launches, kernels, findings and so on.
 
 They are TEMP views of a connection, so they follow the vocabulary of the command and work on files
 opened for reading. ``kernels`` has one row per run and variant.
@@ -15,45 +15,51 @@ from advisor.facts.aggregation import (
     paired_columns,
     paired_name,
 )
-from advisor.facts.layers import Column, identifier, layered, text
+from advisor.facts.layers import Column, identifier, layered, select, text
 from advisor.facts.vocabulary import Fact, Vocabulary
 
 if TYPE_CHECKING:
     import duckdb
 
-_NAMED = "kernel.name as kernel_name, kernel.short_name"
+_COMMON = ("kernel_id", "series_id", "device_id", "kernel_name", "short_name", "launch_shape")
 
 
 def create_views(connection: duckdb.DuckDBPyConnection, vocabulary: Vocabulary) -> None:
     """Make the views on a driver connection; they last as long as the connection."""
-    for name, select in view_selects(vocabulary).items():
-        connection.execute(f"create or replace temp view {name} as {select}")
+    for name, query in view_selects(vocabulary).items():
+        connection.execute(" ".join(("create or replace temp view", name, "as", query)))
 
 
 def view_selects(vocabulary: Vocabulary) -> dict[str, str]:
     """Return the SELECT of every view by its name, in an order in which they can be made."""
     return {
-        "runs": "select * from main.run",
+        "runs": select("*", "main.run"),
         "devices": _devices(vocabulary),
-        "ceilings": "select ceiling.*, device.name from main.ceiling join main.device using (device_id)",
+        "ceilings": select(
+            "ceiling.*, device.name", "main.ceiling join main.device using (device_id)"
+        ),
         "launches": _launches(vocabulary),
         "kernels": _kernels(vocabulary),
-        "findings": (
-            "select finding.*, variant.kernel_id, variant.kernel_name, variant.launch_shape"
-            " from main.finding left join (select distinct run_id, variant_id, kernel_id,"
-            " kernel.name as kernel_name, launch_shape from main.launch join main.kernel using (kernel_id))"
-            " variant using (run_id, variant_id)"
-        ),
+        "findings": _findings(),
     }
+
+
+def _findings() -> str:
+    names = "run_id, variant_id, kernel_id, kernel.name as kernel_name, launch_shape"
+    variants = select(f"distinct {names}", "main.launch join main.kernel using (kernel_id)")
+    return select(
+        "finding.*, variant.kernel_id, variant.kernel_name, variant.launch_shape",
+        f"main.finding left join ({variants}) variant using (run_id, variant_id)",
+    )
 
 
 def _devices(vocabulary: Vocabulary) -> str:
     """One row per device: its attributes, ceilings and limits as columns."""
-    return (
-        f"select device.* exclude ({_own_columns(vocabulary)}), {_device_values(vocabulary)}"
-        " from main.device"
-        f" left join ({_ceilings(vocabulary)}) using (device_id)"
-        f" left join ({_limits(vocabulary)}) using (isa)"
+    return select(
+        f"device.* exclude ({_own_columns(vocabulary)}), {_device_values(vocabulary)}",
+        "main.device",
+        f"left join ({_ceilings(vocabulary)}) using (device_id)",
+        f"left join ({_limits(vocabulary)}) using (isa)",
     )
 
 
@@ -67,7 +73,7 @@ def _device_values(vocabulary: Vocabulary) -> str:
 
 
 def _own_columns(vocabulary: Vocabulary) -> str:
-    """Return the columns of the table device that stand in the view under another name or unit."""
+    """Return the columns of the table device that are values of the vocabulary themselves."""
     return ", ".join(
         identifier(name)
         for name, quantity in vocabulary.quantities.device.items()
@@ -76,57 +82,73 @@ def _own_columns(vocabulary: Vocabulary) -> str:
 
 
 def _ceilings(vocabulary: Vocabulary) -> str:
-    values = ", ".join(
-        f"max(value) filter (resource = {text(quantity.ceiling[0])} and kind = {text(quantity.ceiling[1])})"
-        f" as {identifier(name)}"
+    values = [
+        _picked(
+            name, f"resource = {text(quantity.ceiling[0])} and kind = {text(quantity.ceiling[1])}"
+        )
         for name, quantity in vocabulary.quantities.device.items()
         if quantity.ceiling
-    )
-    return f"select device_id, {values} from main.ceiling group by device_id"
+    ]
+    return select(", ".join(["device_id", *values]), "main.ceiling", "group by device_id")
 
 
 def _limits(vocabulary: Vocabulary) -> str:
-    values = ", ".join(
-        f"max(value) filter (resource = {text(quantity.occupancy)}) as {identifier(name)}"
+    values = [
+        _picked(name, f"resource = {text(quantity.occupancy)}")
         for name, quantity in vocabulary.quantities.device.items()
         if quantity.occupancy
-    )
-    return f"select isa, {values} from main.occupancy_limit group by isa"
+    ]
+    return select(", ".join(["isa", *values]), "main.occupancy_limit", "group by isa")
+
+
+def _picked(name: str, condition: str) -> str:
+    return f"max(case when {condition} then value end) as {identifier(name)}"
 
 
 def _with_device(source: str, vocabulary: Vocabulary) -> str:
     """Return ``source`` (a FROM item with device_id) joined with every value of the device."""
     names = ", ".join(map(identifier, ("device_id", *vocabulary.quantities.device)))
-    return f"(select * from {source} left join (select {names} from devices) using (device_id))"
+    devices = select(names, "devices")
+    return f"({select('*', source, f'left join ({devices}) using (device_id)')})"
 
 
 def _launches(vocabulary: Vocabulary) -> str:
-    named = f"(select launch.*, {_NAMED} from main.launch left join main.kernel using (kernel_id))"
+    named = select(
+        "launch.*, kernel.name as kernel_name, kernel.short_name",
+        "main.launch left join main.kernel using (kernel_id)",
+    )
     facts = [fact for fact in vocabulary.facts.values() if fact.level == "launch"]
-    return layered(_with_device(named, vocabulary), [_column(fact) for fact in facts])
+    return layered(_with_device(f"({named})", vocabulary), [_column(fact) for fact in facts])
 
 
 def _kernels(vocabulary: Vocabulary) -> str:
     """Aggregate launches per run and variant, then compute the facts of a kernel in layers."""
     counts, covered = coverage(vocabulary)
-    values = [*_identity(), ("coverage_counts", counts), *aggregated_columns(vocabulary), *paired_columns(vocabulary)]
+    paired = list(paired_columns(vocabulary))
+    values = [
+        *_identity(),
+        ("coverage_counts", counts),
+        *aggregated_columns(vocabulary),
+        *paired,
+    ]
     selected = ", ".join(f"{sql} as {identifier(name)}" for name, sql in values)
-    groups = f"(select {selected} from launches group by run_id, variant_id)"
-    in_run = (
-        f"(select * exclude (coverage_counts), {covered} as coverage, sum(duration) over (partition by run_id) as run_duration,"
-        " max(sm_clock) over (partition by run_id, device_id) as run_sm_clock"
-        f" from {groups})"
+    groups = select(selected, "launches", "group by run_id, variant_id")
+    in_run = select(
+        f"* exclude (coverage_counts), {covered} as coverage,"
+        " sum(duration) over (partition by run_id) as run_duration,"
+        " max(sm_clock) over (partition by run_id, device_id) as run_sm_clock",
+        f"({groups})",
     )
     facts = [fact for fact in vocabulary.facts.values() if fact.level == "kernel"]
-    hidden = ", ".join(identifier(name) for name, _ in paired_columns(vocabulary))
-    select = layered(_with_device(in_run, vocabulary), [_column(fact) for fact in facts])
-    return f"select * exclude ({hidden}) from ({select})"
+    query = layered(_with_device(f"({in_run})", vocabulary), [_column(fact) for fact in facts])
+    hidden = ", ".join(identifier(name) for name, _ in paired)
+    return select(f"* exclude ({hidden})", f"({query})")
 
 
 def _identity() -> Iterator[tuple[str, str]]:
     for name in ("run_id", "variant_id"):
         yield name, name
-    for name in ("kernel_id", "series_id", "device_id", "kernel_name", "short_name", "launch_shape"):
+    for name in _COMMON:
         yield name, f"any_value({name})"
     yield "launch_count", "count(*)"
     yield "launches_excluded", "count(case when not launch_valid then 1 end)"

@@ -6,7 +6,7 @@ the names and units of all others, so their order in the files does not matter.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -55,7 +55,7 @@ KERNEL_COLUMNS = (
     KernelColumn(name="duration_max", unit="s", about="longest launch"),
     KernelColumn(name="duration_stddev", unit="s", about="standard deviation over the launches"),
     KernelColumn(name="run_duration", unit="s", about="all profiled kernel time of the run"),
-    KernelColumn(name="run_sm_clock", unit="Hz", about="largest multiprocessor clock of the run on this device"),
+    KernelColumn(name="run_sm_clock", unit="Hz", about="largest clock of the run on this device"),
 )
 
 
@@ -177,7 +177,7 @@ def _declared(name: str, node: MappingNode, numbers: Mapping[str, NamedNumber]) 
     return _Declared(name=name, node=node, numbers=numbers, kind=_KINDS[kind], unit=unit)
 
 
-def _one_of(node: MappingNode, key: str, allowed: Sequence[str] | Mapping[str, Kind], default: str) -> str:
+def _one_of(node: MappingNode, key: str, allowed: Iterable[str], default: str) -> str:
     if key not in node:
         return default
     word = node.text(key)
@@ -189,7 +189,8 @@ def _one_of(node: MappingNode, key: str, allowed: Sequence[str] | Mapping[str, K
 def _symbols(quantities: Quantities, found: Mapping[str, _Declared]) -> dict[str, Symbol]:
     symbols: dict[str, Symbol] = {}
     for quantity in quantities:
-        symbols[quantity.name] = _symbol(Kind.TEXT if quantity.is_text else Kind.NUMBER, quantity.unit)
+        kind = Kind.TEXT if quantity.is_text else Kind.NUMBER
+        symbols[quantity.name] = _symbol(kind, quantity.unit)
         if quantity.remember_source:
             symbols[f"{quantity.name}_source"] = _symbol(Kind.TEXT, None)
     for column in KERNEL_COLUMNS:
