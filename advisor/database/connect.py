@@ -27,6 +27,12 @@ DEFAULT_WAIT = 30.0
 _PAUSES = (0.02, 0.1)  # seconds between two tries, at least and at most
 _LOCKED = "Could not set lock on file"
 _HOLDER = re.compile(r"held in (?P<program>.+?)(?: by user \S+)? \(PID (?P<pid>\d+)\)")
+_FAILURES = (
+    duckdb.IOException,
+    duckdb.OutOfMemoryException,
+    duckdb.FatalException,
+    duckdb.TransactionException,  # a commit that the disk does not take, or that another beat to it
+)
 ALONE: dict[str, bool | int] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -111,11 +117,11 @@ def opened(
     try:
         connection.execute("SET TimeZone = 'UTC'")
         yield connection
-    except (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException) as error:
+    except _FAILURES as error:
         raise DatabaseError(
             f"reading or writing failed: {_first_line(error)}",
             at=Location(name=str(path)),
-            hint="what was not finished is not stored; make room or repair the disk",
+            hint="what was not finished is not stored; see that the disk has room, then repeat it",
         ) from error
     finally:
         connection.close()

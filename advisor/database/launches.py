@@ -17,9 +17,8 @@ from advisor.errors import InputError, Location
 from advisor.model import Dim3, Keyed, ReferenceFinding
 
 _STAGED = """
-    SELECT base.* EXCLUDE (row, nvtx_text, flags_text),
+    SELECT base.* EXCLUDE (row, nvtx_text),
         string_split(nvtx_text, chr(31)) AS nvtx,
-        coalesce(string_split(flags_text, chr(31)), []) AS flags,
         map(staged_counters.keys, staged_counters.items) AS counters,
         map(staged_texts.keys, staged_texts.items) AS texts
     FROM staged_base AS base
@@ -37,8 +36,8 @@ def insert_launches(
 ) -> None:
     """Store launches with everything that the profile says about each of them.
 
-    ``quantities`` is a SELECT of ``launch_index`` and columns of the table ``launch``; launches
-    that it leaves out have none. Call it once per batch, inside of the run's transaction.
+    ``quantities`` is a SELECT of ``launch_index``, quantities and perhaps ``flags``; launches that
+    it leaves out have none. Call it once per batch, inside of the run's transaction.
     """
     if not launches:
         return
@@ -92,7 +91,6 @@ def _base(run_id: str, launches: Sequence[PlacedLaunch]) -> dict[str, Array]:
         "context": numbers([x.context for x in read]),
         "stream": numbers([x.stream for x in read]),
         "nvtx_text": objects([_joined(x.nvtx) for x in read]),
-        "flags_text": objects([_joined(placed.flags) for placed in launches]),
         "started_at": numbers([x.started_at for x in read]),
         "clock_locked": numbers([x.clock_locked for x in read]),
         "invalid_counters": numbers([x.invalid_counters for x in read]),

@@ -72,7 +72,7 @@ class SeriesRow:
 
 @dataclass(frozen=True, kw_only=True)
 class PlacedLaunch:
-    """A launch as read, and where it belongs: a row of ``launch`` but for its quantities."""
+    """A launch as read, and where it belongs: a row of ``launch`` but for its quantities and flags."""
 
     launch: Launch
     kernel_id: str
@@ -81,7 +81,6 @@ class PlacedLaunch:
     launch_shape: str | None = None
     device_id: str | None = None
     device_name: str | None = None
-    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
