@@ -72,7 +72,7 @@ class SeriesRow:
 
 @dataclass(frozen=True, kw_only=True)
 class PlacedLaunch:
-    """A launch as read, and where it belongs: a row of ``launch`` but for its quantities and flags."""
+    """A launch as read, and where it belongs: ``launch`` but for quantities and flags."""
 
     launch: Launch
     kernel_id: str

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.database.names import normalised_name, short_name
+
+
+@pytest.mark.parametrize(
+    ("name", "short", "normalised"),
+    [
+        ("triton_poi_fused_add_0", "triton_poi_fused_add_0", "triton_poi_fused_add_0"),
+        ("ampere_sgemm_128x64_nn", "ampere_sgemm_128x64_nn", "ampere_sgemm_128x64_nn"),
+        ("_Z3fooi", "_Z3fooi", "_Z3fooi"),
+        ("foo(int, float *)", "foo", "foo"),
+        ("void foo<(int)3, float>(T1 *, int)", "foo", "foo<3,float>"),
+        ("void a::b::c<int>(int)", "b::c", "a::b::c<int>"),
+        ("void (anonymous namespace)::bar<int>(int)", "bar", "{anonymous}::bar<int>"),
+        ("a::(anonymous namespace)::B<x>::c(int)", "B::c", "a::{anonymous}::B<x>::c"),
+        ("bool operator< <int>(A<int> const&)", "operator<", "operator<<int>"),
+        ("S<int>::operator()(int) const", "S::operator()", "S<int>::operator()"),
+        ("std::ostream& operator<<(A, B)", "operator<<", "operator<<"),
+        (
+            "f(int)::{lambda(int)#1}::operator()(int) const",
+            "{lambda(int)#1}::operator()",
+            "f(int)::{lambda(int)#1}::operator()",
+        ),
+        ("decltype(auto) f<int>(int)", "f", "f<int>"),
+        ("void k<(Op)(1>2)>(int)", "k", "k<(Op)(1>2)>"),
+        ("void g<&(void bar<int>(float *))>(int)", "g", "g<&(void bar<int>(float*))>"),
+        ("unsigned int h(void (*)(int))", "h", "h"),
+        ("f(int) [clone .kd]", "f", "f"),
+    ],
+)
+def test_reads_a_name(name: str, short: str, normalised: str) -> None:
+    assert short_name(name) == short
+    assert normalised_name(name) == normalised
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "scale<4, unsigned int, long>(float*)",
+        "void scale<4u, unsigned int, long>(float*, int)",
+        "void scale<(int)4, unsigned, long int>(T1 *)",
+        "void  scale< 4 , unsigned int , long >(float *)",
+    ],
+)
+def test_takes_two_spellings_of_a_kernel_for_one(other: str) -> None:
+    assert normalised_name(other) == "scale<4,unsigned,long>"
+
+
+def test_keeps_template_arguments_apart() -> None:
+    assert normalised_name("f<1>(int)") != normalised_name("f<2>(int)")
+    assert normalised_name("f<unsigned long>(int)") != normalised_name("f<unsigned>(int)")
+
+
+@given(st.text(alphabet="ab:<>(){}[], \0&*#1", max_size=60))
+def test_gives_every_text_some_name(name: str) -> None:
+    assert bool(short_name(name)) == bool(name)
+    assert bool(normalised_name(name)) == bool(name)
+
+
+@given(st.lists(st.text(alphabet="ab:&*1", min_size=1), min_size=1))
+def test_takes_no_account_of_spaces_between_arguments(arguments: list[str]) -> None:
+    close, wide = (f"f<{comma.join(arguments)}>(int)" for comma in (",", " , "))
+    assert normalised_name(close) == normalised_name(wide)

@@ -1,0 +1,305 @@
+from __future__ import annotations
+
+import dataclasses
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+from advisor.database import ids, write
+from advisor.database.arrays import objects, register_arrays, register_lists
+from advisor.database.connect import open_for_reading, open_for_writing
+from advisor.database.launches import insert_launches
+from advisor.database.read import find_content, find_run, get_meta, list_runs, run_details
+from advisor.database.rows import FindingRow, KernelRow, PlacedLaunch, RunRow, SeriesRow
+from advisor.errors import InputError, UsageError
+from advisor.model import Keyed, Launch, ReferenceFinding
+
+RICH = Launch(
+    index=0,
+    kernel_name="k",
+    grid=(8, 2, 1),
+    block=(256, 1, 1),
+    device=0,
+    context=1,
+    stream=7,
+    process=99,
+    started_at=1.5,
+    nvtx=("outer", "inner, with a comma"),
+    clock_locked=False,
+    counters={"sm__x.sum": 3.0, "dram__y": 0.25},
+    texts={"device__name": "A"},
+    keyed={"ops": Keyed(keys=("FFMA", "EXIT"), values=(9.0, 1.0))},
+    instructions={"stall": Keyed(keys=("0x10", "0x7f0000000020"), values=(3.0, 4.0))},
+    reference_findings=(
+        ReferenceFinding(rule="Rule", text="It's slow", estimate=0.25, focus=(("sm__x.sum", 3.0),)),
+        ReferenceFinding(rule="Silent"),
+    ),
+    invalid_counters=2,
+)
+POOR = Launch(index=1, kernel_name="k")
+
+
+def placed(launch: Launch) -> PlacedLaunch:
+    return PlacedLaunch(launch=launch, kernel_id="kernel", series_id="series", variant_id="variant")
+
+
+def test_stores_a_launch_as_it_was_read(database: Path) -> None:
+    with open_for_writing(database) as connection:
+        insert_launches(connection, "run", [placed(RICH), placed(POOR)])
+        columns = (
+            "grid_size, grid_x, grid_y, block_size, device_ordinal, context, stream, process,"
+            " started_at, nvtx, clock_locked, counters, texts, invalid_counters"
+        )
+        rows = connection.execute(f"SELECT {columns} FROM launch ORDER BY launch_index").fetchall()
+    rich, poor = rows
+    assert rich[:9] == (16.0, 8.0, 2.0, 256.0, 0, 1, 7, 99, 1.5)
+    assert rich[9:11] == (["outer", "inner, with a comma"], False)
+    assert rich[11] == {"sm__x.sum": 3.0, "dram__y": 0.25}
+    assert rich[12:] == ({"device__name": "A"}, 2)
+    assert poor == (*(None,) * 13, 0)
+
+
+def test_stores_lists_in_their_order_and_addresses_as_numbers(database: Path) -> None:
+    with open_for_writing(database) as connection:
+        insert_launches(connection, "run", [placed(POOR), placed(RICH)])
+        keyed = connection.execute("SELECT * FROM launch_keyed").fetchall()
+        instructions = connection.execute("SELECT * FROM launch_instruction").fetchall()
+    assert keyed == [("run", 0, "ops", ["FFMA", "EXIT"], [9.0, 1.0])]
+    assert instructions == [("run", 0, "stall", [0x10, 0x7F0000000020], [3.0, 4.0])]
+
+
+def test_stores_the_findings_of_the_vendor(database: Path) -> None:
+    with open_for_writing(database) as connection:
+        insert_launches(connection, "run", [placed(RICH)])
+        query = "SELECT launch_index, rule, text, estimate, focus FROM reference_finding"
+        rows = connection.execute(query).fetchall()
+    assert rows == [
+        (0, "Rule", "It's slow", 0.25, {"sm__x.sum": 3.0}),
+        (0, "Silent", "", None, None),
+    ]
+
+
+def test_refuses_an_address_that_is_none(database: Path) -> None:
+    bad = dataclasses.replace(RICH, instructions={"s": Keyed(keys=("main",), values=(1.0,))})
+    with open_for_writing(database) as connection, pytest.raises(InputError, match="'main'"):
+        insert_launches(connection, "run", [placed(bad)])
+
+
+def test_stores_quantities_beside_their_launch_and_null_for_what_is_no_number(
+    database: Path,
+) -> None:
+    columns = {
+        "launch_index": np.array([1, 0]),
+        "duration": np.ma.masked_array([1e-3, 2e-3], mask=[False, True]),
+        "dram_bytes": np.array([np.inf, 64.0]),
+        "limiting_unit_reported": objects([None, "DRAM"]),
+    }
+    with open_for_writing(database) as connection:
+        register_arrays(connection, "staged", columns)
+        insert_launches(
+            connection,
+            "run",
+            [placed(RICH), placed(POOR)],
+            quantities="SELECT *, ['odd'] AS flags FROM staged",
+        )
+        query = "SELECT duration, dram_bytes, limiting_unit_reported, flags FROM launch ORDER BY 1"
+        rows = connection.execute(f"{query} NULLS LAST").fetchall()
+    assert rows == [(1e-3, None, None, ["odd"]), (None, 64.0, "DRAM", ["odd"])]
+
+
+def test_reads_arrays_of_every_kind() -> None:
+    with duckdb.connect() as connection:
+        columns = {
+            'a "b"': np.array([1.0, np.nan]),
+            "masked": np.ma.masked_array([5, 6], mask=[True, False]),
+            "text": np.ma.masked_array(objects(["x", "y"]), mask=[True, False]),
+            "count": np.array([1, 2]),
+        }
+        register_arrays(connection, "t", columns)
+        rows = connection.execute("SELECT * FROM t").fetchall()
+        assert rows == [(1.0, None, None, 1), (None, 6.0, "y", 2)]
+        register_lists(connection, "l", [(("a", "b"), (1.0, 2.0)), ((), ()), (("c",), (3.0,))])
+        lists = connection.execute("SELECT * FROM l ORDER BY row").fetchall()
+        assert lists == [(0, ["a", "b"], [1.0, 2.0]), (2, ["c"], [3.0])]
+
+
+def test_knows_a_run_that_it_has(database: Path, run: RunRow) -> None:
+    with open_for_writing(database) as connection:
+        assert not write.has_run(connection, run.run_id)
+        write.insert_run(connection, run)
+        assert write.has_run(connection, run.run_id)
+        with pytest.raises(duckdb.ConstraintException):
+            write.insert_run(connection, run)
+        assert [found.run_id for found in find_content(connection, run.content_hash)] == [
+            run.run_id
+        ]
+
+
+def test_stores_a_kernel_and_a_series_once(database: Path) -> None:
+    kernel = KernelRow(kernel_id="k", name="void f()", short_name="f", normalised_name="f")
+    again = dataclasses.replace(kernel, name="f()")
+    series = SeriesRow(series_id="s", kernel_id="k", problem_key="1")
+    with open_for_writing(database) as connection:
+        for _ in range(2):
+            write.upsert_kernels(connection, [kernel, kernel])
+            write.upsert_series(connection, [series])
+        write.upsert_kernels(connection, [again])
+        assert connection.execute("SELECT name FROM kernel").fetchall() == [("void f()",)]
+        assert connection.execute("SELECT series_id FROM series").fetchall() == [("s",)]
+
+
+def finding(run_id: str, rule_id: str) -> FindingRow:
+    return FindingRow(
+        run_id=run_id,
+        rule_id=rule_id,
+        rule_hash="h",
+        subject="kernel",
+        outcome="fires",
+        severity="note",
+        unchecked=("a guard",),
+        gain_likely=1e-3,
+    )
+
+
+def test_findings_take_the_place_of_the_old_ones(database: Path) -> None:
+    with open_for_writing(database) as connection:
+        write.insert_findings(connection, "one", [finding("one", "a/a"), finding("one", "a/b")])
+        write.insert_findings(connection, "two", [finding("two", "a/a")])
+        write.insert_findings(connection, "one", [finding("one", "a/c")])
+        query = "SELECT run_id, rule_id, gain_likely, gain_low, unchecked FROM finding ORDER BY 1"
+        assert connection.execute(query).fetchall() == [
+            ("one", "a/c", 1e-3, None, ["a guard"]),
+            ("two", "a/a", 1e-3, None, ["a guard"]),
+        ]
+
+
+def test_removes_a_run_with_all_that_hangs_on_it(database: Path, run: RunRow) -> None:
+    other = dataclasses.replace(run, run_id="other")
+    with open_for_writing(database) as connection:
+        for stored in (run, other):
+            write.insert_run(connection, stored)
+            insert_launches(connection, stored.run_id, [placed(RICH)])
+            write.insert_findings(connection, stored.run_id, [finding(stored.run_id, "a/a")])
+        assert write.remove_run(connection, run.run_id)
+        assert not write.remove_run(connection, run.run_id)
+        tables = connection.execute(
+            "SELECT table_name FROM duckdb_columns() WHERE column_name = 'run_id'"
+            " AND database_name = current_database()"
+        ).fetchall()
+        assert len(tables) == 6
+        for (table,) in tables:
+            rows = connection.execute(f"SELECT DISTINCT run_id FROM {table}").fetchall()
+            assert rows == [("other",)], table
+        write.insert_run(connection, run)
+
+
+def test_a_block_that_fails_stores_nothing(database: Path, run: RunRow) -> None:
+    def interrupted(connection: duckdb.DuckDBPyConnection) -> None:
+        with write.transaction(connection):
+            write.insert_run(connection, run)
+            raise KeyboardInterrupt
+
+    with open_for_writing(database) as connection:
+        with pytest.raises(KeyboardInterrupt):
+            interrupted(connection)
+        assert list_runs(connection) == []
+
+
+KILLED = """
+import sys
+from datetime import datetime
+from advisor.database import write
+from advisor.database.connect import open_for_writing
+from advisor.database.launches import insert_launches
+from advisor.database.rows import PlacedLaunch, RunRow
+from advisor.model import Launch
+
+def launches(start):
+    return [
+        PlacedLaunch(launch=Launch(index=start + n, kernel_name="k", counters={"c": 1.0}),
+                     kernel_id="k", series_id="s", variant_id="v")
+        for n in range(100)
+    ]
+
+with open_for_writing(sys.argv[1]) as connection:
+    for number in range(10_000):
+        run_id = f"{number:012d}"
+        with write.transaction(connection):
+            write.insert_run(connection, RunRow(
+                run_id=run_id, content_hash="h", format="f", launches=300,
+                ingested_at=datetime(2026, 1, 1), advisor_version="0"))
+            for start in (0, 100, 200):
+                insert_launches(connection, run_id, launches(start))
+                print(number, start, flush=True)
+"""
+
+
+@pytest.mark.parametrize("lines", [2, 5, 11])
+def test_a_killed_writer_leaves_whole_runs_only(database: Path, lines: int) -> None:
+    command = [sys.executable, "-c", KILLED, str(database)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for _ in range(lines):
+            process.stdout.readline()
+        time.sleep(0.002 * lines)
+        process.send_signal(signal.SIGKILL)
+    query = "SELECT run_id, count(*) FROM launch GROUP BY run_id ORDER BY run_id"
+    with open_for_reading(database) as connection:
+        stored = connection.execute(query).fetchall()
+        assert sorted(run.run_id for run in list_runs(connection)) == [run for run, _ in stored]
+    assert {count for _, count in stored} <= {300}
+    assert len(stored) >= (lines - 1) // 3
+    with open_for_writing(database) as connection:
+        assert write.remove_run(connection, "000000000000") == bool(stored)
+
+
+def test_finds_a_run_by_what_the_user_calls_it(database: Path, run: RunRow) -> None:
+    later = dataclasses.replace(
+        run,
+        run_id="0199aaaaaaaa",
+        label="nightly",
+        ingested_at=run.ingested_at.replace(hour=13),
+        tags=("a", "b"),
+    )
+    with open_for_writing(database) as connection:
+        with pytest.raises(UsageError, match="holds no run"):
+            find_run(connection)
+        for stored in (run, later):
+            write.insert_run(connection, stored)
+        assert find_run(connection).run_id == later.run_id
+        assert find_run(connection, "nightly").run_id == later.run_id
+        assert find_run(connection, "0123").run_id == run.run_id
+        assert [found.run_id for found in list_runs(connection)] == [later.run_id, run.run_id]
+        assert len(list_runs(connection, limit=1)) == 1
+        with pytest.raises(UsageError, match="several runs begin with '01'"):
+            find_run(connection, "01")
+        with pytest.raises(UsageError, match="no run 'nihtly'") as caught:
+            find_run(connection, "nihtly")
+        assert caught.value.hint is not None
+        assert caught.value.hint.startswith("did you mean nightly?")
+        assert run_details(connection, later.run_id)["tags"] == ["a", "b"]
+        with pytest.raises(UsageError, match="no run 'x'"):
+            run_details(connection, "x")
+
+
+def test_keeps_facts_about_the_file(database: Path) -> None:
+    with open_for_writing(database) as connection:
+        write.set_meta(connection, "seed", "1")
+        write.set_meta(connection, "seed", "2")
+        assert get_meta(connection, "seed") == "2"
+        assert get_meta(connection, "none") is None
+
+
+def test_ids_tell_keys_apart_and_stay_the_same() -> None:
+    assert ids.kernel_id("f") == ids.kernel_id("f")
+    assert ids.key_id("a", "bc") != ids.key_id("ab", "c")
+    assert ids.series_id("k", "1", "A", None) != ids.series_id("k", "1", None, "A")
+    assert len(ids.variant_id("r", "s", "g")) == 12
+    assert ids.run_id("0123456789abcdef") == "0123456789ab"
+    assert ids.run_id("0123456789abcdef", 1) == "0123456789ab-1"
