@@ -6,10 +6,11 @@ from advisor.errors import InputError, Location, UsageError
 from advisor.readers import ncu_csv, ncu_report, ncu_text
 from advisor.readers.base import Reader, ReadOptions, Source
 
-__all__ = ["READERS", "ReadOptions", "Reader", "Source", "detect"]
+__all__ = ["READERS", "ReadOptions", "Reader", "Source", "detect", "looks_like_profile"]
 
 READERS: tuple[Reader, ...] = (ncu_report, ncu_csv, ncu_text)
 
+ARCHIVES = (".gz", ".zip")
 _LOOKED_AT = 1024 * 1024  # bytes: a program may print a lot before the profiler's table begins
 _SHOWN = 24  # bytes of an unknown file that its error message shows
 
@@ -58,3 +59,11 @@ def _hint(name: str, head: bytes) -> str:
             "something else: copy or export it again"
         )
     return f"known formats: {_formats()}; --as FORMAT overrides what the content says"
+
+
+def looks_like_profile(source: Source) -> bool:
+    """Tell whether a file below a directory is meant to be ingested: by content, or by name."""
+    head = source.head(_LOOKED_AT)
+    return source.name.endswith((*ncu_report.SUFFIXES, *ARCHIVES)) or any(
+        reader.accepts(head) for reader in READERS
+    )
