@@ -10,7 +10,7 @@ import re
 from advisor.wording import printable
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$])")
-_LINE_START = re.compile(r"^(\d*)([-=.)])")
+_LINE_START = re.compile(r"^(\d*)([-=.)])(?=[-=\s]|$)")
 _BREAK_AFTER = re.compile(r"(?<=_)|(?<=::)|(?<=<)|(?<=,)")
 
 

@@ -1,7 +1,7 @@
 """The report for programs: JSON with stored units, stable ids and keys, and no NaN.
 
-Keys are never renamed within a major version of ``schema_version``; new ones may appear. Numbers are
-in SI base units: ``units`` names the unit of every number that stands outside ``facts``.
+Keys are never renamed within a major version of ``schema_version``; new ones may appear. Numbers
+are in SI base units: ``units`` names the unit of every number that stands outside ``facts``.
 """
 
 from __future__ import annotations
@@ -62,7 +62,6 @@ def json_text(report: Report) -> str:
         "more_actions": report.more_actions,
         "left_alone": _plain(report.left_alone),
         "collect": _plain(report.collect),
-        "suppressed": report.suppressed,
         "conditions": _plain(report.conditions),
         "ceilings": _plain(report.ceilings),
         "kernels": [_kernel(kernel) for kernel in report.kernels],

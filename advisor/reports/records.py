@@ -359,7 +359,6 @@ class Report:
     more_actions: int
     left_alone: LeftAlone | None
     collect: Collect | None
-    suppressed: int
     conditions: tuple[Condition, ...]
     device: str
     ceilings: tuple[Ceiling, ...]

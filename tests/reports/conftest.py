@@ -326,7 +326,6 @@ def make_report() -> Report:
         collect=Collect(
             rule_count=4, kernel_count=3, most_valuable=1e-3, command="ncu --set full ./example"
         ),
-        suppressed=0,
         conditions=(
             Condition(label="device", value="Example GPU", note="CC 9.9, 100 SM"),
             Condition(label="clock lock", value="unknown", note="not in the report", departs=True),

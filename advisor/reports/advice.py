@@ -1,0 +1,239 @@
+"""From evaluations to cards, to what is left alone, to what should be collected."""
+
+from __future__ import annotations
+
+import shlex
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from advisor.facts import Vocabulary
+from advisor.reports import numbers
+from advisor.reports.records import (
+    Action,
+    Collect,
+    Gain,
+    KernelName,
+    LeftAlone,
+    RuleResult,
+)
+from advisor.reports.rows import Row, number, text
+from advisor.rules.collect import Collection
+from advisor.rules.evaluate import Evaluation
+from advisor.rules.gains import Seconds
+from advisor.rules.rank import Action as Ranked
+from advisor.rules.rule import Outcome, Severity
+
+MOST_CARDS = 3
+_WORTH_A_CARD = 0.005
+_HIGH, _MEDIUM = 0.75, 0.45
+
+Confidence = Literal["high", "medium", "low"]
+
+
+def cards(
+    ranked: Sequence[Ranked],
+    rows: Mapping[str, Row],
+    vocabulary: Vocabulary,
+    *,
+    total: float | None,
+    run_id: str,
+) -> tuple[Action, ...]:
+    """Return the cards of the first page: actions of one rule become one, the most time first.
+
+    ``rows`` are the kernels by variant. An action that saves less than half a percent of ``total``
+    seconds is not worth a card; one without an estimate is where its rule is no mere note.
+    """
+    by_rule: dict[str, list[Ranked]] = defaultdict(list)
+    for each in ranked:
+        by_rule[each.evaluation.rule.id].append(each)
+    groups = [group for group in by_rule.values() if _worth(group, total)]
+    groups.sort(key=lambda group: -sum(each.expected or 0.0 for each in group))
+    return tuple(
+        _card(number, group, rows, vocabulary, total=total, run_id=run_id)
+        for number, group in enumerate(groups[:MOST_CARDS], start=1)
+    )
+
+
+def results(
+    evaluations: Iterable[Evaluation],
+    ranked: Iterable[Ranked],
+    *,
+    rows: Mapping[str, Row],
+    run_id: str,
+) -> dict[str, tuple[RuleResult, ...]]:
+    """Return what the rules say of each variant: what fires, most time first, then the rest."""
+    places = {(r.evaluation.variant_id, r.evaluation.rule.id): r for r in ranked}
+    found: dict[str, list[tuple[tuple[int, int], RuleResult]]] = defaultdict(list)
+    for each in evaluations:
+        place = places.get((each.variant_id, each.rule.id))
+        position = place.position if place else len(places) + 1
+        order = _OUTCOMES.index(each.outcome), position
+        command = _show(rows[each.variant_id], run_id) if each.variant_id in rows else ""
+        found[each.variant_id].append((order, _result(each, place, command)))
+    return {
+        variant: tuple(result for _, result in sorted(said, key=lambda pair: pair[0]))
+        for variant, said in found.items()
+    }
+
+
+def left_alone(
+    actions: Sequence[Action], rows: Sequence[Row], total: float | None
+) -> LeftAlone | None:
+    """Return the kernels that no card speaks of; None where there are no cards or no others."""
+    spoken = {kernel.id for action in actions for kernel in action.kernels}
+    others = [row for row in rows if row["variant_id"] not in spoken]
+    time = sum(number(row, "duration") or 0.0 for row in others)
+    if not actions or not others or not total:
+        return None
+    return LeftAlone(kernel_count=len(others), duration=time, duration_share=time / total)
+
+
+def to_collect(evaluations: Iterable[Evaluation], collection: Collection | None) -> Collect | None:
+    """Return what could not be decided and the command that settles it."""
+    unknown = [each for each in evaluations if each.outcome is Outcome.UNKNOWN]
+    if not unknown:
+        return None
+    return Collect(
+        rule_count=len({each.rule.id for each in unknown}),
+        kernel_count=len({each.variant_id for each in unknown}),
+        most_valuable=None if collection is None else collection.value,
+        command=None if collection is None else collection.command,
+    )
+
+
+_OUTCOMES = (Outcome.FIRES, Outcome.RULED_OUT, Outcome.UNKNOWN)
+
+
+def _worth(group: Sequence[Ranked], total: float | None) -> bool:
+    likely = [each.gain.likely for each in group if each.gain is not None]
+    if likely and total:
+        return sum(likely) >= _WORTH_A_CARD * total
+    return not likely and group[0].evaluation.rule.severity is not Severity.NOTE
+
+
+def _card(
+    position: int,
+    group: Sequence[Ranked],
+    rows: Mapping[str, Row],
+    vocabulary: Vocabulary,
+    *,
+    total: float | None,
+    run_id: str,
+) -> Action:
+    best = group[0].evaluation
+    rule = best.rule
+    row = rows[best.variant_id]
+    gain = _sum([each.gain for each in group if each.gain is not None])
+    verify = [_verify(line, row, vocabulary) for line in (*rule.verify.expect, *rule.verify.guard)]
+    return Action(
+        number=position,
+        rule_id=rule.id,
+        title=rule.title,
+        severity=rule.severity.value,
+        kernels=tuple(_name(rows[each.evaluation.variant_id]) for each in group),
+        gain=gain,
+        gain_share=gain.likely / total if gain is not None and total else None,
+        evidence=best.evidence,
+        why=rule.why,
+        steps=best.recommendation,
+        verify=tuple(verify),
+        caveats=rule.caveats,
+        confidence=_confidence(best.confidence),
+        confidence_reason=", ".join((*best.confidence_because, *_unchecked(best))),
+        next_command=_show(row, run_id),
+        references=rule.references,
+    )
+
+
+def _result(evaluation: Evaluation, place: Ranked | None, command: str) -> RuleResult:
+    rule = evaluation.rule
+    gain = evaluation.gain if place is None else place.gain
+    said = {
+        Outcome.FIRES: evaluation.evidence,
+        Outcome.RULED_OUT: _sentence(evaluation.because or ""),
+        Outcome.UNKNOWN: _needs(evaluation),
+    }[evaluation.outcome]
+    return RuleResult(
+        outcome=_WORDS[evaluation.outcome],
+        rule_id=rule.id,
+        title=rule.title,
+        severity=rule.severity.value,
+        text=said,
+        gain=None if gain is None else _gain(gain),
+        unchecked=evaluation.unchecked,
+        next_command=command,
+    )
+
+
+_WORDS: Mapping[Outcome, Literal["fires", "ruled out", "unknown"]] = {
+    Outcome.FIRES: "fires",
+    Outcome.RULED_OUT: "ruled out",
+    Outcome.UNKNOWN: "unknown",
+}
+
+
+def _needs(evaluation: Evaluation) -> str:
+    asked = evaluation.rule.collect
+    words = [f"--section {section}" for section in asked.sections]
+    words += [f"--metrics {','.join(asked.metrics)}"] if asked.metrics else []
+    needs = f"Needs {', '.join(_words(name) for name in evaluation.missing)}"
+    return f"{needs}; collect with {' '.join(words)}." if words else f"{needs}."
+
+
+def _verify(line: str, row: Row, vocabulary: Vocabulary) -> str:
+    """Return a line of ``verify`` in words, with the value that the kernel has now."""
+    name, _, change = line.partition(" ")
+    now = number(row, name)
+    if name not in vocabulary.symbols:
+        return line
+    if now is None or not change:
+        return f"{_words(name)} {change}".strip()
+    return f"{_words(name)} {change}, now {_value(now, vocabulary.unit(name) or '1')}"
+
+
+def _value(value: float, unit: str) -> str:
+    if unit == "1" and 0 <= value <= 1:
+        return numbers.share(value)
+    return numbers.si(value, unit)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _sentence(text_: str) -> str:
+    return text_[:1].upper() + text_[1:] + ("" if text_.endswith(".") else ".") if text_ else ""
+
+
+def _unchecked(evaluation: Evaluation) -> tuple[str, ...]:
+    count = len(evaluation.unchecked)
+    return (f"{count} guard{'s' if count > 1 else ''} unchecked",) if count else ()
+
+
+def _confidence(value: float) -> Confidence:
+    return "high" if value >= _HIGH else "medium" if value >= _MEDIUM else "low"
+
+
+def _name(row: Row) -> KernelName:
+    return KernelName(
+        id=str(row["variant_id"]), short_name=text(row, "short_name") or "unnamed kernel"
+    )
+
+
+def _show(row: Row, run_id: str) -> str:
+    return f"advisor show {shlex.quote(str(row['variant_id']))} --run {run_id}"
+
+
+def _gain(seconds: Seconds) -> Gain:
+    return Gain(low=seconds.low, likely=seconds.likely, high=seconds.high)
+
+
+def _sum(gains: Sequence[Seconds]) -> Gain | None:
+    if not gains:
+        return None
+    return Gain(
+        low=sum(gain.low for gain in gains),
+        likely=sum(gain.likely for gain in gains),
+        high=sum(gain.high for gain in gains),
+    )

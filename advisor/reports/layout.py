@@ -1,0 +1,171 @@
+"""Which facts a report shows of a kernel, in which order, under which words.
+
+Only names and labels stand here; units come from the vocabulary. ``share`` values are shown in
+percent; an ``essential`` one is shown as unknown where it is missing, others are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+LABELS: Mapping[str, str] = {
+    "dram": "DRAM",
+    "l2": "L2",
+    "l1": "L1",
+    "shared": "shared memory",
+    "fp16": "FP16",
+    "fp32": "FP32",
+    "fp64": "FP64",
+    "tensor": "tensor",
+}
+MEMORY = ("dram", "l2", "l1", "shared")
+PRECISIONS = ("fp64", "fp32", "fp16", "tensor")
+
+STALLS: Mapping[str, str] = {
+    "long_scoreboard": "data from L1 or beyond",
+    "short_scoreboard": "shared memory, special functions",
+    "lg_throttle": "queue of global accesses full",
+    "mio_throttle": "memory input-output queue full",
+    "tex_throttle": "texture queue full",
+    "math_pipe_throttle": "arithmetic pipe busy",
+    "wait": "fixed latency",
+    "barrier": "other warps at a barrier",
+    "membar": "memory fence",
+    "branch_resolving": "branch target",
+    "no_instruction": "instruction fetch",
+    "imc_miss": "immediate-constant cache",
+    "drain": "stores at exit",
+    "dispatch": "dispatcher held it back",
+    "sleeping": "put to sleep",
+    "gmma": "warp-group matrix work",
+    "misc": "other reasons",
+    "not_selected": "ready, another warp issued",
+    "selected": "issuing",
+}
+NEUTRAL_STALLS = frozenset({"not_selected", "selected"})
+
+LIMITS: Mapping[str, tuple[str, str]] = {
+    "registers": ("blocks_by_registers", "occupancy_limit_registers"),
+    "shared memory": ("blocks_by_shared_memory", "occupancy_limit_shared_memory"),
+    "warps": ("blocks_by_warps", "occupancy_limit_warps"),
+    "block slots": ("blocks_by_blocks", "occupancy_limit_blocks"),
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the list of facts; ``of`` names a fact that is this value's share of a peak."""
+
+    name: str
+    label: str
+    of: str = ""
+    of_what: str = ""
+    share: bool = False
+    essential: bool = False
+
+
+@dataclass(frozen=True)
+class Group:
+    """Facts that stand together."""
+
+    name: str
+    entries: tuple[Entry, ...]
+
+
+GROUPS = (
+    Group(
+        "time",
+        (
+            Entry("duration", "duration", essential=True),
+            Entry("duration_median", "median launch"),
+            Entry("t_sol", "speed-of-light time", essential=True),
+            Entry("t_sol_achievable", "achievable time"),
+            Entry("wasted_time", "wasted time", essential=True),
+            Entry("roof_fraction", "of profiled roof", share=True, essential=True),
+            Entry("roof_fraction_achievable", "of achievable roof", share=True),
+        ),
+    ),
+    Group(
+        "work",
+        (
+            Entry("flops", "work, all FLOP", essential=True),
+            Entry("flops_fp64", "work, FP64 vector"),
+            Entry("flops_fp32", "work, FP32 vector"),
+            Entry("flops_fp16", "work, FP16 vector"),
+            Entry("flops_tensor", "work, tensor"),
+            Entry("ops_tensor_integer", "integer work, tensor"),
+            Entry("performance_fp64", "performance, FP64", "fraction_fp64", "of profiled"),
+            Entry("performance_fp32", "performance, FP32", "fraction_fp32", "of profiled"),
+            Entry("performance_fp16", "performance, FP16", "fraction_fp16", "of profiled"),
+            Entry("performance_tensor", "performance, tensor", "fraction_tensor", "of peak"),
+            Entry("unfused_share_fp64", "FP64 not fused", share=True),
+            Entry("unfused_share_fp32", "FP32 not fused", share=True),
+        ),
+    ),
+    Group(
+        "traffic",
+        (
+            Entry("dram_bytes", "DRAM traffic", essential=True),
+            Entry("dram_read_bytes", "DRAM read"),
+            Entry("dram_write_bytes", "DRAM written"),
+            Entry("dram_bandwidth", "bandwidth, DRAM", "dram_fraction", "of profiled"),
+            Entry("l2_bytes", "L2 traffic"),
+            Entry("l2_bandwidth", "bandwidth, L2", "l2_fraction", "of profiled"),
+            Entry("l1_bytes", "L1 traffic"),
+            Entry("l1_bandwidth", "bandwidth, L1", "l1_fraction", "of profiled"),
+            Entry("shared_bytes", "shared-memory traffic"),
+            Entry("l1_hit_rate", "hit rate, L1", share=True),
+            Entry("l2_hit_rate", "hit rate, L2", share=True),
+        ),
+    ),
+    Group(
+        "intensity",
+        (
+            Entry("arithmetic_intensity", "intensity, DRAM", essential=True),
+            Entry("arithmetic_intensity_l2", "intensity, L2"),
+            Entry("arithmetic_intensity_l1", "intensity, L1"),
+            Entry("ridge_point", "ridge point"),
+        ),
+    ),
+    Group(
+        "utilisation",
+        (
+            Entry("compute_utilization", "compute utilisation", share=True, essential=True),
+            Entry("memory_utilization", "memory utilisation", share=True, essential=True),
+            Entry("limiting_unit", "busiest unit"),
+            Entry("issue_slot_utilization", "issue slots used", share=True),
+            Entry("eligible_warps", "eligible warps"),
+            Entry("sm_busy", "multiprocessors active", share=True),
+            Entry("sm_imbalance", "imbalance of multiprocessors", share=True),
+            Entry("sm_clock", "clock, multiprocessors"),
+        ),
+    ),
+    Group(
+        "launch",
+        (
+            Entry("grid_size", "blocks", essential=True),
+            Entry("block_size", "threads in a block", essential=True),
+            Entry("waves", "waves", essential=True),
+            Entry("tail_share", "slots empty in the last wave", share=True),
+            Entry("registers_per_thread", "registers per thread"),
+            Entry("shared_memory_static", "shared memory, static"),
+            Entry("shared_memory_dynamic", "shared memory, dynamic"),
+            Entry("occupancy_achieved", "occupancy, achieved", share=True),
+        ),
+    ),
+    Group(
+        "access",
+        (
+            Entry("load_efficiency", "bytes used of loaded sectors", share=True),
+            Entry("store_efficiency", "bytes used of stored sectors", share=True),
+            Entry("load_sectors_per_request", "sectors per load"),
+            Entry("store_sectors_per_request", "sectors per store"),
+            Entry("excess_sector_share", "sectors that coalescing would save", share=True),
+            Entry("shared_load_ways", "passes per shared load"),
+            Entry("shared_store_ways", "passes per shared store"),
+            Entry("local_traffic_share", "local memory in L1 traffic", share=True),
+            Entry("divergence", "lanes that do nothing", share=True),
+        ),
+    ),
+)

@@ -1,0 +1,50 @@
+"""Rows of the views as mappings, and typed ways to read them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import duckdb
+
+Row = Mapping[str, Any]
+
+
+def fetch(
+    connection: duckdb.DuckDBPyConnection, query: str, parameters: Sequence[object] = ()
+) -> list[Row]:
+    """Return the rows of a query, each a mapping from column to value."""
+    return list(_rows(connection.execute(query, list(parameters))))
+
+
+def number(row: Row, name: str) -> float | None:
+    """Return a finite number, or None."""
+    value = row.get(name)
+    if value is None or isinstance(value, bool | str) or not math.isfinite(value):
+        return None
+    return float(value)
+
+
+def text(row: Row, name: str) -> str | None:
+    """Return a text, or None where it is missing or empty."""
+    value = row.get(name)
+    return None if value is None else str(value) or None
+
+
+def flag(row: Row, name: str) -> bool | None:
+    """Return a truth value, or None."""
+    value = row.get(name)
+    return None if value is None else bool(value)
+
+
+def whole(row: Row, name: str) -> int:
+    """Return a count; 0 where it is missing."""
+    return int(number(row, name) or 0)
+
+
+def _rows(cursor: duckdb.DuckDBPyConnection) -> Iterator[Row]:
+    names = [column[0] for column in cursor.description or ()]
+    for values in cursor.fetchall():
+        yield dict(zip(names, values, strict=True))

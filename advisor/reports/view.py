@@ -1,0 +1,283 @@
+"""From the database to one Report: read the views, ask the rules, compose."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from advisor import __version__
+from advisor.errors import UsageError
+from advisor.facts import Vocabulary
+from advisor.reports import advice, placements
+from advisor.reports.conditions import conditions
+from advisor.reports.kernels import kernel
+from advisor.reports.records import (
+    Action,
+    Ceiling,
+    Kernel,
+    Provenance,
+    Report,
+    RuleResult,
+    Run,
+    VendorFinding,
+)
+from advisor.reports.rows import Row, fetch, number, text, whole
+from advisor.reports.verdict import totals, verdict
+from advisor.rules import Rule, Settings, collect, evaluate, named_launches, rank, rules_hash
+
+if TYPE_CHECKING:
+    import duckdb
+
+_VENDOR = """
+    SELECT variant_id, rule, any_value(title) AS title, severity, scope,
+      arg_max(text, coalesce(estimate, 0)) AS text, max(estimate) AS estimate, count(*) AS launches
+    FROM main.reference_finding JOIN main.launch USING (run_id, launch_index)
+    WHERE run_id = ? AND text <> '' AND (severity NOT IN ('none', 'ok') OR estimate IS NOT NULL)
+    GROUP BY variant_id, rule, severity, scope
+    ORDER BY estimate DESC NULLS LAST, rule
+"""
+_KERNELS = """
+    SELECT * FROM kernels WHERE run_id = ?
+    ORDER BY wasted_time DESC NULLS LAST, duration DESC NULLS LAST, variant_id
+"""
+_LABELS = ("label", "configuration", "commit", "branch", "host")
+_MOST_SKIPPED = 20
+_DEFAULT_DATABASE = "advisor.duckdb"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What is asked: a run, perhaps only some kernels, perhaps every fact.
+
+    ``kernel`` is a regular expression for names; ``database`` is named in commands;
+    ``written_at`` is in seconds since 1970.
+    """
+
+    run_id: str
+    database: str
+    written_at: float
+    kernel: str | None = None
+    every_fact: bool = False
+
+
+def build_report(
+    connection: duckdb.DuckDBPyConnection,
+    request: Request,
+    *,
+    vocabulary: Vocabulary,
+    rules: Sequence[Rule],
+    settings: Settings,
+) -> Report:
+    """Return the report of a run; ``connection`` must have the views of ``vocabulary``.
+
+    Raises:
+        UsageError: there is no such run, or no kernel of it has such a name.
+    """
+    run = _run_row(connection, request.run_id)
+    rows = _kernel_rows(connection, request)
+    variants = {str(row["variant_id"]): row for row in rows}
+    evaluations = [
+        each
+        for each in evaluate(
+            connection, rules, request.run_id, vocabulary=vocabulary, settings=settings
+        )
+        if each.variant_id in variants
+    ]
+    ranked = rank(evaluations)
+    sums = totals(rows)
+    actions = advice.cards(ranked, variants, vocabulary, total=sums.duration, run_id=request.run_id)
+    said = advice.results(evaluations, ranked, rows=variants, run_id=request.run_id)
+    program = text(run, "command_line") or text(run, "program")
+    launches = named_launches(connection, request.run_id)
+    collection = collect(evaluations, launches, settings.collect, program)
+    devices, known = _devices(connection, rows)
+    limits = placements.ceilings(rows, known)
+    name = _device_name(run, devices)
+    simulated = bool(run["simulated"])
+    charts = placements.rooflines(rows, limits, device=name, simulated=simulated)
+    return Report(
+        run=_run(run, rows),
+        verdict=verdict(rows, sums, actions),
+        duration=sums.duration,
+        t_sol=sums.t_sol,
+        wasted_time=sums.wasted,
+        actions=actions,
+        more_actions=len(ranked) - sum(len(action.kernels) for action in actions),
+        left_alone=advice.left_alone(actions, rows, sums.duration),
+        collect=advice.to_collect(evaluations, collection),
+        conditions=conditions(run, rows, devices),
+        device=name,
+        ceilings=limits,
+        rooflines=charts,
+        plane=placements.plane(rows, charts, device=name, simulated=simulated),
+        kernels=_kernels(
+            rows, said, _vendor(connection, request.run_id), actions, vocabulary, request
+        ),
+        provenance=_provenance(connection, request, rules, limits),
+        skipped=_skipped(run),
+    )
+
+
+def _run_row(connection: duckdb.DuckDBPyConnection, run_id: str) -> Row:
+    found = fetch(connection, "SELECT * FROM runs WHERE run_id = ?", [run_id])
+    if not found:
+        raise UsageError(f"there is no run {run_id!r}", hint="`advisor runs list` names them")
+    return found[0]
+
+
+def _kernel_rows(connection: duckdb.DuckDBPyConnection, request: Request) -> list[Row]:
+    rows = fetch(connection, _KERNELS, [request.run_id])
+    if request.kernel is None:
+        return rows
+    try:
+        pattern = re.compile(request.kernel)
+    except re.error as error:
+        problem = f"{request.kernel!r} is no regular expression: {error}"
+        raise UsageError(problem, hint="a part of the name is enough") from error
+    found = [row for row in rows if _is_meant(row, pattern, request.kernel)]
+    if not found:
+        problem = f"no kernel of run {request.run_id} is called {request.kernel!r}"
+        raise UsageError(problem, hint="`advisor report` lists them")
+    return found
+
+
+def _is_meant(row: Row, pattern: re.Pattern[str], word: str) -> bool:
+    if word in (row["variant_id"], row["kernel_id"]):
+        return True
+    return any(pattern.search(str(row[name] or "")) for name in ("kernel_name", "short_name"))
+
+
+def _devices(
+    connection: duckdb.DuckDBPyConnection, rows: Sequence[Row]
+) -> tuple[list[Row], list[Row]]:
+    """Return the devices of some kernels, most time first, and the ceilings of the first."""
+    time: dict[str, float] = defaultdict(float)
+    for row in rows:
+        if row["device_id"] is not None:
+            time[str(row["device_id"])] += number(row, "duration") or 0.0
+    ordered = sorted(time, key=lambda device: -time[device])
+    devices = [
+        row
+        for device in ordered
+        for row in fetch(connection, "SELECT * FROM devices WHERE device_id = ?", [device])
+    ]
+    if not ordered:
+        return [], []
+    return devices, fetch(connection, "SELECT * FROM ceilings WHERE device_id = ?", [ordered[0]])
+
+
+def _device_name(run: Row, devices: Sequence[Row]) -> str:
+    return (
+        text(run, "device_names")
+        or (text(devices[0], "name") if devices else None)
+        or ("unknown device")
+    )
+
+
+def _vendor(
+    connection: duckdb.DuckDBPyConnection, run_id: str
+) -> Mapping[str, tuple[VendorFinding, ...]]:
+    found: dict[str, list[VendorFinding]] = defaultdict(list)
+    for row in fetch(connection, _VENDOR, [run_id]):
+        found[str(row["variant_id"])].append(
+            VendorFinding(
+                rule=str(row["rule"]),
+                title=text(row, "title") or "",
+                text=text(row, "text") or "",
+                severity=str(row["severity"]),
+                estimate=number(row, "estimate"),
+                scope=text(row, "scope") or "",
+                launches=whole(row, "launches"),
+            )
+        )
+    return {variant: tuple(findings) for variant, findings in found.items()}
+
+
+def _kernels(
+    rows: Sequence[Row],
+    said: Mapping[str, tuple[RuleResult, ...]],
+    vendor: Mapping[str, tuple[VendorFinding, ...]],
+    actions: Sequence[Action],
+    vocabulary: Vocabulary,
+    request: Request,
+) -> tuple[Kernel, ...]:
+    spoken: dict[str, list[int]] = defaultdict(list)
+    for action in actions:
+        for name in action.kernels:
+            spoken[name.id].append(action.number)
+    return tuple(
+        kernel(
+            row,
+            vocabulary,
+            results=said.get(str(row["variant_id"]), ()),
+            vendor=vendor.get(str(row["variant_id"]), ()),
+            actions=tuple(dict.fromkeys(spoken[str(row["variant_id"])])),
+            every=request.every_fact,
+        )
+        for row in rows
+    )
+
+
+def _run(run: Row, rows: Sequence[Row]) -> Run:
+    labels = [(name, value) for name in _LABELS if (value := text(run, name)) is not None]
+    if run.get("tags"):
+        labels.append(("tags", ", ".join(run["tags"])))
+    return Run(
+        run_id=str(run["run_id"]),
+        title=text(run, "label") or text(run, "name") or str(run["run_id"]),
+        file_name=text(run, "name") or "unnamed",
+        file_hash=str(run["content_hash"]),
+        file_size=whole(run, "size") or None,
+        profiler=text(run, "profiler") or "unknown profiler",
+        profiler_version=text(run, "profiler_version"),
+        driver_version=text(run, "driver_version"),
+        command_line=text(run, "command_line"),
+        program=text(run, "program"),
+        host=text(run, "host"),
+        started_at=_moment(run.get("started_at")),
+        launch_count=sum(whole(row, "launch_count") for row in rows),
+        variant_count=len(rows),
+        launches_excluded=sum(whole(row, "launches_excluded") for row in rows),
+        simulated=bool(run["simulated"]),
+        labels=tuple(labels),
+    )
+
+
+def _moment(value: datetime | None) -> float | None:
+    return None if value is None else value.replace(tzinfo=UTC).timestamp()
+
+
+def _skipped(run: Row) -> tuple[tuple[str, str], ...]:
+    entries = json.loads(text(run, "skipped_reasons") or "[]")
+    return tuple((str(entry["place"]), str(entry["reason"])) for entry in entries[:_MOST_SKIPPED])
+
+
+def _provenance(
+    connection: duckdb.DuckDBPyConnection,
+    request: Request,
+    rules: Sequence[Rule],
+    limits: Sequence[Ceiling],
+) -> Provenance:
+    version = connection.execute("SELECT version_num FROM main.alembic_version").fetchone()
+    sources = dict.fromkeys(
+        f"{c.kind}: {c.source or 'this report'}{', low confidence' * (c.confidence == 'low')}"
+        for c in limits
+    )
+    database = "" if request.database == _DEFAULT_DATABASE else f" --db {shlex.quote(request.database)}"
+    query = " ".join(("select * from kernels where run_id =", f"'{request.run_id}'"))
+    return Provenance(
+        advisor_version=__version__,
+        schema_revision="unknown" if version is None else str(version[0]),
+        database=request.database,
+        rules=f"{len(rules)} rules, hash {rules_hash(rules)}",
+        ceilings=tuple(sources),
+        report_command=f"advisor{database} report {request.run_id} --html",
+        query_command=f'advisor{database} query "{query}"',
+        written_at=request.written_at,
+    )
