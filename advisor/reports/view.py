@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from advisor import __version__
@@ -228,10 +229,11 @@ def _run(run: Row, rows: Sequence[Row]) -> Run:
     labels = [(name, value) for name in _LABELS if (value := text(run, name)) is not None]
     if run.get("tags"):
         labels.append(("tags", ", ".join(run["tags"])))
+    name = PurePath(text(run, "name") or str(run["run_id"])).name
     return Run(
         run_id=str(run["run_id"]),
-        title=text(run, "label") or text(run, "name") or str(run["run_id"]),
-        file_name=text(run, "name") or "unnamed",
+        title=text(run, "label") or name,
+        file_name=name,
         file_hash=str(run["content_hash"]),
         file_size=whole(run, "size") or None,
         profiler=text(run, "profiler") or "unknown profiler",
@@ -269,7 +271,8 @@ def _provenance(
         f"{c.kind}: {c.source or 'this report'}{', low confidence' * (c.confidence == 'low')}"
         for c in limits
     )
-    database = "" if request.database == _DEFAULT_DATABASE else f" --db {shlex.quote(request.database)}"
+    elsewhere = request.database != _DEFAULT_DATABASE
+    database = f" --db {shlex.quote(request.database)}" if elsewhere else ""
     query = " ".join(("select * from kernels where run_id =", f"'{request.run_id}'"))
     return Provenance(
         advisor_version=__version__,
