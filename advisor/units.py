@@ -163,6 +163,12 @@ def parse_unit(text: str, *, at: Location | None = None) -> Unit:
     return unit
 
 
+def is_known_unit(text: str) -> bool:
+    """Tell whether ``parse_unit`` knows every word of ``text``, without looking for near ones."""
+    factors = (_FACTOR.fullmatch(part.strip()) for part in re.split(r"[*·/]", text))
+    return all(factor is not None and factor["name"] in _UNITS for factor in factors)
+
+
 def _factor(part: str, text: str, at: Location | None) -> Unit:
     match = _FACTOR.fullmatch(part.strip())
     unit = _UNITS.get(match["name"]) if match else None

@@ -12,23 +12,32 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from advisor.errors import InputError, Location
-from advisor.model import Launch, Record, ReferenceFinding, Skipped
+from advisor.model import Record, ReferenceFinding, Skipped
 from advisor.readers.base import ReadOptions, Source
-from advisor.readers.ncu_printed import Building, Notes, dimensions, session_of
-from advisor.readers.ncu_values import Labels, Numbers, base_factor, load_labels, severity
-from advisor.readers.text import decode_head, text_lines
+from advisor.readers.ncu_printed import Building, Notes
+from advisor.readers.ncu_values import (
+    Labels,
+    Numbers,
+    dimensions,
+    is_counter,
+    load_labels,
+    printed_message,
+    severity,
+    whole_number,
+)
+from advisor.readers.text import LINE_ENDS, LONGEST_LINE, decode_head, text_lines
 
 FORMAT = "ncu-csv"
 COUNTERS = "ncu"
 
-_HEADER = re.compile(r'^"?ID"?\s*,\s*"?Process ID"?\s*,')
-_LARGEST_FIELD = 4 * 1024 * 1024
-_FIXED = ("ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Kernel Time")
-_SHAPE = ("Context", "Stream", "Block Size", "Grid Size", "Device", "CC")
+# A spreadsheet that saves the table again may take the quotes off and separate by ; or tabs.
+_HEADER = re.compile(r'\ufeff?(?P<quote>"?)ID"?(?P<delimiter>[,;\t])"?Process ID"?[,;\t]')
+_MOST_COLUMNS = 200_000
+_SCOPES = frozenset({"local", "global"})
 
 
 def accepts(head: bytes) -> bool:
@@ -40,156 +49,185 @@ def read(source: Source, options: ReadOptions) -> Iterator[Record]:
     """Yield one launch per row (raw) or group of rows (details), in file order.
 
     Raises:
-        InputError: no table, a value that is no number, a row that ends too early.
+        InputError: no table, a value that is no number, a row that is not whole.
     """
-    csv.field_size_limit(_LARGEST_FIELD)
     notes = Notes(name=source.name)
     table: _Raw | _Details | None = None
-    index = 0
     with source.open() as file:
         for row in _rows(notes, text_lines(file)):
             if row.header:
                 if table is not None:
                     yield from table.finish()
-                table = _new_table(row.cells, notes, options)
+                table = _new_table(row, notes, options)
             elif table is not None:
-                for record in table.add(row):
-                    index += isinstance(record, Launch)
-                    yield record
-        if table is None:
-            raise InputError(
-                "no table of ncu --csv in this file",
-                at=Location(name=source.name),
-                hint="export with: ncu --import REPORT --csv --page raw",
-            )
-        yield from table.finish()
+                yield from table.add(row)
+    if table is None:
+        raise notes.nothing("table of ncu --csv")
+    yield from table.finish()
     yield from notes.skipped()
-    yield session_of(notes)
+    yield notes.session()
 
 
 @dataclass(frozen=True)
 class _Row:
+    """The cells of a row, where it begins, and whether it was all there."""
+
     cells: list[str]
-    line: int
+    at: Location
     header: bool = False
     whole: bool = True
 
 
 def _rows(notes: Notes, lines: Iterator[str]) -> Iterator[_Row]:
     """Yield header and data rows; lines that are neither go to the notes."""
-    inside = False
-    numbered = enumerate(lines, start=1)
-    for number, line in numbered:
-        if _HEADER.match(line.lstrip("\ufeff")):
-            inside = True
-            yield _Row(cells=_split(line.lstrip("\ufeff")), line=number, header=True)
-        elif inside and line.startswith('"'):
-            text, whole = _joined(line, numbered)
-            yield _Row(cells=_split(text), line=number, whole=whole)
-        else:
-            notes.line(line)
+    rows = _Rows(notes)
+    for number, line in enumerate(lines, start=1):
+        yield from rows.take(line, Location(name=notes.name, line=number))
+    yield from rows.end()
 
 
-def _joined(line: str, following: Iterator[tuple[int, str]]) -> tuple[str, bool]:
-    """Return a row that a quoted line break may spread over several lines, and if it is whole."""
-    text = line
-    while text.count('"') % 2:
-        _, more = next(following, (0, ""))
-        if not more or len(text) > _LARGEST_FIELD:
-            return text, False
-        text += more
-    return text, text.endswith(("\n", "\r"))
+class _Rows:
+    """Makes rows of lines: a quoted cell may hold line breaks, other lines are no rows.
+
+    A row begins with an ID and a process, both numbers, or with two empty cells (the units).
+    """
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._delimiter = ","
+        self._begins: re.Pattern[str] | None = None
+        self._held: list[str] = []
+        self._length = 0
+        self._inside_quotes = False
+        self._at = Location(name=notes.name)
+
+    def take(self, line: str, at: Location) -> Iterator[_Row]:
+        """Take a line; yield the rows that end with it, or before it."""
+        header = _HEADER.match(line)
+        if header or (self._begins and self._begins.match(line)):
+            yield from self.end()
+            if header:
+                self._open(header)
+            self._at = at
+        elif not self._held and not self._may_be_cut(line):
+            self._notes.line(line)
+            return
+        self._held.append(line)
+        self._length += len(line)
+        self._inside_quotes ^= line.count('"') % 2 == 1
+        if not self._inside_quotes or self._length > LONGEST_LINE:
+            yield from self.end()
+
+    def end(self) -> Iterator[_Row]:
+        """Yield the row that was begun, whole or not."""
+        if self._held:
+            text = "".join(self._held).removeprefix("\ufeff")
+            # An unquoted number at the end of a file may have lost digits.
+            whole = not self._inside_quotes and text.endswith((*LINE_ENDS, '"', self._delimiter))
+            header = _HEADER.match(text) is not None
+            yield _Row(self._split(text.rstrip("\r\n")), self._at, header, whole)
+        self._held, self._length, self._inside_quotes = [], 0, False
+
+    def _open(self, header: re.Match[str]) -> None:
+        self._delimiter = delimiter = header["delimiter"]
+        number = r'"\d*"' if header["quote"] else r'"?\d*"?'
+        self._begins = re.compile(f"{number}{delimiter}{number}{delimiter}", re.ASCII)
+
+    def _may_be_cut(self, line: str) -> bool:
+        """Tell whether a line may be what is left of the last row of a table."""
+        return self._begins is not None and line.startswith('"') and not line.endswith(LINE_ENDS)
+
+    def _split(self, text: str) -> list[str]:
+        if text.count(self._delimiter) >= _MOST_COLUMNS:
+            raise InputError(f"a row with more than {_MOST_COLUMNS:,} cells", at=self._at)
+        try:
+            return next(csv.reader([text], delimiter=self._delimiter), [])
+        except csv.Error as error:
+            raise InputError(f"the row is no row of a table: {error}", at=self._at) from error
 
 
-def _split(line: str) -> list[str]:
-    return next(csv.reader([line.rstrip("\r\n")]), [])
-
-
-def _new_table(header: Sequence[str], notes: Notes, options: ReadOptions) -> _Raw | _Details:
-    if "Metric Name" in header:
-        return _Details(header=list(header), notes=notes, options=options)
-    return _Raw(header=list(header), notes=notes, options=options)
+def _new_table(row: _Row, notes: Notes, options: ReadOptions) -> _Raw | _Details:
+    kind = _Details if "Metric Name" in row.cells else _Raw
+    if not row.whole or "Kernel Name" not in row.cells:
+        problem = "the header of the table is cut off"
+        raise InputError(problem, at=row.at, hint="copy or export the file again")
+    return kind(header=row.cells, notes=notes, options=options)
 
 
 @dataclass
 class _Table:
-    """What both pages share: named cells of a row and where it stands."""
+    """What both pages share: named cells of a row and what to do with a row that is not whole."""
 
     header: list[str]
     notes: Notes
     options: ReadOptions
     numbers: Numbers = field(default_factory=Numbers)
 
-    def place(self, row: _Row) -> Location:
-        return Location(name=self.notes.name, line=row.line)
-
-    def building(self, named: Mapping[str, str], at: Location) -> Building:
-        """Return a launch with what the fixed columns say about it."""
-        self.notes.program = self.notes.program or named.get("Process Name") or None
-        self.notes.host = self.notes.host or named.get("Host Name") or None
-        launch = Building(index=self.notes.next_index(), name=named.get("Kernel Name", ""))
-        for key in ("Context", "Stream", "Process ID", "Device"):
-            value = self.numbers.parse(named.get(key, ""), at)
-            launch.place[key] = None if value is None else int(value)
-        launch.block = dimensions(named.get("Block Size", ""))
-        launch.grid = dimensions(named.get("Grid Size", ""))
+    def building(self, named: Mapping[str, str]) -> Building:
+        """Return a launch with what the columns that both pages have say about it."""
+        self.notes.process(named.get("Process Name", ""), named.get("Host Name", ""))
+        launch = Building(
+            notes=self.notes,
+            name=named["Kernel Name"],
+            grid=dimensions(named.get("Grid Size", "")),
+            block=dimensions(named.get("Block Size", "")),
+            device=whole_number(named.get("Device", "")),
+            context=whole_number(named.get("Context", "")),
+            stream=whole_number(named.get("Stream", "")),
+            process=whole_number(named.get("Process ID", "")),
+        )
         launch.capability(named.get("CC", ""))
         return launch
+
+    def left_out(self, row: _Row, problem: str) -> Skipped:
+        """Return the record about a row that is not whole, where such are taken.
+
+        Raises:
+            InputError: they are not.
+        """
+        if not self.options.allow_truncated:
+            hint = "copy the file again, or take what is whole with --allow-truncated"
+            raise InputError(problem, at=row.at, hint=hint)
+        return Skipped(place=str(row.at), reason=f"{problem}; its launch is left out")
 
 
 @dataclass
 class _Raw(_Table):
     """The raw page: a row of units, then one row per launch."""
 
-    units: list[str] | None = None
+    counters: list[tuple[int, str, str]] | None = None
 
     def add(self, row: _Row) -> Iterator[Record]:
-        if self.units is None:
-            self.units = row.cells
-            self._check_units(row)
-            return
-        if len(row.cells) < len(self.header):
-            self._too_short(row)
-            yield Skipped(place=str(self.place(row)), reason="the row ends too early")
-            return
-        at = self.place(row)
-        named = dict(zip(self.header, row.cells, strict=False))
-        launch = self.building({k: named.get(k, "") for k in (*_FIXED, *_SHAPE)}, at)
-        for name, unit, cell in zip(self.header, self.units, row.cells, strict=False):
-            if "__" in name or name == "inst_executed":
-                self._value(launch, name, unit, cell, at)
-        yield launch.launch(self.notes)
+        """Take a row; yield the launch that it is."""
+        if self.counters is None:
+            self.counters = self._units(row)
+        elif not row.whole or len(row.cells) != len(self.header):
+            problem = f"the row has {len(row.cells):,} of {len(self.header):,} cells"
+            yield self.left_out(row, problem if row.whole else "the row is cut off")
+        else:
+            launch = self.building(dict(zip(self.header, row.cells, strict=True)))
+            for column, name, unit in self.counters:
+                launch.take(name, unit, row.cells[column], self.numbers, row.at)
+            yield launch.launch()
 
-    def _value(self, launch: Building, name: str, unit: str, cell: str, at: Location) -> None:
-        factor = base_factor(unit)
-        if factor is None or not _looks_numeric(cell):
-            launch.texts[name] = cell
-            return
-        launch.value(name, self.numbers.parse(cell, at), factor)
-
-    def _check_units(self, row: _Row) -> None:
-        if len(row.cells) < len(self.header) or row.cells[0].strip():
+    def _units(self, row: _Row) -> list[tuple[int, str, str]]:
+        """Return column, name and unit of each counter."""
+        if not row.whole or len(row.cells) != len(self.header) or row.cells[0].strip():
             raise InputError(
                 "expected the row of units below the header",
-                at=self.place(row),
+                at=row.at,
                 hint="export again with: ncu --import REPORT --csv --page raw",
             )
-
-    def _too_short(self, row: _Row) -> None:
-        if self.options.allow_truncated:
-            return
-        problem = f"the row has {len(row.cells):,} of {len(self.header):,} cells"
-        raise InputError(problem, at=self.place(row), hint="--allow-truncated takes what is whole")
+        columns = zip(self.header, row.cells, strict=True)
+        return [
+            (column, name, unit.strip())
+            for column, (name, unit) in enumerate(columns)
+            if is_counter(name)
+        ]
 
     def finish(self) -> Iterator[Record]:
+        """Yield nothing: each row is a launch of its own."""
         return iter(())
-
-
-def _looks_numeric(cell: str) -> bool:
-    text = cell.strip()
-    return (
-        not text or text[0].isdigit() or text[0] in "-+." or text.lower() in ("nan", "inf", "n/a")
-    )
 
 
 @dataclass
@@ -201,49 +239,59 @@ class _Details(_Table):
     launch: Building | None = None
 
     def add(self, row: _Row) -> Iterator[Record]:
+        """Take a row; yield the launch that ends before it."""
         named = dict(zip(self.header, row.cells, strict=False))
-        at = self.place(row)
-        if not row.whole and "Metric Value" not in named and "Rule Description" not in named:
-            if not self.options.allow_truncated:
-                hint = "--allow-truncated takes what is whole"
-                raise InputError("the last row is cut off", at=at, hint=hint)
-            self.launch = None
-            yield Skipped(place=str(at), reason="the last row is cut off; its launch is left out")
-            return
         key = (named.get("ID", ""), named.get("Process ID", ""), named.get("Kernel Name", ""))
-        if key != self.key or self.launch is None:
+        problem = self._problem(row, named)
+        if problem:
+            yield self.left_out(row, problem)
+            self.launch = None
+            return
+        if key != self.key:
             yield from self.finish()
-            self.key, self.launch = key, self.building(named, at)
-        if named.get("Metric Name"):
-            self._metric(self.launch, named, at)
+            self.key, self.launch = key, self.building(named)
+        if self.launch is None:  # left out because of a row before
+            return
+        if named["Metric Name"]:
+            self._metric(self.launch, named, row.at)
         elif named.get("Rule Name"):
-            self.launch.findings.append(_finding(named, self.numbers, at))
+            self.launch.find(_finding(named, self.numbers, row.at), row.at)
+
+    def _problem(self, row: _Row, named: Mapping[str, str]) -> str | None:
+        """Return what is wrong with the row; those of values end before the columns of rules."""
+        if not row.whole:
+            return "the row is cut off"
+        if "Metric Value" not in named or len(row.cells) > len(self.header):
+            return f"the row has {len(row.cells):,} of {len(self.header):,} cells"
+        return None
 
     def _metric(self, launch: Building, named: Mapping[str, str], at: Location) -> None:
-        unit, cell = named.get("Metric Unit", ""), named.get("Metric Value", "")
-        name = self.labels.counter(named.get("Section Name", ""), named["Metric Name"], unit)
-        if name is None:
-            return
-        factor = base_factor(unit)
-        if factor is None or not _looks_numeric(cell):
-            launch.texts[name] = cell
+        section, label, unit = (
+            named.get(column, "").strip()
+            for column in ("Section Name", "Metric Name", "Metric Unit")
+        )
+        counter = self.labels.counter(section, label, unit)
+        if counter is None:
+            self.notes.labels.add(f"{section}: {label}")
         else:
-            launch.value(name, self.numbers.parse(cell, at), factor)
+            launch.take(counter, unit, named["Metric Value"], self.numbers, at)
 
     def finish(self) -> Iterator[Record]:
+        """Yield the launch that was being read."""
         if self.launch is not None:
-            yield self.launch.launch(self.notes)
+            yield self.launch.launch()
         self.launch = None
-        self.notes.unknown_labels.update(self.labels.unknown)
 
 
 def _finding(named: Mapping[str, str], numbers: Numbers, at: Location) -> ReferenceFinding:
     percent = numbers.parse(named.get("Estimated Speedup", ""), at)
+    known = isinstance(percent, float) and 0 <= percent <= 100
+    scope = named.get("Estimated Speedup Type", "")
     return ReferenceFinding(
         rule=named["Rule Name"],
         section=named.get("Section Name", ""),
         severity=severity(named.get("Rule Type", "")),
-        text=named.get("Rule Description", ""),
-        estimate=None if percent is None else percent / 100,
-        scope=named.get("Estimated Speedup Type") or None,
+        text=printed_message(named.get("Rule Description", "")),
+        estimate=percent / 100 if isinstance(percent, float) and known else None,
+        scope=scope if known and scope in _SCOPES else None,
     )

@@ -44,7 +44,7 @@ def _finding(rule: Any, item: Any) -> ReferenceFinding:
         title=text(item.message.title or rule.name),
         section=text(rule.section),
         severity=_SEVERITIES.get(item.message.kind, "none"),
-        text=_plain(text(item.message.text)),
+        text=plain(text(item.message.text)),
         estimate=estimate,
         scope=scope,
         focus=tuple(
@@ -60,10 +60,10 @@ def _estimate(item: Any) -> tuple[float | None, str | None]:
     return item.speedup.percent / 100, _SCOPES.get(item.speedup.kind)
 
 
-def _plain(message: str) -> str:
+def plain(message: str) -> str:
     """Return ``message`` with the label alone in place of each link.
 
-    >>> _plain("See the @url:Guide:https://example.org/#a@ and @section:Occupancy:Occupancy@.")
+    >>> plain("See the @url:Guide:https://example.org/#a@ and @section:Occupancy:Occupancy@.")
     'See the Guide and Occupancy.'
     """
     return _LINK.sub(lambda link: link[1] or link[2] or "", message)

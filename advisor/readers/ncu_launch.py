@@ -17,10 +17,10 @@ from advisor.readers import ncu_messages as messages
 from advisor.readers.base import ReadOptions
 from advisor.readers.ncu_findings import findings
 from advisor.readers.ncu_messages import moment, text, value_of
+from advisor.readers.ncu_values import is_size, shape_of
 
 _LISTS = ("group:", "regex:")  # texts that only list the members of a request
 _GRID_IN_BLOCKS_SINCE = (2020, 3)  # profiler version; before, the grid was stored in threads
-_SIZE_LIMIT = 2**32  # no grid, block or device number reaches it
 _CURVES_KEPT = 64  # of one report: those of the kernels launched last
 
 
@@ -107,7 +107,7 @@ class LaunchReader:
 
         The counters of the launch decide where they are; without them the profiler's version does.
         """
-        told = _shape(*(counters.get(f"launch__grid_dim_{axis}") for axis in "xyz"))
+        told = shape_of(*(counters.get(f"launch__grid_dim_{axis}") for axis in "xyz"))
         if told is not None:
             return told
         grid = _dimensions(result, "grid")
@@ -123,7 +123,7 @@ class LaunchReader:
     def _device(self, counters: Mapping[str, float]) -> int | None:
         """Return the id of the launch's device; a report of one device need not name it."""
         told = counters.get("launch__device_id")
-        if told is not None and _is_size(told):
+        if told is not None and is_size(told):
             return int(told)
         return next(iter(self._devices)) if len(self._devices) == 1 else None
 
@@ -143,18 +143,7 @@ def _dimensions(result: Any, field: str) -> Dim3 | None:
     if not result.HasField(field):
         return None
     shape = getattr(result, field)
-    return _shape(shape.x, shape.y, shape.z)
-
-
-def _shape(x: float | None, y: float | None, z: float | None) -> Dim3 | None:
-    """Return three sizes as integers, None where one is absent or impossible."""
-    if x is None or y is None or z is None or not (_is_size(x) and _is_size(y) and _is_size(z)):
-        return None
-    return int(x), int(y), int(z)
-
-
-def _is_size(number: float) -> bool:
-    return 0 <= number < _SIZE_LIMIT and number == int(number)
+    return shape_of(shape.x, shape.y, shape.z)
 
 
 def _divided(grid: Dim3, block: Dim3) -> Dim3 | None:

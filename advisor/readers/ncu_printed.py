@@ -6,131 +6,193 @@ import math
 import re
 from dataclasses import dataclass, field
 
+from advisor.errors import InputError, Location
 from advisor.model import Dim3, Launch, ReferenceFinding, ReportedDevice, Session, Skipped
+from advisor.readers.ncu_values import Numbers, base_factor, is_size, no_number, shape_of
 
-_DIMENSIONS = re.compile(r"\(?\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*\)?")
-_CONNECTED = re.compile(r"==PROF== Connected to process (\d+) \((.*)\)")
+_CONNECTED = re.compile(r"==PROF== Connected to process \d+ \((.*)\)")
+_ERROR = "==ERROR== "
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})  # every host's own name for itself
 _DEVICE_ATTRIBUTE = "device__attribute_"
-_SHOWN_LABELS = 12
+_DEVICE_NAME = "device__attribute_display_name"
+_UNNAMED = "unnamed kernel"
+_MOST_VALUES = 500_000  # of one launch; a report of everything has 3,000
+_MOST_DEVICES = 1_000  # of one file
+_SHOWN = 12  # names that a message lists
+_SHOWN_LENGTH = 80  # characters of each
 
 
-def dimensions(text: str) -> Dim3 | None:
-    """Return the three numbers of ``(256, 1, 1)``, or None.
+@dataclass
+class Unknown:
+    """Names that are not understood: the first few of them, and whether there were others."""
 
-    >>> dimensions("(256, 1, 1)"), dimensions("")
-    ((256, 1, 1), None)
-    """
-    match = _DIMENSIONS.fullmatch(text.strip())
-    return None if match is None else (int(match[1]), int(match[2]), int(match[3]))
+    what: str
+    names: set[str] = field(default_factory=set)
+    more: bool = False
+
+    def add(self, name: str) -> None:
+        """Take one name."""
+        name = name[:_SHOWN_LENGTH]
+        if len(self.names) < _SHOWN:
+            self.names.add(name)
+        elif name not in self.names:
+            self.more = True
+
+    def skipped(self, place: str) -> list[Skipped]:
+        """Return the record that says what was left out, if anything was."""
+        if not self.names:
+            return []
+        shown = "; ".join(sorted(self.names)) + ("; and more" if self.more else "")
+        return [Skipped(place=place, reason=f"{self.what}: {shown}")]
 
 
 @dataclass
 class Notes:
-    """What the lines around the tables say about the run."""
+    """What a file says outside its launches, and what in it was not understood."""
 
     name: str
     program: str | None = None
     host: str | None = None
+    error: str | None = None
     launches: int = 0
-    unknown_labels: dict[str, int] = field(default_factory=dict)
     devices: dict[int, ReportedDevice] = field(default_factory=dict)
-
-    def next_index(self) -> int:
-        """Return the index of the next launch."""
-        self.launches += 1
-        return self.launches - 1
+    labels: Unknown = field(default_factory=lambda: Unknown("labels without a known counter"))
+    units: Unknown = field(default_factory=lambda: Unknown("values in units that are not known"))
+    rows: Unknown = field(default_factory=lambda: Unknown("rows that do not fit their table"))
 
     def line(self, line: str) -> None:
         """Take what a line of the profiler says; other lines are the program's own."""
-        match = _CONNECTED.match(line)
-        if match:
-            self.program = match[2]
+        if connected := _CONNECTED.match(line):
+            self.program = self.program or connected[1]
+        elif line.startswith(_ERROR):
+            self.error = self.error or line.removeprefix(_ERROR).strip()
+
+    def process(self, program: str, host: str) -> None:
+        """Take the names of a program and its host, if they say anything."""
+        self.program = self.program or program or None
+        self.host = self.host or (host if host not in _LOOPBACK else "") or None
+
+    def nothing(self, what: str) -> InputError:
+        """Return the error that there is no ``what``, with the profiler's own if there is one."""
+        problem = f"no {what} in this file"
+        if self.error:
+            problem += f"; the profiler says: {self.error[:200]}"
+        hint = "results come when the program ends, or are in a .ncu-rep file"
+        return InputError(problem, at=Location(name=self.name), hint=hint)
 
     def skipped(self) -> list[Skipped]:
-        """Return one record about labels that no counter is known for."""
-        if not self.unknown_labels:
-            return []
-        names = sorted(self.unknown_labels)
-        more = f" and {len(names) - _SHOWN_LABELS} more" if len(names) > _SHOWN_LABELS else ""
-        shown = "; ".join(names[:_SHOWN_LABELS]) + more
-        return [Skipped(place=self.name, reason=f"labels without a known counter: {shown}")]
+        """Return one record for each kind of thing that was not understood."""
+        kinds = (self.labels, self.units, self.rows)
+        return [record for kind in kinds for record in kind.skipped(self.name)]
 
-
-def session_of(notes: Notes) -> Session:
-    """Return the little that a printed page says about the run as a whole."""
-    return Session(
-        profiler="Nsight Compute",
-        program=notes.program,
-        host=notes.host,
-        devices=tuple(notes.devices[number] for number in sorted(notes.devices)),
-    )
+    def session(self) -> Session:
+        """Return the little that a printed page says about the run as a whole."""
+        return Session(
+            profiler="ncu",
+            program=self.program,
+            host=self.host,
+            devices=tuple(self.devices[number] for number in sorted(self.devices)),
+        )
 
 
 @dataclass
 class Building:
-    """A launch while its rows are read."""
+    """A launch while its values are read."""
 
-    index: int
+    notes: Notes
     name: str
     grid: Dim3 | None = None
     block: Dim3 | None = None
-    place: dict[str, int | None] = field(default_factory=dict)
+    device: int | None = None
+    context: int | None = None
+    stream: int | None = None
+    process: int | None = None
+    clock_locked: bool | None = None
     counters: dict[str, float] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     findings: list[ReferenceFinding] = field(default_factory=list)
-    invalid: int = 0
+    invalid: set[str] = field(default_factory=set)
 
-    def value(self, counter: str, value: float | None, factor: float) -> None:
-        """Keep a value in base units; one that is not finite is counted, not kept."""
+    def take(self, counter: str, unit: str, cell: str, numbers: Numbers, at: Location) -> None:
+        """Keep what ``cell`` says about a counter: a number in base units, or a text.
+
+        A number in a unit that is not known is left out and noted; of a counter that is told twice
+        the last word counts; one that is not finite is counted, not kept.
+
+        Raises:
+            InputError: a cell with a unit holds no number, or the launch has too many values.
+        """
+        value = numbers.parse(cell, at)
         if value is None:
             return
-        scaled = value * factor
-        if math.isfinite(scaled):
-            self.counters[counter] = scaled
+        self._check_room(at)
+        if isinstance(value, str):
+            if unit:
+                raise no_number(value, unit, at)
+            self.texts[counter] = value
+            return
+        factor = base_factor(unit)
+        if factor is None:
+            self.notes.units.add(unit)
+        elif math.isfinite(value * factor):
+            self.counters[counter] = value * factor
         else:
-            self.invalid += 1
+            self.invalid.add(counter)
+
+    def find(self, finding: ReferenceFinding, at: Location) -> None:
+        """Keep a message of the vendor's rules."""
+        self._check_room(at)
+        self.findings.append(finding)
 
     def capability(self, text: str) -> None:
         """Take the compute capability ``8.6`` as the device attributes that a report has."""
         major, _, minor = text.strip().partition(".")
-        if major.isdigit() and minor.isdigit():
+        if major.isdecimal() and minor.isdecimal() and max(len(major), len(minor)) <= 2:
             self.counters[f"{_DEVICE_ATTRIBUTE}compute_capability_major"] = float(major)
             self.counters[f"{_DEVICE_ATTRIBUTE}compute_capability_minor"] = float(minor)
 
-    def launch(self, notes: Notes) -> Launch:
-        """Return the finished launch and tell the notes about its device."""
-        device = self.place.get("Device")
-        self._remember_device(notes, 0 if device is None else device)
+    def launch(self) -> Launch:
+        """Return the finished launch and tell the notes about it and its device."""
+        device = self.device if self.device is not None else self._told_device()
+        self._remember_device(device or 0)
+        self.notes.launches += 1
         return Launch(
-            index=self.index,
-            kernel_name=self.name,
+            index=self.notes.launches - 1,
+            kernel_name=self.name or _UNNAMED,
             grid=self.grid or self._shape("launch__grid_dim_"),
             block=self.block or self._shape("launch__block_dim_"),
             device=device,
-            device_name=self.texts.get(f"{_DEVICE_ATTRIBUTE}display_name"),
-            context=self.place.get("Context"),
-            stream=self.place.get("Stream"),
-            process=self.place.get("Process ID"),
+            device_name=self.texts.get(_DEVICE_NAME),
+            context=self.context,
+            stream=self.stream,
+            process=self.process,
+            clock_locked=self.clock_locked,
             counters=self.counters,
             texts=self.texts,
             reference_findings=tuple(self.findings),
-            invalid_counters=self.invalid,
+            invalid_counters=len(self.invalid - self.counters.keys()),
         )
 
-    def _shape(self, prefix: str) -> Dim3 | None:
-        sides = [self.counters.get(prefix + axis) for axis in "xyz"]
-        if None in sides:
-            return None
-        x, y, z = (int(side or 0) for side in sides)
-        return x, y, z
+    def _check_room(self, at: Location) -> None:
+        if len(self.counters) + len(self.texts) + len(self.findings) >= _MOST_VALUES:
+            problem = f"a launch with more than {_MOST_VALUES:,} values is none of the profiler's"
+            raise InputError(problem, at=at)
 
-    def _remember_device(self, notes: Notes, number: int) -> None:
+    def _shape(self, prefix: str) -> Dim3 | None:
+        x, y, z = (self.counters.get(prefix + axis) for axis in "xyz")
+        return shape_of(x, y, z)
+
+    def _told_device(self) -> int | None:
+        told = self.counters.get("launch__device_id")
+        return None if told is None or not is_size(told) else int(told)
+
+    def _remember_device(self, number: int) -> None:
+        if number in self.notes.devices or len(self.notes.devices) >= _MOST_DEVICES:
+            return
         values: dict[str, float | str] = {**self.counters, **self.texts}
         attributes = {
-            name.removeprefix(_DEVICE_ATTRIBUTE): value
-            for name, value in values.items()
-            if name.startswith(_DEVICE_ATTRIBUTE)
+            name: value for name, value in values.items() if name.startswith(_DEVICE_ATTRIBUTE)
         }
-        if number not in notes.devices and attributes:
-            name = str(attributes.get("display_name", ""))
-            notes.devices[number] = ReportedDevice(id=number, name=name, attributes=attributes)
+        if attributes:
+            name = self.texts.get(_DEVICE_NAME, "")
+            self.notes.devices[number] = ReportedDevice(id=number, name=name, attributes=attributes)

@@ -11,27 +11,35 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
-import yaml
-
-from advisor.errors import InputError, Location, RuleError
+from advisor.documents import load
+from advisor.errors import InputError, Location
+from advisor.model import Dim3
+from advisor.readers.ncu_findings import plain
 from advisor.resources import data_dir
-from advisor.units import parse_unit
+from advisor.units import is_known_unit, parse_unit
 
-_PLAIN = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?")
-_GROUPED = re.compile(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?")
-_EITHER = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
-_COMMA = re.compile(r"[-+]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][-+]?\d+)?")
-_MISSING = frozenset({"", "n/a", "N/A", "no data", "(!) n/a", "-"})
+_PLAIN = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
+_GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?", re.ASCII)
+_COMMA = re.compile(r"[-+]?(\d+|[1-9]\d{0,2}(\.\d{3})+),\d+([eE][-+]?\d+)?", re.ASCII)
+_WITH_INSTANCES = re.compile(r"(\S+) \([^;()]+(?:; [^;()]+)*\)")
+_FAILED = "(!) "  # stands before what a counter that failed has for a value
+_MISSING = frozenset({"", "n/a", "no data", "-"})
 _NOT_FINITE = frozenset({"nan", "-nan", "inf", "-inf", "nan(ind)", "-nan(ind)"})
+_COUNTER = re.compile(r"[\w.:]*_[\w.:]*", re.ASCII)
+_ADDRESS = re.compile(r" \(https?://[^\s()]{1,300}\)")
+_WHOLE = re.compile(r"\d{1,10}", re.ASCII)
+_DIMENSIONS = re.compile(r"\(?\s*(\d{1,10})\s*,\s*(\d{1,10})\s*,\s*(\d{1,10})\s*\)?", re.ASCII)
+_SIZE_LIMIT = 2**32  # no grid, block, device or process number reaches it
+_LONGEST_UNIT = 40  # characters; "register/thread" has 15
+_HINT = "run the profiler with LC_ALL=C and export again"
 _RULE_SEVERITY = {
     "INF": "ok",
     "OK": "ok",
     "OPT": "optimization",
     "WRN": "warning",
-    "WARN": "warning",
     "ERR": "error",
 }
 
@@ -39,6 +47,52 @@ _RULE_SEVERITY = {
 def severity(word: str) -> str:
     """Return the vendor's severity for the abbreviation printed in front of a rule's message."""
     return _RULE_SEVERITY.get(word.strip().upper(), "none")
+
+
+def printed_message(message: str) -> str:
+    """Return a rule's message as a report has it: without the addresses of what it refers to.
+
+    >>> printed_message("See the Guide (https://example.org/#a) for more.")
+    'See the Guide for more.'
+    """
+    return plain(_ADDRESS.sub("", message))
+
+
+def is_counter(name: str) -> bool:
+    """Tell a counter's name from a label for people or a column that tells about the launch.
+
+    >>> is_counter("inst_executed"), is_counter("Memory Throughput"), is_counter("Device")
+    (True, False, False)
+    """
+    return _COUNTER.fullmatch(name) is not None
+
+
+def whole_number(text: str) -> int | None:
+    """Return a number such as a process or a stream has, or None."""
+    text = text.strip()
+    return int(text) if _WHOLE.fullmatch(text) and int(text) < _SIZE_LIMIT else None
+
+
+def dimensions(text: str) -> Dim3 | None:
+    """Return the three numbers of ``(256, 1, 1)``, or None.
+
+    >>> dimensions("(256, 1, 1)"), dimensions("")
+    ((256, 1, 1), None)
+    """
+    match = _DIMENSIONS.fullmatch(text.strip())
+    return None if match is None else shape_of(int(match[1]), int(match[2]), int(match[3]))
+
+
+def shape_of(x: float | None, y: float | None, z: float | None) -> Dim3 | None:
+    """Return three sizes as integers, None where one is absent or impossible."""
+    if x is None or y is None or z is None or not (is_size(x) and is_size(y) and is_size(z)):
+        return None
+    return int(x), int(y), int(z)
+
+
+def is_size(number: float) -> bool:
+    """Tell whether ``number``, which is finite, can count blocks, threads or devices."""
+    return 0 <= number < _SIZE_LIMIT and number == int(number)
 
 
 @dataclass
@@ -51,34 +105,33 @@ class Numbers:
 
     comma_at: Location | None = None
     point_at: Location | None = None
-    either_at: Location | None = None
 
-    def parse(self, text: str, at: Location) -> float | None:
-        """Return the number; None where there is none; NaN where the page says so.
+    def parse(self, text: str, at: Location) -> float | str | None:
+        """Return the number; NaN where the page says so, None where there is none, else the text.
 
         Raises:
-            InputError: the text is no number, or the file's decimal mark cannot be known.
+            InputError: the file's decimal mark cannot be known.
         """
-        text = text.strip()
-        if text in _MISSING:
+        if _PLAIN.fullmatch(text):
+            return self._number(text, at)
+        text = text.strip().removeprefix(_FAILED)
+        if text.lower() in _MISSING:
             return None
         if text.lower() in _NOT_FINITE:
             return math.nan
-        if _PLAIN.fullmatch(text):
-            if "." in text:
+        instances = _WITH_INSTANCES.fullmatch(text)
+        number = self._number(instances[1] if instances else text, at)
+        return text if number is None else number
+
+    def _number(self, text: str, at: Location) -> float | None:
+        if _PLAIN.fullmatch(text) or _GROUPED.fullmatch(text):
+            if "." in text or "," in text:
                 self._point(at)
-            return float(text)
-        if _EITHER.fullmatch(text):
-            self._either(at)
-            return float(text.replace(",", ""))
-        if _GROUPED.fullmatch(text):
-            self._point(at)
             return float(text.replace(",", ""))
         if _COMMA.fullmatch(text):
             self._comma(at)
             return float(text.replace(".", "").replace(",", "."))
-        problem = f"expected a number such as 1,234.5, found {text[:40]!r}"
-        raise InputError(problem, at=at, hint="run the profiler with LC_ALL=C")
+        return None
 
     def _point(self, at: Location) -> None:
         self.point_at = self.point_at or at
@@ -88,19 +141,19 @@ class Numbers:
         self.comma_at = self.comma_at or at
         self._refuse_both(at)
 
-    def _either(self, at: Location) -> None:
-        self.either_at = self.either_at or at
-        self._refuse_both(at)
-
     def _refuse_both(self, at: Location) -> None:
-        other = self.point_at or self.either_at
-        if self.comma_at is None or other is None:
-            return
-        problem = f"a comma is the decimal mark here and may be something else at {other}"
-        raise InputError(problem, at=at, hint="run the profiler with LC_ALL=C and export again")
+        if self.comma_at is not None and self.point_at is not None:
+            other = self.point_at if at == self.comma_at else self.comma_at
+            problem = f"the decimal mark here contradicts the one at {other}"
+            raise InputError(problem, at=at, hint=_HINT)
 
 
-@lru_cache(maxsize=512)
+def no_number(text: str, unit: str, at: Location) -> InputError:
+    """Return the error that ``text`` is no number although it has a unit."""
+    problem = f"expected a number such as 1,234.5 in {unit}, found {text[:40]!r}"
+    return InputError(problem, at=at, hint=_HINT)
+
+
 def base_factor(unit: str) -> float | None:
     """Return what a value printed in ``unit`` is multiplied by to be in base units.
 
@@ -109,43 +162,42 @@ def base_factor(unit: str) -> float | None:
     >>> base_factor("usecond"), base_factor("%"), base_factor("Gbyte/second")
     (1000.0, 1.0, 1000000000.0)
     """
-    text = unit.strip()
-    if text in ("", "%"):
+    return _base_factor(unit.strip()) if len(unit) <= _LONGEST_UNIT else None
+
+
+@lru_cache(maxsize=512)
+def _base_factor(unit: str) -> float | None:
+    if unit in ("", "%"):
         return 1.0
-    try:
-        parsed = parse_unit(text)
-    except RuleError:
+    if not is_known_unit(unit):
         return None
-    nanosecond = parse_unit("ns")
-    if parsed.dimension == nanosecond.dimension:
-        return float(parsed.scale / nanosecond.scale)
-    return float(parsed.scale)
+    parsed, nanosecond = parse_unit(unit), parse_unit("ns")
+    is_time = parsed.dimension == nanosecond.dimension
+    try:
+        return float(parsed.scale / nanosecond.scale if is_time else parsed.scale)
+    except OverflowError:
+        return None
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Section and label as printed → counter; ``unknown`` collects labels that are not known."""
+    """Section and label as printed → counter."""
 
-    sections: Mapping[str, Mapping[str, object]]
-    unknown: dict[str, int] = field(default_factory=dict)
+    sections: Mapping[str, object]
 
     def counter(self, section: str, label: str, unit: str) -> str | None:
-        """Return the counter's name, or None (and remember the label) where there is none."""
-        name = label.strip()
-        if "__" in name:
-            return name
-        found = self.sections.get(section.strip(), {}).get(name)
+        """Return the counter's name, or None where there is none."""
+        if is_counter(label):
+            return label
+        labels = self.sections.get(section)
+        found = labels.get(label) if isinstance(labels, Mapping) else None
         if isinstance(found, Mapping):
-            found = found.get(unit.strip())
-        if isinstance(found, str):
-            return found
-        place = f"{section.strip()}: {name}"
-        self.unknown[place] = self.unknown.get(place, 0) + 1
-        return None
+            found = found.get(unit)
+        return found if isinstance(found, str) else None
 
 
+@lru_cache(maxsize=1)
 def load_labels() -> Labels:
     """Return the labels of ``rules/labels/ncu.yaml``."""
-    path = data_dir("rules") / "labels" / "ncu.yaml"
-    with path.open("rb") as file:
-        return Labels(sections=yaml.load(file, Loader=yaml.CSafeLoader)["sections"])
+    sections = load(data_dir("rules") / "labels" / "ncu.yaml").mapping("sections")
+    return Labels({name: labels.as_mapping().plain() for name, labels in sections.items()})

@@ -7,30 +7,37 @@ import io
 from collections.abc import Iterator
 from typing import BinaryIO
 
+LONGEST_LINE = 8 * 1024 * 1024
+"""Characters of a line that are kept; a table's header of 100,000 counters takes 6 million."""
+
+LINE_ENDS = ("\n", "\r")
+
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_LONGEST_LINE = 16 * 1024 * 1024
 
 
 def decode_head(head: bytes) -> str:
-    """Return the first bytes of a file as text; what cannot be decoded is replaced."""
-    return head.decode(_encoding(head), errors="replace")
+    """Return the first bytes of a file as text, in the way of ``text_lines``."""
+    return head.decode(_encoding(head), errors="replace").replace("\0", "")
 
 
 def text_lines(file: BinaryIO) -> Iterator[str]:
-    """Yield the lines of a text file, each with its line end, cut at 16 MiB.
+    """Yield the lines of a text file, each with its line end.
 
-    Bytes that are not valid in the file's encoding become U+FFFD. A NUL cannot be part of a text
-    and is left out.
+    Of a line longer than ``LONGEST_LINE`` the rest is dropped, its end too: it shows that the line
+    is not whole. Bytes that are not valid in the file's encoding become U+FFFD. A NUL cannot be
+    part of a text and is left out, which also reads ASCII in UTF-16 that lost its mark.
     """
     head = file.read(4)
     file.seek(0)
     with io.TextIOWrapper(file, encoding=_encoding(head), errors="replace", newline="") as text:
-        while line := text.readline(_LONGEST_LINE):
+        while line := text.readline(LONGEST_LINE):
             yield line.replace("\0", "")
+            while line and not line.endswith(LINE_ENDS):
+                line = text.readline(LONGEST_LINE)
 
 
 def _encoding(head: bytes) -> str:

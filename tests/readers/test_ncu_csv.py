@@ -64,10 +64,10 @@ def test_leaves_out_empty_cells_and_counts_what_is_no_number() -> None:
     assert second.invalid_counters == 1
 
 
-def test_names_program_and_host() -> None:
+def test_names_the_program_and_no_host_that_every_machine_has() -> None:
     session = read(RAW)[-1]
     assert isinstance(session, Session)
-    assert (session.program, session.host) == ("/home/me/app", "127.0.0.1")
+    assert (session.program, session.host) == ("/home/me/app", None)
 
 
 def test_tells_two_labels_of_one_name_apart_by_their_section() -> None:

@@ -106,5 +106,5 @@ def test_ends_with_what_is_known_of_the_session() -> None:
 
 
 def test_refuses_a_log_without_results() -> None:
-    with pytest.raises(InputError, match="without any result"):
+    with pytest.raises(InputError, match="no result of the profiler"):
         read("==PROF== Connected to process 1 (/a)\n==PROF== Disconnected from process 1\n")
