@@ -14,11 +14,10 @@ def current_revision(database: str, *, wait: float) -> str:
 
 def upgrade_database(database: str, *, wait: float) -> str:
     """Bring the file to the newest schema after a copy was made; return what was done."""
-    found = upgrade.current(database, wait)
-    if found.revision == found.head:
-        return f"{database}: schema {found.revision} is the newest; nothing to do"
-    copy = upgrade.upgrade(database, wait)
-    return f"{database}: schema {found.revision} → {found.head}; the copy before is {copy}"
+    done = upgrade.upgrade(database, wait)
+    if done.backup is None:
+        return f"{database}: schema {done.after} is the newest; nothing to do"
+    return f"{database}: schema {done.before} → {done.after}; the copy before is {done.backup}"
 
 
 def backup_database(database: str, output: str | None, *, wait: float) -> str:

@@ -1,0 +1,85 @@
+"""What ``advisor doctor`` looks at: the installation, the knowledge, the database."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from advisor import __version__
+from advisor.errors import AdvisorError
+
+_LIBRARIES = ("duckdb", "sqlalchemy", "alembic", "sqlglot", "jinja2", "click", "protobuf", "numpy")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One thing that was looked at, and what was found."""
+
+    subject: str
+    text: str
+    good: bool = True
+
+
+def examine(database: str, *, wait: float) -> Iterator[Check]:
+    """Yield what is found about installation, readers, knowledge, devices and database."""
+    system = f"{platform.system()} {platform.machine()}"
+    yield Check(subject="advisor", text=f"{__version__}, Python {sys.version.split()[0]}, {system}")
+    yield Check(subject="libraries", text=", ".join(f"{n} {version(n)}" for n in _LIBRARIES))
+    yield _tried("readers", _readers)
+    yield _tried("rules", _rules)
+    yield _tried("devices", _devices)
+    yield _tried("database", lambda: _database(database, wait))
+
+
+def _tried(subject: str, look: object) -> Check:
+    assert callable(look)
+    try:
+        return Check(subject=subject, text=str(look()))
+    except AdvisorError as error:
+        hint = f" ({error.hint})" if error.hint else ""
+        return Check(subject=subject, text=f"{error}{hint}", good=False)
+
+
+def _readers() -> str:
+    from advisor.readers import READERS
+
+    return ", ".join(reader.FORMAT for reader in READERS)
+
+
+def _rules() -> str:
+    from advisor.api.knowledge import load_knowledge
+    from advisor.rules import rules_hash
+
+    knowledge = load_knowledge()
+    facts = len(knowledge.vocabulary.facts)
+    return f"{len(knowledge.rules)} rules over {facts} facts, {rules_hash(knowledge.rules)}"
+
+
+def _devices() -> str:
+    from advisor.hardware import list_devices
+
+    devices = list_devices()
+    low = sum(device.confidence == "low" for device in devices)
+    return f"{len(devices)} known, {low} of them with figures that are not verified"
+
+
+def _database(database: str, wait: float) -> str:
+    from advisor.database.connect import open_for_reading
+    from advisor.database.upgrade import current
+    from advisor.wording import size
+
+    path = Path(database)
+    if not path.exists():
+        return f"{database} does not exist yet; advisor ingest makes it"
+    found = current(path, wait)
+    with open_for_reading(path, wait) as connection:
+        row = connection.execute(
+            "SELECT (SELECT count(*) FROM run), (SELECT count(*) FROM launch)"
+        ).fetchone()
+    runs, launches = row if row is not None else (0, 0)
+    held = f"{runs:,} runs, {launches:,} launches, {size(path.stat().st_size)}"
+    return f"{database}: schema {found.revision} (newest {found.head}), {held}"

@@ -1,0 +1,121 @@
+"""A run as a report: text, HTML, Markdown or JSON."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from advisor.api.knowledge import load_knowledge
+from advisor.database.connect import open_for_reading
+from advisor.database.read import find_run
+from advisor.facts import create_views
+from advisor.reports.records import Report
+from advisor.reports.view import Request, build_report
+
+STDOUT = "-"
+
+
+def render_report(
+    database: str,
+    run: str,
+    *,
+    style: str = "text",
+    kernel: str | None = None,
+    width: int = 0,
+    output: str | None = None,
+    wait: float,
+    color: bool = False,
+) -> dict[str, str]:
+    """Return the pages of a report by file name (``-`` for stdout): one, or two with a picture.
+
+    ``width`` is in columns, 0 for the default of 80. Markdown that is written to a file has its
+    roofline beside it, as a file of the same name that ends in ``.svg``.
+
+    Raises:
+        UsageError: there is no such run, or no kernel of that name in it.
+        DatabaseError: the database cannot be opened.
+    """
+    report = _report(database, run, kernel=kernel, every_fact=False, wait=wait)
+    place = output or STDOUT
+    if style == "html":
+        from advisor.reports.render import html
+
+        return {place: html(report)}
+    if style == "markdown":
+        return _markdown(report, place)
+    if style == "json":
+        from advisor.reports.machine import json_text
+
+        return {place: json_text(report)}
+    from advisor.reports.terminal import report_text
+
+    return {
+        place: report_text(report, width=width, colour=color, ascii_only=not _has_unicode(place))
+    }
+
+
+def render_kernel(
+    database: str,
+    kernel: str,
+    *,
+    run: str,
+    every: bool,
+    width: int,
+    wait: float,
+    color: bool,
+) -> str:
+    """Return everything known about the kernels that a name, pattern or id means.
+
+    Raises:
+        UsageError: there is no such run or kernel.
+        DatabaseError: the database cannot be opened.
+    """
+    from advisor.reports.terminal import kernel_text
+
+    report = _report(database, run, kernel=kernel, every_fact=every, wait=wait)
+    return kernel_text(
+        report,
+        report.kernels,
+        width=width,
+        colour=color,
+        ascii_only=not _has_unicode(STDOUT),
+    )
+
+
+def _report(
+    database: str, run: str, *, kernel: str | None, every_fact: bool, wait: float
+) -> Report:
+    knowledge = load_knowledge()
+    with open_for_reading(database, wait) as connection:
+        create_views(connection, knowledge.vocabulary)
+        request = Request(
+            run_id=find_run(connection, run).run_id,
+            database=database,
+            written_at=time.time(),
+            kernel=kernel,
+            every_fact=every_fact,
+        )
+        return build_report(
+            connection,
+            request,
+            vocabulary=knowledge.vocabulary,
+            rules=knowledge.rules,
+            settings=knowledge.settings,
+        )
+
+
+def _has_unicode(place: str) -> bool:
+    """Tell whether the text's place can show more than ASCII; files are UTF-8."""
+    encoding = (sys.stdout.encoding or "ascii") if place == STDOUT else "utf-8"
+    return encoding.lower().replace("-", "").startswith("utf")
+
+
+def _markdown(report: Report, place: str) -> dict[str, str]:
+    from advisor.reports.render import markdown, svg
+
+    picture = None if place == STDOUT else svg(report)
+    if picture is None:
+        return {place: markdown(report, None)}
+    beside = Path(place).with_suffix(".svg")
+    return {place: markdown(report, beside.name), str(beside): picture}
