@@ -1,7 +1,7 @@
 """Advice as data: rule files become records, records become one SELECT over all kernels."""
 
 from advisor.rules.collect import Collection, collect, named_launches
-from advisor.rules.evaluate import Evaluation, evaluate_run
+from advisor.rules.evaluate import Evaluation, evaluate
 from advisor.rules.examples import ExampleResult, run_examples
 from advisor.rules.gains import Seconds
 from advisor.rules.load import load_rules
@@ -22,7 +22,7 @@ __all__ = [
     "Severity",
     "Subject",
     "collect",
-    "evaluate_run",
+    "evaluate",
     "load_rules",
     "load_settings",
     "named_launches",

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import duckdb
 
 from advisor.expression import quote
-from advisor.facts.view import create_views
 from advisor.facts.vocabulary import Vocabulary
 from advisor.rules.gains import Raw, Seconds, cut
 from advisor.rules.program import (
@@ -22,7 +21,7 @@ from advisor.rules.program import (
     factor_column,
 )
 from advisor.rules.rule import Guard, Outcome, Rule, Subject, Value
-from advisor.rules.settings import Settings, load_settings
+from advisor.rules.settings import Settings
 from advisor.rules.templates import Wording
 
 _TABLE = "rule_facts"
@@ -64,20 +63,19 @@ class Evaluation:
         return None if self.gain is None else self.gain.likely * self.confidence
 
 
-def evaluate_run(
+def evaluate(
     connection: duckdb.DuckDBPyConnection,
     rules: Sequence[Rule],
-    vocabulary: Vocabulary,
     run_id: str,
     *,
-    settings: Settings | None = None,
+    vocabulary: Vocabulary,
+    settings: Settings,
 ) -> list[Evaluation]:
     """Return what the rules about kernels fire, rule out or cannot decide, for a run's variants.
 
-    Makes the views of facts on ``connection``. In no particular order of variants; rules in order.
+    ``connection`` must have the views of ``facts.create_views``. In no particular order of variants;
+    rules in order.
     """
-    create_views(connection, vocabulary)
-    settings = settings or load_settings(vocabulary.symbols)
     kernel_rules = [rule for rule in rules if rule.subject is Subject.KERNEL]
     program = compile_program(kernel_rules, settings, vocabulary)
     names = ", ".join(quote(name) for name in program.columns)

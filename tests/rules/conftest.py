@@ -1,0 +1,72 @@
+"""A rule to bend: tests change single keys of a small valid rule and load it from a directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from advisor.expression import Kind, quote
+from advisor.facts import Vocabulary, load_vocabulary
+from advisor.rules import Evaluation, Rule, Settings, load_rules, load_settings
+from advisor.rules.evaluate import run_program
+from advisor.rules.program import compile_program
+from advisor.rules.rule import Value
+from tests.support.sample_rule import RULE, Judge, Load, Write
+
+
+@pytest.fixture(scope="session")
+def vocabulary() -> Vocabulary:
+    return load_vocabulary()
+
+
+@pytest.fixture(scope="session")
+def settings(vocabulary: Vocabulary) -> Settings:
+    return load_settings(vocabulary.symbols)
+
+
+@pytest.fixture
+def write_rule(tmp_path: Path) -> Write:
+    """Write a rule file below a directory of its own, which is returned."""
+
+    def write(text: str = RULE, rule_id: str = "sample/slow") -> Path:
+        path = tmp_path / "pack" / f"{rule_id}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return tmp_path / "pack"
+
+    return write
+
+
+@pytest.fixture
+def load_rule(write_rule: Write, vocabulary: Vocabulary) -> Load:
+    """Load one rule from its text; its id is sample/slow."""
+
+    def load(text: str = RULE) -> Rule:
+        rules = load_rules(vocabulary, [write_rule(text)])
+        return next(rule for rule in rules if rule.id == "sample/slow")
+
+    return load
+
+
+@pytest.fixture
+def judge(vocabulary: Vocabulary, settings: Settings) -> Judge:
+    """Evaluate rules over one kernel whose facts are given; what is not given is NULL."""
+    types = {Kind.NUMBER: "DOUBLE", Kind.TEXT: "VARCHAR", Kind.BOOLEAN: "BOOLEAN"}
+
+    def evaluate(*rules: Rule, **facts: Value) -> list[Evaluation]:
+        program = compile_program(rules, settings, vocabulary)
+        columns = [name for name in program.columns if name in vocabulary.symbols]
+        parts = [
+            f"CAST(${name} AS {types[vocabulary.symbols[name].kind]}) AS {quote(name)}"
+            for name in columns
+        ]
+        with duckdb.connect(":memory:") as connection:
+            connection.execute(
+                f"CREATE TABLE facts AS SELECT 'v1' AS variant_id, {', '.join(parts)}",
+                {name: facts.get(name) for name in columns},
+            )
+            return run_program(connection, program, "facts", key="variant_id", run_id="r1")
+
+    return evaluate

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+
+import pytest
+
+from advisor.rules import Evaluation, Outcome, Rule, Settings, collect
+from advisor.rules.collect import NamedLaunch
+from advisor.rules.rule import Collect
+from tests.support.sample_rule import RULE, Load
+
+
+@pytest.fixture
+def rule(load_rule: Load) -> Rule:
+    return load_rule(RULE)
+
+
+def unknown(
+    rule: Rule, variant: str, cap: float | None, *sections: str, metrics: tuple[str, ...] = ()
+) -> Evaluation:
+    return Evaluation(
+        rule=replace(rule, collect=Collect(sections=sections, metrics=metrics)),
+        run_id="r1",
+        variant_id=variant,
+        outcome=Outcome.UNKNOWN,
+        values={},
+        cap=cap,
+    )
+
+
+LAUNCHES = [
+    NamedLaunch(variant_id="v1", function="copy"),
+    NamedLaunch(variant_id="v1", function="copy"),
+    NamedLaunch(variant_id="v3", function="other"),
+    NamedLaunch(variant_id="v2", function="sum"),
+    *[NamedLaunch(variant_id="v1", function="copy")] * 9,
+]
+
+
+def test_asks_for_every_section_of_the_kernels_worth_most(rule: Rule, settings: Settings) -> None:
+    found = [
+        unknown(rule, "v1", 6.0, "A", "B"),
+        unknown(rule, "v1", 6.0, "B", metrics=("m",)),
+        unknown(rule, "v2", 4.0, "C"),
+        unknown(rule, "v3", 0.1, "D"),
+    ]
+    result = collect(found, LAUNCHES, settings.collect, "./app --n 5")
+    assert result is not None
+    assert result.sections == ("A", "B", "C")
+    assert result.variant_ids == ("v1", "v2")
+    assert result.value == 10
+    # copy and sum match 12 launches; the third of copy comes after sum, as the fourth match.
+    assert result.command == (
+        "ncu --section A --section B --section C --metrics m"
+        " -k 'regex:^(copy|sum)$' -c 4 ./app --n 5"
+    )
+
+
+def test_has_nothing_to_ask_where_nothing_is_unknown(rule: Rule, settings: Settings) -> None:
+    fires = replace(unknown(rule, "v1", 1.0, "A"), outcome=Outcome.FIRES)
+    assert collect([fires], LAUNCHES, settings.collect) is None
+
+
+@pytest.mark.parametrize("cap", [0.0, None])
+def test_does_not_ask_about_what_cannot_save_time(
+    cap: float | None, rule: Rule, settings: Settings
+) -> None:
+    assert collect([unknown(rule, "v1", cap, "A")], LAUNCHES, settings.collect) is None
+
+
+def test_quotes_hostile_names_for_the_shell(rule: Rule, settings: Settings) -> None:
+    launches = [NamedLaunch(variant_id="v1", function="a'; rm -rf $(x) b")]
+    result = collect([unknown(rule, "v1", 1.0, "A")], launches, settings.collect)
+    assert result is not None
+    words = shlex.split(result.command)
+    assert words[words.index("-k") + 1] == r"regex:^(a';\ rm\ \-rf\ \$\(x\)\ b)$"

@@ -1,0 +1,66 @@
+"""Every test inside every shipped rule, through the SQL of production."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from advisor.facts import Vocabulary, load_vocabulary
+from advisor.rules import (
+    ExampleResult,
+    Outcome,
+    Settings,
+    load_rules,
+    load_settings,
+    run_examples,
+)
+from tests.support.sample_rule import RULE, Load
+
+
+@cache
+def results() -> list[ExampleResult]:
+    vocabulary = load_vocabulary()
+    settings = load_settings(vocabulary.symbols)
+    rules = load_rules(vocabulary, settings=settings)
+    return run_examples(rules, vocabulary=vocabulary, settings=settings)
+
+
+@pytest.mark.parametrize(
+    "result", results(), ids=lambda result: f"{result.rule.id}: {result.example.name}"
+)
+def test_comes_out_as_the_rule_says(result: ExampleResult) -> None:
+    assert result.problems == ()
+
+
+def _bent(text: str, load_rule: Load, vocabulary: Vocabulary, settings: Settings) -> ExampleResult:
+    """Return the result of the first example of a rule."""
+    return run_examples([load_rule(text)], vocabulary=vocabulary, settings=settings)[0]
+
+
+def test_says_which_outcome_was_found(
+    load_rule: Load, vocabulary: Vocabulary, settings: Settings
+) -> None:
+    text = RULE.replace("{load_efficiency: 0.5, l1_utilization: 0.9, d", "{load_efficiency: 0.8, d")
+    result = _bent(text, load_rule, vocabulary, settings)
+    assert result.outcome is Outcome.SILENT
+    assert result.problems == ("expected fires, found silent",)
+
+
+def test_says_what_had_no_value(
+    load_rule: Load, vocabulary: Vocabulary, settings: Settings
+) -> None:
+    text = RULE.replace("{load_efficiency: 0.5, l1_utilization: 0.9, d", "{d")
+    result = _bent(text, load_rule, vocabulary, settings)
+    assert result.problems == ("expected fires, found unknown (no value for load_efficiency)",)
+
+
+def test_compares_gain_and_evidence(
+    load_rule: Load, vocabulary: Vocabulary, settings: Settings
+) -> None:
+    text = RULE.replace("expect: fires}", "expect: fires, gain: 0.4, evidence: none}")
+    result = _bent(text, load_rule, vocabulary, settings)
+    assert result.problems == (
+        "expected likely gain 0.4 s, found 0.5 s",
+        "expected evidence 'none', found '50 % used in 1.00 s'",
+    )

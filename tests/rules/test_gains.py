@@ -1,0 +1,156 @@
+"""Every named estimator by hand, the cut, and times under assumptions."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from advisor.facts import Vocabulary
+from advisor.rules.estimators import load_estimators
+from advisor.rules.gains import Raw, Seconds, cut
+from tests.support.sample_rule import RULE, Judge, Load
+
+TIMES = st.none() | st.floats(-1e3, 1e3)
+
+# A kernel of 1 ms, in which schedulers issue in 40 % of the cycles; no roof is known.
+KERNEL = {"load_efficiency": 0.5, "duration": 1e-3, "issue_slot_utilization": 0.4}
+
+
+ESTIMATES = [
+    # The roof takes 0.3 ms: at 75 % of it 0.4, at 87.5 % 0.342857.
+    ("estimator: cap_sol", {"t_sol": 3e-4}, (6e-4, 6.571428571e-4, 7e-4)),
+    # Half of the cycles stalled, 60 % of them idle: 0.3 ms; all of the half at most.
+    ("estimator: stall_fraction, share: wasted * 2.5", {}, (1.5e-4, 3e-4, 5e-4)),
+    # A fifth of the traffic for nothing on a level half busy.
+    (
+        "estimator: excess_traffic, wasted: wasted, busy: l2_utilization",
+        {"l2_utilization": 0.5},
+        (5e-5, 1e-4, 2e-4),
+    ),
+    # 1.25 waves take the time of 2: 0.75 of 2 is lost, a whole wave of 2 at most.
+    ("estimator: tail", {"waves": 1.25}, (1.875e-4, 3.75e-4, 5e-4)),
+    # From 25 to 50 % occupancy: half the time at most, 60 % idle of it, and half of that.
+    (
+        "estimator: occupancy_latency, now: occupancy_achieved, possible: wasted * 2.5",
+        {"occupancy_achieved": 0.25},
+        (7.5e-5, 1.5e-4, 5e-4),
+    ),
+    # 0.8 ms of traffic: half of it at a factor of 2, three quarters at 4.
+    (
+        "estimator: bytes_ratio, likely_factor: wasted * 10, high_factor: wasted * 20",
+        {"t_dram": 8e-4},
+        (2e-4, 4e-4, 6e-4),
+    ),
+    # 0.6 ms on a pipe, five times as fast on another.
+    (
+        "estimator: peak_ratio, pipe_time: t_fp64, factor: wasted * 25",
+        {"t_fp64": 6e-4},
+        (2.4e-4, 4.8e-4, 4.8e-4),
+    ),
+    (
+        "estimator: heuristic_band, low_share: wasted / 2, likely_share: wasted,"
+        " high_share: wasted * 2",
+        {},
+        (1e-4, 2e-4, 4e-4),
+    ),
+]
+
+
+@pytest.mark.parametrize(("gain", "facts", "expected"), ESTIMATES)
+def test_estimates_what_is_worked_out_by_hand(
+    gain: str,
+    facts: dict[str, float],
+    expected: tuple[float, float, float],
+    load_rule: Load,
+    judge: Judge,
+) -> None:
+    rule = load_rule(re.sub(r"gain: .*", f"gain: {{{gain}}}", RULE))
+    found = judge(rule, **KERNEL, l1_utilization=0.9, **facts)[0].gain
+    assert found is not None
+    assert (found.low, found.likely, found.high) == pytest.approx(expected)
+
+
+def test_tests_every_estimator(vocabulary: Vocabulary) -> None:
+    tested = {re.split(r"[:,]", gain)[1].strip() for gain, _, _ in ESTIMATES}
+    assert tested == set(load_estimators(vocabulary.symbols))
+
+
+@given(duration=TIMES, low=TIMES, likely=TIMES, high=TIMES, floor=TIMES, achievable=TIMES)
+def test_promises_nothing_beyond_the_caps(
+    duration: float | None,
+    low: float | None,
+    likely: float | None,
+    high: float | None,
+    floor: float | None,
+    achievable: float | None,
+) -> None:
+    raw = Raw(
+        duration=duration,
+        low=low,
+        likely=likely,
+        high=high,
+        floor=floor,
+        floor_achievable=achievable,
+    )
+    gain = cut(raw)
+    if None in (duration, low, likely, high):
+        assert gain is None
+        return
+    assert gain is not None
+    assert duration is not None
+    assert 0 <= gain.low <= gain.likely <= gain.high
+    assert gain.high <= max(0, duration - (floor or 0))
+    assert gain.likely <= max(0, duration - (achievable or 0))
+
+
+def test_cuts_likely_at_the_achievable_and_high_at_the_profiled_roof() -> None:
+    raw = Raw(duration=10, low=1, likely=9, high=9, floor=4, floor_achievable=5)
+    assert cut(raw) == Seconds(low=1, likely=5, high=6)
+
+
+def test_recomputes_the_roof_under_assumptions(load_rule: Load, judge: Judge) -> None:
+    # 0.9 ms of 1 ms are traffic at 1 TB/s, 0.2 ms are work. A third of the bytes takes 0.3 ms, so
+    # 0.7 ms can be saved; a tenth would take 0.09 ms, and then work is the roof: 0.8 ms.
+    facts = {
+        "duration": 1e-3, "dram_bytes": 9e8, "peak_dram_bandwidth": 1e12, "t_dram": 9e-4,
+        "flops_fp32": 2e9, "peak_fp32": 1e13, "t_fp32": 2e-4, "t_compute": 2e-4, "t_sol": 9e-4,
+        "t_sol_complete": True, "load_efficiency": 0.5, "l1_utilization": 0.9,
+    }  # fmt: skip
+    for factor, cap in ((1, 1e-4), (3, 7e-4), (10, 8e-4)):
+        text = RULE.replace("gain:", f"assumes: {{dram_bytes: dram_bytes / {factor}}}\ngain:")
+        found = judge(load_rule(text), **facts)[0]
+        assert found.cap == pytest.approx(cap)
+        assert found.gain is not None
+        assert found.gain.high == pytest.approx(min(cap, 9e-4))
+
+
+def test_scales_what_was_added_over_launches(load_rule: Load, judge: Judge) -> None:
+    # Launches with different clocks: the sum of their times, 0.8 ms, is not total bytes over mean
+    # bandwidth, 0.9 ms. Half of the bytes takes half of the sum.
+    facts = {
+        "duration": 1e-3, "dram_bytes": 9e8, "peak_dram_bandwidth": 1e12, "t_dram": 8e-4,
+        "t_sol": 8e-4, "t_sol_complete": True, "load_efficiency": 0.5, "l1_utilization": 0.9,
+    }  # fmt: skip
+    text = RULE.replace("gain:", "assumes: {dram_bytes: dram_bytes / 2}\ngain:")
+    assert judge(load_rule(text), **facts)[0].cap == pytest.approx(6e-4)
+
+
+def test_changes_nothing_where_the_assumption_is_unknown(load_rule: Load, judge: Judge) -> None:
+    facts = {
+        "duration": 1e-3, "dram_bytes": 9e8, "peak_dram_bandwidth": 1e12, "t_dram": 9e-4,
+        "t_sol": 9e-4, "t_sol_complete": True, "load_efficiency": 0.5, "l1_utilization": 0.9,
+    }  # fmt: skip
+    text = RULE.replace("gain:", "assumes: {dram_bytes: dram_bytes - dram_read_bytes}\ngain:")
+    assert judge(load_rule(text), **facts)[0].cap == pytest.approx(1e-4)
+
+
+def test_takes_the_busiest_resource_for_a_roof_where_that_is_incomplete(
+    load_rule: Load, judge: Judge
+) -> None:
+    # Memory was 80 % busy: at least 0.8 of 1 ms; at 90 % of the peak that is 0.8889 ms.
+    facts = {"duration": 1e-3, "dram_utilization": 0.8, "compute_utilization": 0.3}
+    found = judge(load_rule(RULE), **facts, load_efficiency=0.5, l1_utilization=0.9)[0]
+    assert (found.cap, found.cap_likely) == pytest.approx((2e-4, 1e-3 * (1 - 0.8 / 0.9)))

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from advisor.errors import ConfigError, RuleError
+from advisor.facts import Vocabulary
+from advisor.rules import Outcome, Severity, load_rules
+from advisor.rules.load import rule_paths
+from advisor.rules.thresholds import Override
+from advisor.resources import data_dir
+from tests.support.sample_rule import RULE, Judge, Load, Write
+
+
+def test_reads_what_a_rule_says(load_rule: Load) -> None:
+    rule = load_rule(RULE)
+    assert (rule.id, rule.family, rule.severity) == ("sample/slow", "sample", Severity.WARNING)
+    assert {"duration", "l1_utilization", "load_efficiency"} <= set(rule.reads)
+    assert rule.thresholds["wasted"].value == 0.2
+    assert [example.expect for example in rule.examples] == [
+        Outcome.FIRES,
+        Outcome.SILENT,
+        Outcome.RULED_OUT,
+        Outcome.UNKNOWN,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place", "problem"),
+    [
+        ("why: It is", "wy: It is", r":13:1", "unknown key 'wy'"),
+        ("why: It is a sample.\n", "", "", "the key 'why' is missing"),
+        ("severity: warning", "severity: loud", ":3:11", "'warning'"),
+        ("id: sample/slow", "id: sample/fast", ":1:5", "the path says 'sample/slow'"),
+        ("when: load_efficiency", "when: load_eficiency", ":8:7", "load_eficiency"),
+        ("when: load_efficiency", "when: duration", ":8:", ""),
+        ("likely: duration * 0.5", "likely: load_efficiency * 0.5", ":11:", ""),
+        ("value: 0.2,", "value: 2e-1,", ":7:19", "expected a number"),
+        (", source: uncalibrated}", "}", ":7:11", "the key 'source' is missing"),
+        ("{value: 0.2", "{value: 0.2, unit: parsec", ":7:", "parsec"),
+        ("< 1 - wasted", "< 0.8", ":7:3", "the threshold 'wasted' is not used"),
+        ("wasted: {v", "duration: {v", ":7:13", "'duration' is a fact"),
+        ("because: \"L1 is {{ l1_utilization", "because: \"L1 is {{ l1_utilisation", ":10:", "l1_utilisation"),
+        (" used in {{ duration | seconds }}", "", ":12:11", "too few numbers"),
+        ('["Raise {{ load_efficiency | percent }}."]', "[]", ":14:17", "no recommendation"),
+        ("{name: silent, facts: {load_efficiency: 0.9}, expect: silent}", "{name: f, facts: {load_efficiency: 0.5}, expect: fires}", ":19:", "no test that is silent"),
+        ("{load_efficiency: 0.9}, expect: silent", "{load_eficiency: 0.9}, expect: silent", ":20:", "unknown fact 'load_eficiency'"),
+        ("{load_efficiency: 0.9}, expect: silent", "{load_efficiency: high}, expect: silent", ":20:", "expected a number for 'load_efficiency'"),
+        ("expect: silent", "expect: quiet", ":20:", "'not applicable'"),
+    ],
+)  # fmt: skip
+def test_refuses_a_rule_that_is_wrong_and_says_where(
+    old: str, new: str, place: str, problem: str, load_rule: Load
+) -> None:
+    assert RULE.count(old) >= 1
+    with pytest.raises(RuleError) as caught:
+        load_rule(RULE.replace(old, new, 1))
+    assert problem in caught.value.problem
+    assert caught.value.at is not None
+    assert f"slow.yaml{place}" in str(caught.value.at)
+
+
+def test_proposes_the_name_that_was_meant(load_rule: Load) -> None:
+    with pytest.raises(RuleError) as caught:
+        load_rule(RULE.replace("when: load_efficiency", "when: load_eficiency"))
+    assert "load_efficiency" in (caught.value.hint or "")
+
+
+def test_wants_a_test_of_what_does_not_apply(load_rule: Load) -> None:
+    text = RULE.replace("mechanism:", "applies_to: compute_capability > 7\nmechanism:")
+    with pytest.raises(RuleError, match="no test that is not applicable"):
+        load_rule(text)
+
+
+def test_refuses_an_estimator_that_is_not_known(load_rule: Load) -> None:
+    gain = re.sub(r"gain: .*", "gain: {estimator: tal}", RULE)
+    with pytest.raises(RuleError, match="unknown estimator 'tal'") as caught:
+        load_rule(gain)
+    assert caught.value.hint == "did you mean 'tail'?"
+
+
+def test_refuses_a_missing_parameter_of_an_estimator(load_rule: Load) -> None:
+    gain = re.sub(r"gain: .*", "gain: {estimator: stall_fraction}", RULE)
+    with pytest.raises(RuleError, match="the key 'share' is missing"):
+        load_rule(gain)
+
+
+def test_leaves_out_what_is_not_enabled(write_rule: Write, vocabulary: Vocabulary) -> None:
+    rules = load_rules(vocabulary, [write_rule(RULE + "enabled: false\n")])
+    assert "sample/slow" not in {rule.id for rule in rules}
+
+
+def test_extends_a_rule_with_other_keys(write_rule: Write, vocabulary: Vocabulary) -> None:
+    text = (
+        "id: roofline/dram-bound\nextends: roofline/dram-bound\nseverity: error\n"
+        "threshold: {fused: {value: 4, source: our own}}\n"
+    )
+    rules = load_rules(vocabulary, [write_rule(text, "roofline/dram-bound")])
+    rule = next(rule for rule in rules if rule.id == "roofline/dram-bound")
+    assert rule.severity is Severity.ERROR
+    assert (rule.thresholds["fused"].value, rule.thresholds["near"].value) == (4, 0.8)
+    assert "pack" in rule.thresholds["fused"].origin
+
+
+def test_refuses_a_second_rule_of_the_same_id(write_rule: Write, vocabulary: Vocabulary) -> None:
+    text = (data_dir("rules") / "roofline" / "stop.yaml").read_text()
+    with pytest.raises(RuleError, match="'roofline/stop' exists"):
+        load_rules(vocabulary, [write_rule(text, "roofline/stop")])
+
+
+def test_refuses_to_extend_what_is_not_there(write_rule: Write, vocabulary: Vocabulary) -> None:
+    text = RULE + "extends: roofline/stpo\n"
+    with pytest.raises(RuleError, match="no rule 'roofline/stpo'") as caught:
+        load_rules(vocabulary, [write_rule(text)])
+    assert caught.value.hint == "did you mean 'roofline/stop'?"
+
+
+def test_takes_a_threshold_from_the_configuration(
+    write_rule: Write, vocabulary: Vocabulary, judge: Judge
+) -> None:
+    new = {"sample/slow": {"wasted": Override(value=0.6, origin="advisor.yaml")}}
+    rules = load_rules(vocabulary, [write_rule()], overrides=new)
+    rule = next(rule for rule in rules if rule.id == "sample/slow")
+    assert rule.thresholds["wasted"].origin == "advisor.yaml"
+    # 0.5 is not below 1 - 0.6, so the rule that fired by default is silent.
+    assert judge(rule, load_efficiency=0.5, duration=1.0) == []
+
+
+@pytest.mark.parametrize(
+    ("rule_id", "threshold", "hint"),
+    [
+        ("sample/slow", "wastd", "did you mean 'wasted'?"),
+        ("sample/slwo", "wasted", "did you mean 'sample/slow'?"),
+    ],
+)
+def test_refuses_a_configuration_that_names_nothing(
+    rule_id: str, threshold: str, hint: str, write_rule: Write, vocabulary: Vocabulary
+) -> None:
+    new = {rule_id: {threshold: Override(value=1, origin="advisor.yaml")}}
+    with pytest.raises(ConfigError) as caught:
+        load_rules(vocabulary, [write_rule()], overrides=new)
+    assert caught.value.hint == hint
+
+
+def test_names_a_directory_that_is_not_there(tmp_path: Path, vocabulary: Vocabulary) -> None:
+    with pytest.raises(RuleError, match="no such directory"):
+        load_rules(vocabulary, [tmp_path / "none"])
+
+
+def test_loads_every_rule_file_that_is_shipped(vocabulary: Vocabulary) -> None:
+    paths = list(rule_paths(data_dir("rules")))
+    assert len(load_rules(vocabulary)) == len(paths) >= 60

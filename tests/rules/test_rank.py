@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from advisor.rules import Evaluation, Outcome, Rule, Seconds, rank
+from tests.support.sample_rule import RULE, Load
+
+
+@pytest.fixture
+def rule(load_rule: Load) -> Rule:
+    return load_rule(RULE)
+
+
+def finding(
+    rule: Rule,
+    name: str,
+    likely: float | None,
+    *,
+    cap: float = 10,
+    cause: str | None = None,
+    variant: str = "v1",
+    confidence: float = 1,
+    high: float | None = None,
+) -> Evaluation:
+    gain = None
+    if likely is not None:
+        gain = Seconds(low=likely / 2, likely=likely, high=likely if high is None else high)
+    return Evaluation(
+        rule=replace(rule, id=f"sample/{name}", mechanism=cause or name),
+        run_id="r1",
+        variant_id=variant,
+        outcome=Outcome.FIRES,
+        values={},
+        gain=gain,
+        cap=cap,
+        cap_likely=cap,
+        confidence=confidence,
+    )
+
+
+def names(found: list[Evaluation]) -> list[str]:
+    return [action.evaluation.rule.id.removeprefix("sample/") for action in rank(found)]
+
+
+def test_puts_the_most_likely_seconds_first(rule: Rule) -> None:
+    found = [
+        finding(rule, "small", 1),
+        finding(rule, "doubtful", 6, variant="v2", confidence=0.2),
+        finding(rule, "large", 3, variant="v3"),
+        finding(rule, "unmeasured", None),
+    ]
+    assert names(found) == ["large", "doubtful", "small", "unmeasured"]
+    assert [action.position for action in rank(found)] == [1, 2, 3, 4]
+
+
+def test_gives_one_action_for_one_cause(rule: Rule) -> None:
+    found = [finding(rule, "a", 1, cause="x"), finding(rule, "b", 2, cause="x")]
+    actions = rank(found)
+    assert names(found) == ["b"]
+    assert [each.rule.id for each in actions[0].also] == ["sample/a"]
+
+
+def test_keeps_causes_of_different_kernels_apart(rule: Rule) -> None:
+    found = [finding(rule, "a", 1, cause="x"), finding(rule, "b", 2, cause="x", variant="v2")]
+    assert names(found) == ["b", "a"]
+
+
+def test_promises_no_more_than_the_kernel_could_save(rule: Rule) -> None:
+    # 10 s could be saved: the first takes 7, so 3 of 5 are left for the second, none for the third.
+    found = [finding(rule, "c", 1), finding(rule, "a", 7, high=9), finding(rule, "b", 5)]
+    first, second, third = rank(found)
+    assert (first.gain, first.after) == (Seconds(low=3.5, likely=7, high=9), ())
+    assert (second.gain, second.after) == (Seconds(low=2.5, likely=3, high=3), ("sample/a",))
+    assert (third.gain, third.after) == (
+        Seconds(low=0, likely=0, high=0),
+        ("sample/a", "sample/b"),
+    )
+
+
+def test_orders_by_what_is_left_after_the_cut(rule: Rule) -> None:
+    found = [
+        finding(rule, "a", 7),
+        finding(rule, "b", 5),
+        finding(rule, "other", 4, variant="v2"),
+    ]
+    assert names(found) == ["a", "other", "b"]
+
+
+def test_ranks_only_what_fires(rule: Rule) -> None:
+    out = replace(finding(rule, "a", 1), outcome=Outcome.RULED_OUT)
+    assert rank([out]) == []

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import pytest
+
+from advisor.errors import Location, RuleError
+from advisor.facts import Vocabulary
+from advisor.rules.templates import Wording
+from advisor.wording import NO_BREAK
+
+AT = Location(name="rule.yaml", line=3, column=5)
+
+
+def filled(text: str, vocabulary: Vocabulary, **values: float | str | bool | None) -> str:
+    wording = Wording()
+    template = wording.read(text, vocabulary.symbols, AT)
+    return wording.fill(template, values).replace(NO_BREAK, " ")
+
+
+def test_fills_in_numbers_with_their_units(vocabulary: Vocabulary) -> None:
+    text = "{{ load_efficiency | percent }} in {{ duration | seconds }}, {{ dram_bytes | bytes }}"
+    shown = filled(text, vocabulary, load_efficiency=0.25, duration=4e-4, dram_bytes=1.5e9)
+    assert shown == "25 % in 400 µs, 1.50 GB"
+
+
+def test_says_unknown_where_there_is_no_value(vocabulary: Vocabulary) -> None:
+    text = "{{ limiter }}, {{ duration | seconds }}"
+    assert filled(text, vocabulary, limiter=None, duration=None) == "unknown, unknown"
+
+
+def test_chooses_words_by_a_condition(vocabulary: Vocabulary) -> None:
+    text = "{% if limiter == 'memory' %}bytes{% else %}other{% endif %}"
+    assert filled(text, vocabulary, limiter="memory") == "bytes"
+    assert filled(text, vocabulary, limiter=None) == "other"
+
+
+def test_leaves_hostile_text_for_the_report_to_escape(vocabulary: Vocabulary) -> None:
+    text = "{{ limiter }}"
+    assert filled(text, vocabulary, limiter="{{ 1/0 }}<b>") == "{{ 1/0 }}<b>"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{{ ''.__class__ }}", "cannot use Getattr"),
+        ("{{ duration.__class__ }}", "cannot use Getattr"),
+        ("{{ limiter[0] }}", "cannot use Getitem"),
+        ("{{ range(9) }}", "cannot use Call"),
+        ("{% for x in limiter %}{% endfor %}", "cannot use For"),
+        ("{% set x = 1 %}", "cannot use Assign"),
+        ("{{ 'a' * 1000000000 }}", "cannot use Mul"),
+        ("{{ limiter ~ limiter }}", "cannot use Concat"),
+        ("{% include 'x' %}", "cannot use Include"),
+        ("{% macro f() %}{% endmacro %}", "cannot use Macro"),
+        ("{% if duration < 3 %}{% endif %}", "compares with == and !="),
+        ("{{ duration }}", "'duration' has no filter"),
+        ("{{ duration | secnds }}", "secnds"),
+        ("{{ duratoin | seconds }}", "unknown name 'duratoin'"),
+        ("{{ duration", "the template is wrong"),
+        ("x" * 2001, "longer than"),
+    ],
+)
+def test_refuses_what_a_template_must_not_do(
+    text: str, problem: str, vocabulary: Vocabulary
+) -> None:
+    with pytest.raises(RuleError) as caught:
+        Wording().read(text, vocabulary.symbols, AT)
+    assert problem in caught.value.problem
+    assert caught.value.at is not None
+    assert caught.value.at.line == 3
+
+
+def test_finds_the_line_of_a_wrong_name(vocabulary: Vocabulary) -> None:
+    with pytest.raises(RuleError) as caught:
+        Wording().read("fine\n{{ duratoin | seconds }}", vocabulary.symbols, AT)
+    assert caught.value.at is not None
+    assert (caught.value.at.line, caught.value.at.column) == (4, 4)
+    assert caught.value.hint == "did you mean 'duration'?"
