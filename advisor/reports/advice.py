@@ -148,9 +148,10 @@ def _card(
 
 def _result(evaluation: Evaluation, place: Ranked | None, command: str) -> RuleResult:
     rule = evaluation.rule
-    gain = evaluation.gain if place is None else place.gain
+    gain = evaluation.gain
+    overlap = f" Overlaps with {', '.join(place.after)}." if place and place.after else ""
     said = {
-        Outcome.FIRES: evaluation.evidence,
+        Outcome.FIRES: evaluation.evidence + overlap,
         Outcome.RULED_OUT: _sentence(evaluation.because or ""),
         Outcome.UNKNOWN: _needs(evaluation),
     }[evaluation.outcome]

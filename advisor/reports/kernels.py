@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from advisor.facts import Vocabulary
 from advisor.reports import numbers
@@ -48,7 +48,7 @@ def kernel(
         id=str(row["variant_id"]),
         name=text(row, "kernel_name") or "unnamed kernel",
         short_name=text(row, "short_name") or "unnamed kernel",
-        launch_shape=text(row, "launch_shape") or "launch shape unknown",
+        launch_shape=_shape(row),
         registers=number(row, "registers_per_thread"),
         launch_count=whole(row, "launch_count"),
         launches_excluded=whole(row, "launches_excluded"),
@@ -86,6 +86,22 @@ def kernel(
         actions=actions,
         flags=tuple(_flags(row)),
     )
+
+
+def _shape(row: Row) -> str:
+    """Return grid × block, a size that is 1 left out."""
+    sides = [[number(row, f"{part}_{axis}") for axis in "xyz"] for part in ("grid", "block")]
+    if any(side[0] is None for side in sides):
+        return text(row, "launch_shape") or "launch shape unknown"
+    return " × ".join(_extent(side) for side in sides)
+
+
+def _extent(sides: Sequence[float | None]) -> str:
+    kept = [side or 1.0 for side in sides]
+    while len(kept) > 1 and kept[-1] == 1:
+        kept.pop()
+    extent = "·".join(numbers.fixed(side) for side in kept)
+    return extent if len(kept) == 1 else f"({extent})"
 
 
 def _roof_name(row: Row) -> str:
@@ -187,7 +203,7 @@ def _kind(row: Row, entry: Entry, vocabulary: Vocabulary) -> str:
         return f"{numbers.percent(of)} {entry.of_what}"
     launches = whole(row, "launch_count")
     if entry.name == "duration":
-        return "measured, 1 launch, no spread" if launches == 1 else f"sum of {launches:,} launches"
+        return "measured, 1 launch" if launches == 1 else f"sum of {launches:,} launches"
     if entry.name == "flops":
         return text(row, "work_source") or "derived"
     if entry.name == "t_sol":

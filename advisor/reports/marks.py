@@ -26,6 +26,7 @@ _LEAST_RADIUS = 4.0
 _COMPACT = 2 / 3
 _AT_THE_EDGE = 14.0
 _RING = 4.0
+_COMPACT_NAME = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,9 +85,18 @@ def share_spot(placement: Placement, kernel: Kernel, frame: Frame, size: Size) -
     )
 
 
+def chart_name(kernel: Kernel, size: Size) -> str:
+    """Return a kernel's name as a chart writes it: only its tail on a phone."""
+    name = kernel.short_name
+    if size.compact and len(name) > _COMPACT_NAME:
+        return "…" + name[-_COMPACT_NAME:]
+    return name
+
+
 def name_marks(
     spots: Sequence[Spot],
     around: Surroundings,
+    size: Size,
     second: Callable[[Spot], str],
     describe: Callable[[Spot], str],
 ) -> tuple[Mark, ...]:
@@ -97,7 +107,7 @@ def name_marks(
             x=spot.x,
             y=spot.y,
             radius=spot.radius,
-            name=spot.kernel.short_name,
+            name=chart_name(spot.kernel, size),
             second=second(spot),
         )
         for spot in spots

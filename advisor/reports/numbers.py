@@ -108,7 +108,7 @@ def scaled(value: float | None, unit: str, significant: int = 4) -> tuple[str, s
     """
     if not known(value):
         return UNKNOWN, ""
-    name = "" if unit == "1" else unit
+    name = {"1": "", "cycle": "cycles"}.get(unit, unit)
     if unit in _PLAIN:
         whole = float(value).is_integer() and abs(value) < 1e15
         return fixed(value) if whole else digits(value, significant), name

@@ -66,6 +66,10 @@ class Paper:
             ) or [head.rstrip()]
             head = lead
 
+    def command(self, text: str) -> None:
+        """Write a command on one line, however long, so that it can be copied."""
+        self.lines.append("  " + self._clean(text).replace("\n", " "))
+
     def row(self, cells: Sequence[str], widths: Sequence[int]) -> None:
         """Write cells in columns: a negative width aligns to the right, 0 takes what is left."""
         parts: list[str] = []

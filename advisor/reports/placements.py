@@ -49,10 +49,11 @@ def rooflines(
     rows: Sequence[Row], limits: Sequence[Ceiling], *, device: str, simulated: bool
 ) -> tuple[Roofline, ...]:
     """Return a chart per precision that matters: by its share of the work, or of the time."""
-    drawn = [name for name in PRECISIONS if _matters(rows, name)]
+    used = [name for name in PRECISIONS if any(number(row, f"flops_{name}") for row in rows)]
     charts = [
-        _roofline(rows, name, limits, device=device, simulated=simulated, drawn=drawn)
-        for name in drawn
+        _roofline(rows, name, limits, device=device, simulated=simulated, used=used)
+        for name in used
+        if _matters(rows, name)
     ]
     return tuple(sorted(charts, key=lambda chart: -_time(rows, chart.placements)))
 
@@ -96,10 +97,10 @@ def _roofline(
     *,
     device: str,
     simulated: bool,
-    drawn: Sequence[str],
+    used: Sequence[str],
 ) -> Roofline:
     placements = tuple(p for row in rows if (p := _placement(row, precision, limits)) is not None)
-    shown = [c for c in limits if _belongs(c, precision, drawn)]
+    shown = [c for c in limits if _belongs(c, precision, used)]
     return Roofline(
         id=precision,
         label=LABELS[precision],
@@ -109,16 +110,16 @@ def _roofline(
         placements=placements,
         unplaced=tuple(_unplaced(rows)),
         simulated=simulated,
-        remarks=tuple(_unused(limits, drawn)),
+        remarks=tuple(_unused(limits, used)),
     )
 
 
-def _belongs(ceiling: Ceiling, precision: str, drawn: Sequence[str]) -> bool:
+def _belongs(ceiling: Ceiling, precision: str, used: Sequence[str]) -> bool:
     """Tell whether a ceiling is drawn: memory levels, and the precisions that kernels use."""
     if ceiling.unit == "B/s":
         return ceiling.resource in _DRAWN_MEMORY
     return ceiling.resource == precision or (
-        ceiling.kind == "profiled" and ceiling.resource in drawn
+        ceiling.kind == "profiled" and ceiling.resource in used
     )
 
 
@@ -169,9 +170,9 @@ def _unplaced(rows: Sequence[Row]) -> Iterable[Unplaced]:
             )
 
 
-def _unused(limits: Sequence[Ceiling], drawn: Sequence[str]) -> Iterable[str]:
+def _unused(limits: Sequence[Ceiling], used: Sequence[str]) -> Iterable[str]:
     """Return a line for the matrix pipe where no kernel uses it."""
-    if "tensor" in drawn:
+    if "tensor" in used:
         return
     for ceiling in limits:
         if ceiling.resource == "tensor" and ceiling.unit == "FLOP/s":

@@ -54,7 +54,7 @@ def draw_plane(plane: Plane, kernels: Mapping[str, Kernel], size: Size) -> Drawi
         edge_texts=(),
         ridge=None,
         remark=None,
-        marks=name_marks(spots, around, _second_line, _position),
+        marks=name_marks(spots, around, size, _second_line, _position),
         levels=(),
         listing=None,
         zoomable=False,

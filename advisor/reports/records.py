@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 SCHEMA_VERSION = "1.0"
+_NAMED_KERNELS = 6
 
 CeilingKind = Literal["profiled", "achievable", "nominal"]
 Outcome = Literal["fires", "ruled out", "unknown"]
@@ -105,6 +106,16 @@ class Action:
     confidence_reason: str
     next_command: str
     references: tuple[str, ...] = ()
+
+    @property
+    def shown_kernels(self) -> tuple[KernelName, ...]:
+        """Return the kernels that a card names."""
+        return self.kernels[:_NAMED_KERNELS]
+
+    @property
+    def more_kernels(self) -> int:
+        """Return how many it does not name."""
+        return len(self.kernels) - len(self.shown_kernels)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -269,7 +280,6 @@ class RuleResult:
     text: str
     gain: Gain | None
     unchecked: tuple[str, ...] = ()
-    collect: str = ""
     next_command: str = ""
 
 

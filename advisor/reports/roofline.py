@@ -29,6 +29,7 @@ from advisor.reports.labels import (
 )
 from advisor.reports.marks import (
     Spot,
+    chart_name,
     label_boxes,
     largest,
     log_spot,
@@ -83,7 +84,7 @@ def draw_roofline(
     texts = _slope_texts(sheet, minor=False)
     ridge = _ridge(sheet)
     levels = tuple(_levels(sheet, spot, spot.kernel.id == selected) for spot in sheet.spots)
-    marks = name_marks(sheet.spots, _surroundings(sheet), _second_line(size), position)
+    marks = name_marks(sheet.spots, _surroundings(sheet), size, _second_line(size), position)
     sheet.taken.extend(box for mark in marks for box in label_boxes(mark))
     texts += _slope_texts(sheet, minor=True)
     return Drawing(
@@ -250,7 +251,7 @@ def _listed(sheet: _Sheet, row: Unplaced, index: int) -> ListedKernel:
     return ListedKernel(
         kernel_id=row.kernel_id,
         limiter=kernel.limiter,
-        name=kernel.short_name,
+        name=chart_name(kernel, sheet.size),
         note="" if sheet.size.compact else row.note,
         shape=mark_path(kernel.limiter, 4.0),
         y=_ROW * (index + 1),

@@ -160,9 +160,11 @@ def _flats(
     compute: Sequence[Ceiling], bound: Ceiling | None, memory: Sequence[Ceiling]
 ) -> list[Line]:
     widest = max((c.value for c in memory), default=None)
+    highest = max((c.value for c in compute), default=None)
     found = []
     for ceiling in compute:
-        if ceiling is not bound:
+        # The highest roof also closes the slopes of the caches, so it is drawn though it may bind.
+        if ceiling is not bound or ceiling.value == highest:
             start = -_BEYOND if widest is None else _log(ceiling.value / widest)
             y = _log(ceiling.value)
             found.append(Line(style="thin", points=((start, y), (_BEYOND, y))))

@@ -85,8 +85,9 @@ def _action(paper: Paper, action: Action) -> None:
     if gain is not None:
         span = f"  ({numbers.seconds(gain.low, 2)} to {numbers.seconds(gain.high, 2)})"
     paper.write(f"{likely}{span}  {action.title}", indent=4, first=f"{action.number:>2}")
-    names = ", ".join(kernel.short_name for kernel in action.kernels)
-    paper.write(f"{cut(names, 3 * paper.width)}", indent=4)
+    names = ", ".join(kernel.short_name for kernel in action.shown_kernels)
+    more = f" and {action.more_kernels} more" if action.more_kernels else ""
+    paper.write(cut(names, 4 * paper.width) + more, indent=4)
     paper.write(f"{action.evidence} {action.why}", indent=4)
     for step in action.steps:
         paper.write(step, indent=6, first="    -")
@@ -109,7 +110,7 @@ def _collect(paper: Paper, report: Report) -> None:
     )
     if collect.command:
         paper.write("One command settles them:")
-        paper.write(collect.command, indent=2)
+        paper.command(collect.command)
 
 
 def _conditions(paper: Paper, report: Report) -> None:
@@ -249,8 +250,6 @@ def _result(paper: Paper, result: RuleResult) -> None:
         paper.write(result.text, indent=4)
     for line in result.unchecked:
         paper.write(f"not checked: {line}", indent=4)
-    if result.collect:
-        paper.write(result.collect, indent=4)
 
 
 def _vendor(paper: Paper, report: Report, findings: Sequence[VendorFinding]) -> None:

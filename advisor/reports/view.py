@@ -30,7 +30,9 @@ from advisor.reports.records import (
 )
 from advisor.reports.rows import Row, fetch, number, text, whole
 from advisor.reports.verdict import totals, verdict
-from advisor.rules import Rule, Settings, collect, evaluate, named_launches, rank, rules_hash
+from advisor.rules import Rule, Settings, Subject, collect, named_launches, rank, rules_hash
+from advisor.rules.evaluate import run_program
+from advisor.rules.program import compile_program
 
 if TYPE_CHECKING:
     import duckdb
@@ -43,8 +45,11 @@ _VENDOR = """
     GROUP BY variant_id, rule, severity, scope
     ORDER BY estimate DESC NULLS LAST, rule
 """
+# The view is planned anew for every query, which takes longer than answering it; hence once, here.
+_TAKE = "CREATE OR REPLACE TEMP TABLE report_kernels AS SELECT * FROM kernels WHERE run_id = ?"
+_TABLE = "report_kernels"
 _KERNELS = """
-    SELECT * FROM kernels WHERE run_id = ?
+    SELECT * FROM report_kernels
     ORDER BY wasted_time DESC NULLS LAST, duration DESC NULLS LAST, variant_id
 """
 _LABELS = ("label", "configuration", "commit", "branch", "host")
@@ -83,20 +88,18 @@ def build_report(
     run = _run_row(connection, request.run_id)
     rows = _kernel_rows(connection, request)
     variants = {str(row["variant_id"]): row for row in rows}
-    evaluations = [
-        each
-        for each in evaluate(
-            connection, rules, request.run_id, vocabulary=vocabulary, settings=settings
-        )
-        if each.variant_id in variants
-    ]
+    program = compile_program(
+        [rule for rule in rules if rule.subject is Subject.KERNEL], settings, vocabulary
+    )
+    judged = run_program(connection, program, _TABLE, key="variant_id", run_id=request.run_id)
+    evaluations = [each for each in judged if each.variant_id in variants]
     ranked = rank(evaluations)
     sums = totals(rows)
     actions = advice.cards(ranked, variants, vocabulary, total=sums.duration, run_id=request.run_id)
     said = advice.results(evaluations, ranked, rows=variants, run_id=request.run_id)
-    program = text(run, "command_line") or text(run, "program")
     launches = named_launches(connection, request.run_id)
-    collection = collect(evaluations, launches, settings.collect, program)
+    command = _profiled_command(run, settings.collect.program)
+    collection = collect(evaluations, launches, settings.collect, command)
     devices, known = _devices(connection, rows)
     limits = placements.ceilings(rows, known)
     name = _device_name(run, devices)
@@ -133,7 +136,8 @@ def _run_row(connection: duckdb.DuckDBPyConnection, run_id: str) -> Row:
 
 
 def _kernel_rows(connection: duckdb.DuckDBPyConnection, request: Request) -> list[Row]:
-    rows = fetch(connection, _KERNELS, [request.run_id])
+    connection.execute(_TAKE, [request.run_id])
+    rows = fetch(connection, _KERNELS)
     if request.kernel is None:
         return rows
     try:
@@ -152,6 +156,14 @@ def _is_meant(row: Row, pattern: re.Pattern[str], word: str) -> bool:
     if word in (row["variant_id"], row["kernel_id"]):
         return True
     return any(pattern.search(str(row[name] or "")) for name in ("kernel_name", "short_name"))
+
+
+def _profiled_command(run: Row, profiler: str) -> str | None:
+    """Return what was profiled, as one types it; some profiles hold the profiler's own call."""
+    command = text(run, "command_line")
+    if command is None or PurePath(command.split(maxsplit=1)[0]).stem == profiler:
+        return text(run, "program")
+    return command
 
 
 def _devices(

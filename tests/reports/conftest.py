@@ -172,7 +172,6 @@ RESULTS = (
         severity="warning",
         text="Needs load_efficiency.",
         gain=None,
-        collect="ncu --section MemoryWorkloadAnalysis_Tables --kernel-name stream ./example",
     ),
 )
 DETAIL = {
