@@ -12,6 +12,7 @@ from advisor.readers.ncu_values import Numbers, base_factor, is_size, no_number,
 
 _CONNECTED = re.compile(r"==PROF== Connected to process \d+ \((.*)\)")
 _ERROR = "==ERROR== "
+_SUMMARY = re.compile(r" {2}\S.*, Invocations \d+")
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})  # every host's own name for itself
 _DEVICE_ATTRIBUTE = "device__attribute_"
 _DEVICE_NAME = "device__attribute_display_name"
@@ -54,6 +55,7 @@ class Notes:
     program: str | None = None
     host: str | None = None
     error: str | None = None
+    is_summary: bool = False
     launches: int = 0
     devices: dict[int, ReportedDevice] = field(default_factory=dict)
     labels: Unknown = field(default_factory=lambda: Unknown("labels without a known counter"))
@@ -66,6 +68,8 @@ class Notes:
             self.program = self.program or connected[1]
         elif line.startswith(_ERROR):
             self.error = self.error or line.removeprefix(_ERROR).strip()
+        elif line.startswith("  ") and _SUMMARY.fullmatch(line.rstrip()):
+            self.is_summary = True
 
     def process(self, program: str, host: str) -> None:
         """Take the names of a program and its host, if they say anything."""
@@ -75,9 +79,12 @@ class Notes:
     def nothing(self, what: str) -> InputError:
         """Return the error that there is no ``what``, with the profiler's own if there is one."""
         problem = f"no {what} in this file"
-        if self.error:
-            problem += f"; the profiler says: {self.error[:200]}"
         hint = "results come when the program ends, or are in a .ncu-rep file"
+        if self.is_summary:
+            problem = "only means over several launches in this file, not the launches"
+            hint = "print again without --print-summary"
+        elif self.error:
+            problem += f"; the profiler says: {self.error[:200]}"
         return InputError(problem, at=Location(name=self.name), hint=hint)
 
     def skipped(self) -> list[Skipped]:

@@ -39,6 +39,7 @@ LAUNCH = Launch(
     grid=(3, 2, 1),
     block=(32, 4, 1),
     device=1,
+    device_name="GPU One",
     context=1,
     stream=7,
     process=4242,
