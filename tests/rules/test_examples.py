@@ -58,7 +58,7 @@ def test_says_what_had_no_value(
 def test_compares_gain_and_evidence(
     load_rule: Load, vocabulary: Vocabulary, settings: Settings
 ) -> None:
-    text = RULE.replace("expect: fires}", "expect: fires, gain: 0.4, evidence: none}")
+    text = RULE.replace("expect: fires\n", "expect: fires\n    gain: 0.4\n    evidence: none\n")
     result = _bent(text, load_rule, vocabulary, settings)
     assert result.problems == (
         "expected likely gain 0.4 s, found 0.5 s",

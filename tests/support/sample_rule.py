@@ -27,7 +27,9 @@ RULE = dedent("""\
     collect: {sections: [SectionOfSample]}
     references: [none]
     tests:
-      - {name: fires, facts: {load_efficiency: 0.5, l1_utilization: 0.9, duration: 1.0}, expect: fires}
+      - name: fires
+        facts: {load_efficiency: 0.5, l1_utilization: 0.9, duration: 1.0}
+        expect: fires
       - {name: silent, facts: {load_efficiency: 0.9}, expect: silent}
       - {name: out, facts: {load_efficiency: 0.5, l1_utilization: 0.1}, expect: ruled out}
       - {name: unknown, facts: {load_efficiency: null}, expect: unknown}
