@@ -6,11 +6,11 @@ Row by row, a launch of 150 columns takes milliseconds; this way it takes micros
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 import duckdb
 
+from advisor.database import ids
 from advisor.database.arrays import Array, numbers, objects, register_arrays, register_lists
 from advisor.database.rows import PlacedLaunch
 from advisor.errors import InputError, Location
@@ -19,11 +19,9 @@ from advisor.model import Dim3, Keyed, ReferenceFinding
 _STAGED = """
     SELECT base.* EXCLUDE (row, nvtx_text),
         string_split(nvtx_text, chr(31)) AS nvtx,
-        map(staged_counters.keys, staged_counters.items) AS counters,
-        map(staged_texts.keys, staged_texts.items) AS texts
+        coalesce(staged_counters.items, []) AS counter_values
     FROM staged_base AS base
     LEFT JOIN staged_counters USING (row)
-    LEFT JOIN staged_texts USING (row)
 """
 
 
@@ -43,21 +41,10 @@ def insert_launches(
         return
     _insert_launch_table(connection, run_id, launches, quantities)
     read = [placed.launch for placed in launches]
-    _insert_lists(
-        connection,
-        run_id,
-        table="launch_keyed",
-        key="keys",
-        rows=[(x.index, name, keyed) for x in read for name, keyed in x.keyed.items()],
-    )
-    _insert_lists(
-        connection,
-        run_id,
-        table="launch_instruction",
-        key="addresses",
-        rows=[(x.index, name, keyed) for x in read for name, keyed in x.instructions.items()],
-        convert=_address,
-    )
+    keyed = [(x.index, name, keyed) for x in read for name, keyed in x.keyed.items()]
+    _insert_keyed(connection, run_id, keyed)
+    instructions = [(x.index, name, each) for x in read for name, each in x.instructions.items()]
+    _insert_instructions(connection, run_id, instructions)
     findings = [(x.index, finding) for x in read for finding in x.reference_findings]
     _insert_reference_findings(connection, run_id, findings)
 
@@ -70,10 +57,10 @@ def _insert_launch_table(
 ) -> None:
     register_arrays(connection, "staged_base", _base(run_id, launches))
     read = [placed.launch for placed in launches]
-    counters = ((tuple(x.counters), tuple(x.counters.values())) for x in read)
-    register_lists(connection, "staged_counters", counters, ordered=False)
-    texts = ((tuple(x.texts), tuple(x.texts.values())) for x in read)
-    register_lists(connection, "staged_texts", texts, ordered=False)
+    _insert_key_sets(connection, (tuple(x.counters) for x in read))
+    _insert_text_sets(connection, (x.texts for x in read))
+    counters = (_numbered(tuple(x.counters.values())) for x in read)
+    register_lists(connection, "staged_counters", counters)
     statement = ["INSERT INTO launch BY NAME SELECT * FROM (", _STAGED, ")"]
     if quantities is not None:
         statement += ["LEFT JOIN (", quantities, ") USING (launch_index)"]
@@ -92,6 +79,8 @@ def _base(run_id: str, launches: Sequence[PlacedLaunch]) -> dict[str, Array]:
         "stream": numbers([x.stream for x in read]),
         "nvtx_text": objects([_joined(x.nvtx) for x in read]),
         "started_at": numbers([x.started_at for x in read]),
+        "counter_keys": objects([_set_id(tuple(x.counters)) for x in read]),
+        "text_set": objects([_text_id(x.texts) for x in read]),
         "clock_locked": numbers([x.clock_locked for x in read]),
         "invalid_counters": numbers([x.invalid_counters for x in read]),
         **_dimensions("grid", [x.grid for x in read]),
@@ -120,31 +109,77 @@ def _joined(texts: tuple[str, ...]) -> str | None:
     return "\x1f".join(texts) if texts else None
 
 
-def _insert_lists(
-    connection: duckdb.DuckDBPyConnection,
-    run_id: str,
-    *,
-    table: str,
-    key: str,
-    rows: Sequence[tuple[int, str, Keyed]],
-    convert: Callable[[str], Any] = str,
+def _numbered(values: Sequence[float]) -> tuple[range, Sequence[float]]:
+    """Return values with their places, as ``register_lists`` takes them."""
+    return range(len(values)), values
+
+
+def _set_id(keys: tuple[str, ...]) -> str | None:
+    return ids.key_id("key set", *keys) if keys else None
+
+
+def _text_id(texts: Mapping[str, str]) -> str | None:
+    pairs = (part for pair in texts.items() for part in pair)
+    return ids.key_id("text set", *pairs) if texts else None
+
+
+def _insert_key_sets(
+    connection: duckdb.DuckDBPyConnection, sets: Iterable[tuple[str, ...]]
+) -> None:
+    """Store each list of keys once: launches of one profile mostly have the same counters."""
+    unique = {keys: _set_id(keys) for keys in sets if keys}
+    for keys, name in unique.items():
+        statement = "INSERT INTO key_set VALUES (?, ?) ON CONFLICT DO NOTHING"
+        connection.execute(statement, [name, list(keys)])
+
+
+def _insert_text_sets(
+    connection: duckdb.DuckDBPyConnection, sets: Iterable[Mapping[str, str]]
+) -> None:
+    unique = {_text_id(texts): texts for texts in sets if texts}
+    for name, texts in unique.items():
+        statement = "INSERT INTO text_set VALUES (?, map(?, ?)) ON CONFLICT DO NOTHING"
+        connection.execute(statement, [name, list(texts), list(texts.values())])
+
+
+def _insert_keyed(
+    connection: duckdb.DuckDBPyConnection, run_id: str, rows: Sequence[tuple[int, str, Keyed]]
 ) -> None:
     if not rows:
         return
-    lists: Iterator[tuple[Sequence[Any], Sequence[float]]] = (
-        ([convert(k) for k in keyed.keys], keyed.values) for _, _, keyed in rows
-    )
+    _insert_key_sets(connection, (keyed.keys for _, _, keyed in rows))
+    lists = (_numbered(keyed.values) for _, _, keyed in rows)
     register_lists(connection, "staged_lists", lists)
-    columns = {
+    more = {"key_set": objects([_set_id(keyed.keys) for _, _, keyed in rows])}
+    register_arrays(connection, "staged_rows", {**_places(rows), **more})
+    connection.execute(
+        "INSERT INTO launch_keyed BY NAME SELECT $run AS run_id, launch_index, counter, key_set,"
+        ' coalesce(items, []) AS "values" FROM staged_rows LEFT JOIN staged_lists USING (row)',
+        {"run": run_id},
+    )
+
+
+def _insert_instructions(
+    connection: duckdb.DuckDBPyConnection, run_id: str, rows: Sequence[tuple[int, str, Keyed]]
+) -> None:
+    if not rows:
+        return
+    lists = (([_address(key) for key in each.keys], each.values) for _, _, each in rows)
+    register_lists(connection, "staged_lists", lists)
+    register_arrays(connection, "staged_rows", _places(rows))
+    connection.execute(
+        "INSERT INTO launch_instruction BY NAME SELECT $run AS run_id, launch_index, counter,"
+        ' keys AS addresses, items AS "values" FROM staged_rows JOIN staged_lists USING (row)',
+        {"run": run_id},
+    )
+
+
+def _places(rows: Sequence[tuple[int, str, Keyed]]) -> dict[str, Array]:
+    return {
         "row": numbers(range(len(rows))),
         "launch_index": numbers([index for index, _, _ in rows]),
         "counter": objects([name for _, name, _ in rows]),
     }
-    register_arrays(connection, "staged_rows", columns)
-    statement = ("INSERT INTO", table, "BY NAME SELECT $run AS run_id, launch_index, counter,")
-    lists_as = f'keys AS {key}, items AS "values"'
-    joined = "FROM staged_rows JOIN staged_lists USING (row)"
-    connection.execute(" ".join((*statement, lists_as, joined)), {"run": run_id})
 
 
 def _address(key: str) -> int:

@@ -219,8 +219,9 @@ def _launches(schema: MetaData, quantities: Quantities) -> None:
         _count("invalid_counters", "counters whose value was not a finite number"),
         *(c for q in quantities.launch.values() if q.aggregate != "none" for c in _columns(q)),
         *(column for q in quantities.quantities.values() for column in _columns(q)),
-        Column("counters", Map(String, Double), comment="the profiler's counters, its units"),
-        Column("texts", Map(String, String), comment="the profiler's values that are texts"),
+        _text("counter_keys", "key_set that names the profiler's counters"),
+        Column("counter_values", ARRAY(Double), comment="their values, the profiler's units"),
+        _text("text_set", "text_set that holds the profiler's values that are texts"),
         _texts("flags", "what is odd about the launch"),
     )
 
@@ -236,8 +237,22 @@ def _columns(quantity: Quantity) -> list[Column[object]]:
 
 
 def _details(schema: MetaData) -> None:
+    Table(
+        "key_set",
+        schema,
+        _key("key_set", "12 hex digits of BLAKE2b over the keys"),
+        Column("keys", ARRAY(String), nullable=False, comment="names of counters, opcodes, sizes"),
+        PrimaryKeyConstraint("key_set"),
+    )
+    Table(
+        "text_set",
+        schema,
+        _key("text_set", "12 hex digits of BLAKE2b over names and texts"),
+        Column("texts", Map(String, String), nullable=False, comment="texts by counter"),
+        PrimaryKeyConstraint("text_set"),
+    )
     for name, key, kind, comment in (
-        ("launch_keyed", "keys", ARRAY(String), "what each value belongs to: opcode, block size"),
+        ("launch_keyed", "key_set", String, "key_set of the opcodes, block sizes … it counts"),
         ("launch_instruction", "addresses", ARRAY(BigInteger), "address of each instruction"),
     ):
         Table(

@@ -38,7 +38,8 @@ def view_selects(vocabulary: Vocabulary) -> dict[str, str]:
         "ceilings": select(
             "ceiling.*, device.name", "main.ceiling join main.device using (device_id)"
         ),
-        "launches": _launches(vocabulary),
+        "measured_launches": _measured_launches(vocabulary),
+        "launches": _launches(),
         "kernels": _kernels(vocabulary),
         "findings": _findings(),
     }
@@ -112,7 +113,22 @@ def _with_device(source: str, vocabulary: Vocabulary) -> str:
     return f"({select('*', source, f'left join ({devices}) using (device_id)')})"
 
 
-def _launches(vocabulary: Vocabulary) -> str:
+def _launches() -> str:
+    """One row per launch: what is measured, and the raw counters and texts as maps."""
+    columns = (
+        "measured_launches.* exclude (counter_keys, counter_values, text_set)",
+        "map(coalesce(key_set.keys, []), coalesce(counter_values, [])) as counters",
+        "coalesce(text_set.texts, map([]::varchar[], []::varchar[])) as texts",
+    )
+    return select(
+        ", ".join(columns),
+        "measured_launches",
+        "left join main.key_set on key_set.key_set = counter_keys",
+        "left join main.text_set on text_set.text_set = measured_launches.text_set",
+    )
+
+
+def _measured_launches(vocabulary: Vocabulary) -> str:
     named = select(
         "launch.*, kernel.name as kernel_name, kernel.short_name",
         "main.launch left join main.kernel using (kernel_id)",
@@ -132,7 +148,7 @@ def _kernels(vocabulary: Vocabulary) -> str:
         *paired,
     ]
     selected = ", ".join(f"{sql} as {identifier(name)}" for name, sql in values)
-    groups = select(selected, "launches", "group by run_id, variant_id")
+    groups = select(selected, "measured_launches", "group by run_id, variant_id")
     in_run = select(
         f"* exclude (coverage_counts), {covered} as coverage,"
         " sum(duration) over (partition by run_id) as run_duration,"

@@ -126,11 +126,23 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("series_id"),
     )
     op.create_table(
+        "key_set",
+        sa.Column("key_set", sa.String, nullable=False),
+        sa.Column("keys", sa.ARRAY(sa.String), nullable=False),
+        sa.PrimaryKeyConstraint("key_set"),
+    )
+    op.create_table(
+        "text_set",
+        sa.Column("text_set", sa.String, nullable=False),
+        sa.Column("texts", Map(sa.String, sa.String), nullable=False),
+        sa.PrimaryKeyConstraint("text_set"),
+    )
+    op.create_table(
         "launch_keyed",
         sa.Column("run_id", sa.String, nullable=False),
         sa.Column("launch_index", sa.BigInteger, nullable=False),
         sa.Column("counter", sa.String, nullable=False),
-        sa.Column("keys", sa.ARRAY(sa.String), nullable=False),
+        sa.Column("key_set", sa.String, nullable=False),
         sa.Column("values", sa.ARRAY(sa.Double), nullable=False),
     )
     op.create_table(
@@ -388,7 +400,8 @@ def upgrade() -> None:
         sa.Column("stall_selected", sa.Double),
         sa.Column("limiting_unit_reported", sa.String),
         sa.Column("profiler_passes", sa.Double),
-        sa.Column("counters", Map(sa.String, sa.Double)),
-        sa.Column("texts", Map(sa.String, sa.String)),
+        sa.Column("counter_keys", sa.String),
+        sa.Column("counter_values", sa.ARRAY(sa.Double)),
+        sa.Column("text_set", sa.String),
         sa.Column("flags", sa.ARRAY(sa.String)),
     )

@@ -107,8 +107,8 @@ def test_upgrades_every_released_schema_and_uses_it(
     with open_for_writing(path) as connection:
         insert_run(connection, run)
         assert {found.run_id for found in list_runs(connection)} == {"text", run.run_id}
-        old = connection.execute("SELECT duration, counters, flags FROM launch").fetchall()
-    assert old == [(0.5, {"text": 0.5}, ["text"])]
+        old = connection.execute("SELECT duration, counter_values, flags FROM launch").fetchall()
+    assert old == [(0.5, [0.5], ["text"])]
 
 
 def test_keeps_an_asset_of_every_revision() -> None:

@@ -54,9 +54,13 @@ def test_stores_a_launch_as_it_was_read(database: Path) -> None:
         insert_launches(connection, "run", [placed(RICH), placed(POOR)])
         columns = (
             "grid_size, grid_x, grid_y, block_size, device_ordinal, context, stream, process,"
-            " started_at, nvtx, clock_locked, counters, texts, invalid_counters"
+            " started_at, nvtx, clock_locked, map(keys, counter_values), texts, invalid_counters"
         )
-        rows = connection.execute(f"SELECT {columns} FROM launch ORDER BY launch_index").fetchall()
+        rows = connection.execute(
+            f"SELECT {columns} FROM launch"
+            " LEFT JOIN key_set ON key_set.key_set = counter_keys"
+            " LEFT JOIN text_set USING (text_set) ORDER BY launch_index"
+        ).fetchall()
     rich, poor = rows
     assert rich[:9] == (16.0, 8.0, 2.0, 256.0, 0, 1, 7, 99, 1.5)
     assert rich[9:11] == (["outer", "inner, with a comma"], False)
@@ -68,7 +72,10 @@ def test_stores_a_launch_as_it_was_read(database: Path) -> None:
 def test_stores_lists_in_their_order_and_addresses_as_numbers(database: Path) -> None:
     with open_for_writing(database) as connection:
         insert_launches(connection, "run", [placed(POOR), placed(RICH)])
-        keyed = connection.execute("SELECT * FROM launch_keyed").fetchall()
+        keyed = connection.execute(
+            'SELECT run_id, launch_index, counter, keys, "values"'
+            " FROM launch_keyed JOIN key_set USING (key_set)"
+        ).fetchall()
         instructions = connection.execute("SELECT * FROM launch_instruction").fetchall()
     assert keyed == [("run", 0, "ops", ["FFMA", "EXIT"], [9.0, 1.0])]
     assert instructions == [("run", 0, "stall", [0x10, 0x7F0000000020], [3.0, 4.0])]
