@@ -1,0 +1,42 @@
+"""Printed pages with damaged rows, cells, units and encodings."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from advisor.model import Launch
+from advisor.readers import Reader, ReadOptions, Source, detect, ncu_csv, ncu_text
+from tests.support.judging import LONGEST, in_page, judge
+from tests.support.page_mutants import PAGES, page_mutant
+
+READERS: tuple[Reader, ...] = (ncu_csv, ncu_text)
+
+
+@pytest.mark.parametrize("first", range(0, 400, 50))
+def test_survives_mutants(first: int) -> None:
+    for seed in range(first, first + 50):
+        data = page_mutant(seed)
+        for reader in READERS:
+            started = time.perf_counter()
+            try:
+                judge(reader, data, in_page(data))
+            except Exception as error:
+                raise AssertionError(f"{reader.FORMAT}, page_mutant({seed}): {error!r}") from error
+            assert time.perf_counter() - started < LONGEST
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_undamaged_pages_are_read(page: str) -> None:
+    source = Source(name="page", content=page.encode())
+    records = list(detect(source).read(source, ReadOptions()))
+    assert sum(isinstance(record, Launch) for record in records) == 3
+
+
+def test_the_judge_misses_no_value_that_is_made_up() -> None:
+    found = in_page(b'"Gbyte","196.46","1,024"')
+    assert found(196.46e9)
+    assert found(1024)
+    assert not found(96.46)
+    assert not found(196.4)
