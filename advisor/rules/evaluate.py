@@ -25,6 +25,7 @@ from advisor.rules.settings import Settings
 from advisor.rules.templates import Wording
 
 _TABLE = "rule_facts"
+_RUN_TABLE = "rule_run_facts"
 _KEY = "variant_id"
 _KEPT = (Outcome.FIRES, Outcome.RULED_OUT, Outcome.UNKNOWN)
 
@@ -38,7 +39,8 @@ class Evaluation:
     ``gain`` is in seconds and cut; None where it cannot be estimated. ``cap`` and ``cap_likely``
     are what could be saved at most, following this rule. ``confidence`` is in [0, 1], with the
     reasons that it is not 1. ``because`` says why it was ruled out, ``unchecked`` which guards had
-    no value, ``missing`` which facts made it unknown.
+    no value, ``missing`` which facts made it unknown. ``variant_id`` is the run's id where the
+    subject is the run.
     """
 
     rule: Rule
@@ -71,20 +73,34 @@ def evaluate(
     vocabulary: Vocabulary,
     settings: Settings,
 ) -> list[Evaluation]:
-    """Return what the rules about kernels fire, rule out or cannot decide, for a run's variants.
+    """Return what the rules fire, rule out or cannot decide, for a run's variants and the run.
 
-    ``connection`` must have the views of ``facts.create_views``. In no particular order of variants;
-    rules in order.
+    ``connection`` must have the views of ``facts.create_views``. In no particular order of
+    variants; rules in order.
     """
-    kernel_rules = [rule for rule in rules if rule.subject is Subject.KERNEL]
-    program = compile_program(kernel_rules, settings, vocabulary)
-    names = ", ".join(quote(name) for name in program.columns)
-    made = ("CREATE OR REPLACE TEMP TABLE", _TABLE, "AS SELECT", f"{quote(_KEY)}, {names}")
+    of_kernels, of_run = (
+        compile_program(
+            [rule for rule in rules if rule.subject is subject],
+            settings.about(subject),
+            vocabulary,
+        )
+        for subject in (Subject.KERNEL, Subject.RUN)
+    )
+    run = settings.run
+    names = sorted({*of_kernels.columns, *run.kernel_columns} - {_KEY})
+    read = ", ".join(quote(name) for name in (_KEY, *names))
+    made = ("CREATE OR REPLACE TEMP TABLE", _TABLE, "AS SELECT", read)
     connection.execute(" ".join((*made, "FROM kernels WHERE run_id = ?")), [run_id])
+    made = ("CREATE OR REPLACE TEMP TABLE", _RUN_TABLE, "AS", run.select(_TABLE, "?"))
+    connection.execute(" ".join(made), [run_id])
     try:
-        return run_program(connection, program, _TABLE, key=_KEY, run_id=run_id)
+        return [
+            *run_program(connection, of_kernels, _TABLE, key=_KEY, run_id=run_id),
+            *run_program(connection, of_run, _RUN_TABLE, key="run_id", run_id=run_id),
+        ]
     finally:
         connection.execute(f"DROP TABLE IF EXISTS {_TABLE}")
+        connection.execute(f"DROP TABLE IF EXISTS {_RUN_TABLE}")
 
 
 def run_program(
@@ -99,6 +115,8 @@ def run_program(
 
     ``table`` has one row per subject: ``key`` and the program's columns.
     """
+    if not program.rules:
+        return []
     outcomes = connection.execute(program.outcomes(table, key)).fetchall()
     said = [
         (row[0], index, OUTCOMES[code])

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import duckdb
 
-from advisor.expression import Kind, quote
+from advisor.expression import Kind, Symbol, quote
 from advisor.facts.vocabulary import Vocabulary
 from advisor.rules.evaluate import Evaluation, run_program
 from advisor.rules.program import OUTCOMES, Program, compile_program
-from advisor.rules.rule import Example, Outcome, Rule, Value
+from advisor.rules.rule import Example, Outcome, Rule, Subject, Value
 from advisor.rules.settings import Settings
 from advisor.wording import NO_BREAK
 
@@ -42,11 +42,21 @@ class ExampleResult:
 def run_examples(
     rules: Sequence[Rule], *, vocabulary: Vocabulary, settings: Settings
 ) -> list[ExampleResult]:
-    """Return the result of every example of the rules, in order of rules and examples."""
-    program = compile_program(rules, settings, vocabulary)
-    cases = [(index, example) for index, rule in enumerate(rules) for example in rule.examples]
+    """Return the result of every example of the rules, by subject, then in order."""
+    symbols = {Subject.KERNEL: vocabulary.symbols, Subject.RUN: settings.run.symbols}
+    results = []
+    for subject, known in symbols.items():
+        chosen = [rule for rule in rules if rule.subject is subject]
+        if chosen:
+            program = compile_program(chosen, settings.about(subject), vocabulary)
+            results += _results(program, known)
+    return results
+
+
+def _results(program: Program, symbols: Mapping[str, Symbol]) -> list[ExampleResult]:
+    cases = [(at, example) for at, rule in enumerate(program.rules) for example in rule.examples]
     with duckdb.connect(":memory:") as connection:
-        _fill(connection, program, [example for _, example in cases], vocabulary)
+        _fill(connection, program, [example for _, example in cases], symbols)
         outcomes = connection.execute(program.outcomes(_TABLE, _KEY)).fetchall()
         found = {row[0]: row[1:] for row in outcomes}
         evaluations = {
@@ -55,7 +65,7 @@ def run_examples(
         }
     results = []
     for number, (index, example) in enumerate(cases):
-        key, rule = str(number), rules[index]
+        key, rule = str(number), program.rules[index]
         outcome = OUTCOMES[found[key][index]]
         evaluation = evaluations.get((key, rule.id))
         results.append(
@@ -74,11 +84,11 @@ def _fill(
     connection: duckdb.DuckDBPyConnection,
     program: Program,
     examples: Sequence[Example],
-    vocabulary: Vocabulary,
+    symbols: Mapping[str, Symbol],
 ) -> None:
     """Make the table of examples: one row each; facts that an example does not name are NULL."""
     columns = {_KEY: "VARCHAR"}
-    columns |= {name: _TYPES[vocabulary.symbols[name].kind] for name in program.columns}
+    columns |= {name: _TYPES[symbols[name].kind] for name in program.columns}
     values: dict[str, list[Value]] = {_KEY: [str(number) for number in range(len(examples))]}
     values |= {name: [e.facts.get(name) for e in examples] for name in program.columns}
     lists = (f"unnest(${name}::{kind}[]) AS {quote(name)}" for name, kind in columns.items())

@@ -13,7 +13,7 @@ from advisor.facts.vocabulary import Vocabulary
 from advisor.resources import data_dir
 from advisor.rules.estimators import load_estimators
 from advisor.rules.parse import Scope, parse_rule
-from advisor.rules.rule import Rule
+from advisor.rules.rule import Rule, Subject
 from advisor.rules.settings import Settings, load_settings
 from advisor.rules.templates import Wording
 from advisor.rules.thresholds import Override
@@ -41,17 +41,23 @@ def load_rules(
     """
     symbols = vocabulary.symbols
     settings = settings or load_settings(symbols)
-    scope = Scope(
-        symbols=symbols,
-        estimators=load_estimators(symbols),
-        shared_guards=settings.guards,
-        wording=Wording(),
-    )
+    wording = Wording()
+    scopes = {
+        Subject.KERNEL: Scope(
+            symbols=symbols,
+            estimators=load_estimators(symbols),
+            shared_guards=settings.guards,
+            wording=wording,
+        ),
+        Subject.RUN: Scope(
+            symbols=settings.run.symbols, estimators={}, shared_guards=(), wording=wording
+        ),
+    }
     nodes = _rule_nodes((data_dir("rules"), *extra_dirs))
     overrides = overrides or {}
     _check_overrides(overrides, nodes)
     rules = (
-        parse_rule(node, scope, text_hash=_hash(node), overrides=overrides.get(rule_id, {}))
+        parse_rule(node, scopes, text_hash=_hash(node), overrides=overrides.get(rule_id, {}))
         for rule_id, node in sorted(nodes.items())
     )
     return tuple(rule for rule in rules if rule.enabled)

@@ -69,7 +69,11 @@ class Scope:
 
 
 def parse_rule(
-    node: MappingNode, scope: Scope, *, text_hash: str, overrides: Mapping[str, Override]
+    node: MappingNode,
+    scopes: Mapping[Subject, Scope],
+    *,
+    text_hash: str,
+    overrides: Mapping[str, Override],
 ) -> Rule:
     """Return the rule that a mapping describes.
 
@@ -80,6 +84,8 @@ def parse_rule(
     node.refuse_unknown((*REQUIRED, *OPTIONAL))
     for key in REQUIRED:
         _ = node[key]
+    subject = _choice(node["subject"], Subject)
+    scope = scopes[subject]
     thresholds = read_thresholds(node.get("threshold"), scope.symbols, overrides)
     names = in_scope(scope.symbols, thresholds)
     enabled = node.get("enabled")
@@ -87,7 +93,7 @@ def parse_rule(
         id=node.text("id"),
         title=node.text("title"),
         severity=_choice(node["severity"], Severity),
-        subject=_choice(node["subject"], Subject),
+        subject=subject,
         mechanism=node.text("mechanism"),
         thresholds=thresholds,
         applies_to=_condition(node.get("applies_to"), names),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from advisor.documents import MappingNode, load
 from advisor.expression import Expression, Kind, Symbol, compile_expression
 from advisor.resources import data_dir
 from advisor.rules.estimators import SECONDS
-from advisor.rules.rule import Guard, Rule, Threshold
+from advisor.rules.rule import Guard, Rule, Subject, Threshold
+from advisor.rules.run_facts import RunFacts, load_run_facts
 from advisor.rules.templates import Wording
 from advisor.rules.thresholds import in_scope, read_thresholds
 
@@ -61,7 +62,10 @@ class CollectSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The whole file; ``floor`` and ``floor_achievable`` are the least times in seconds."""
+    """The whole file; ``floor`` and ``floor_achievable`` are the least times in seconds.
+
+    ``run`` are the facts of runs, from a file of their own.
+    """
 
     thresholds: Mapping[str, Threshold]
     floor: Expression
@@ -70,6 +74,14 @@ class Settings:
     unchecked_factor: float
     guards: tuple[SharedGuard, ...]
     collect: CollectSettings
+    run: RunFacts
+
+    def about(self, subject: Subject) -> Settings:
+        """Return what holds for rules about a subject; levels of evidence are those of kernels."""
+        if subject is Subject.KERNEL:
+            return self
+        floor, achievable = self.run.floor, self.run.floor_achievable
+        return replace(self, floor=floor, floor_achievable=achievable, factors=())
 
 
 def load_settings(symbols: Mapping[str, Symbol], path: Path | None = None) -> Settings:
@@ -94,6 +106,7 @@ def load_settings(symbols: Mapping[str, Symbol], path: Path | None = None) -> Se
         unchecked_factor=confidence.mapping("unchecked_guard").number("factor"),
         guards=tuple(_guard(n.as_mapping(), symbols) for n in document.sequence("guards")),
         collect=_collect(document.mapping("collect")),
+        run=load_run_facts(symbols),
     )
 
 
