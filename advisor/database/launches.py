@@ -12,6 +12,7 @@ import duckdb
 
 from advisor.database import ids
 from advisor.database.arrays import Array, numbers, objects, register_arrays, register_lists
+from advisor.database.records import insert_records
 from advisor.database.rows import PlacedLaunch
 from advisor.errors import InputError, Location
 from advisor.model import Dim3, Keyed, ReferenceFinding
@@ -127,19 +128,17 @@ def _insert_key_sets(
     connection: duckdb.DuckDBPyConnection, sets: Iterable[tuple[str, ...]]
 ) -> None:
     """Store each list of keys once: launches of one profile mostly have the same counters."""
-    unique = {keys: _set_id(keys) for keys in sets if keys}
-    for keys, name in unique.items():
-        statement = "INSERT INTO key_set VALUES (?, ?) ON CONFLICT DO NOTHING"
-        connection.execute(statement, [name, list(keys)])
+    unique = {_set_id(keys): keys for keys in sets if keys}
+    records = [{"key_set": name, "keys": keys} for name, keys in unique.items()]
+    insert_records(connection, "key_set", records, known="keep")
 
 
 def _insert_text_sets(
     connection: duckdb.DuckDBPyConnection, sets: Iterable[Mapping[str, str]]
 ) -> None:
     unique = {_text_id(texts): texts for texts in sets if texts}
-    for name, texts in unique.items():
-        statement = "INSERT INTO text_set VALUES (?, map(?, ?)) ON CONFLICT DO NOTHING"
-        connection.execute(statement, [name, list(texts), list(texts.values())])
+    records = [{"text_set": name, "texts": texts} for name, texts in unique.items()]
+    insert_records(connection, "text_set", records, known="keep")
 
 
 def _insert_keyed(

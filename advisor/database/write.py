@@ -9,10 +9,11 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 import duckdb
 
-from advisor.database.arrays import quoted
+from advisor.database.records import insert_records
 from advisor.database.rows import FindingRow, KernelRow, Row, RunRow, SeriesRow
 
 _PARTS_OF_A_RUN = ("launch", "launch_keyed", "launch_instruction", "reference_finding", "finding")
@@ -49,13 +50,13 @@ def insert_run(connection: duckdb.DuckDBPyConnection, run: RunRow) -> None:
 def upsert_kernels(connection: duckdb.DuckDBPyConnection, kernels: Iterable[KernelRow]) -> None:
     """Store kernels that are not there yet; the first spelling of a name stays."""
     unique = {row.kernel_id: row for row in kernels}
-    insert_rows(connection, "kernel", [unique[key] for key in sorted(unique)], known="NOTHING")
+    insert_rows(connection, "kernel", [unique[key] for key in sorted(unique)], known="keep")
 
 
 def upsert_series(connection: duckdb.DuckDBPyConnection, series: Iterable[SeriesRow]) -> None:
     """Store series that are not there yet."""
     unique = {row.series_id: row for row in series}
-    insert_rows(connection, "series", [unique[key] for key in sorted(unique)], known="NOTHING")
+    insert_rows(connection, "series", [unique[key] for key in sorted(unique)], known="keep")
 
 
 def insert_findings(
@@ -90,27 +91,13 @@ def insert_rows(
     table: str,
     rows: Sequence[Row],
     *,
-    known: str | None = None,
+    known: Literal["keep", "replace"] | None = None,
 ) -> None:
     """Insert records, whose fields are columns of ``table``, by one statement.
 
-    ``known`` is what to do with a key that is there: ``"NOTHING"``, or None to fail.
+    ``known`` is what to do with a key that is there: keep or replace its row, or None to fail.
     """
-    if not rows:
-        return
-    types = dict(
-        connection.execute(
-            "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ?", [table]
-        ).fetchall()
-    )
-    names = [field.name for field in dataclasses.fields(rows[0])]
-    selected = ", ".join(f"unnest(${n}::{types[n]}[]) AS {quoted(n)}" for n in names)
-    statement = ["INSERT INTO", quoted(table), "BY NAME SELECT", selected]
-    if known is not None:
-        statement.append(f"ON CONFLICT DO {known}")
-    columns = {name: [_value(getattr(row, name)) for row in rows] for name in names}
-    connection.execute(" ".join(statement), columns)
-
-
-def _value(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value
+    if rows:
+        names = [field.name for field in dataclasses.fields(rows[0])]
+        records = [{name: getattr(row, name) for name in names} for row in rows]
+        insert_records(connection, table, records, known=known)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+from advisor.database.records import insert_records
 from advisor.hardware.devices import load_devices, load_occupancy_limits, seed_files
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def store_device(connection: duckdb.DuckDBPyConnection, match: DeviceMatch) -> s
     """
     known = connection.execute("SELECT 1 FROM device WHERE device_id = ?", [match.device_id])
     if match.spec is None and known.fetchone() is None:
-        _insert(connection, "device", [_reported_row(match)])
+        insert_records(connection, "device", [_reported_row(match)])
     return match.device_id
 
 
@@ -80,27 +81,9 @@ def _replace(
         "DELETE FROM device WHERE origin = 'seed' AND NOT list_contains(?::VARCHAR[], device_id)",
         [ids],
     )
-    _insert(connection, "device", rows, replace=True)
-    _insert(connection, "ceiling", [row for d in devices for row in _ceiling_rows(d)])
-    _insert(connection, "occupancy_limit", _occupancy_rows(occupancy), replace=True)
-
-
-def _insert(
-    connection: duckdb.DuckDBPyConnection,
-    table: str,
-    rows: Sequence[Row],
-    *,
-    replace: bool = False,
-) -> None:
-    """Insert the rows in one statement; with ``replace``, over those with the same key."""
-    types = connection.execute(
-        "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ?", [table]
-    ).fetchall()
-    columns = [(name, kind) for name, kind in types if name in rows[0]]
-    selected = ", ".join(f'unnest(${name}::{kind}[]) AS "{name}"' for name, kind in columns)
-    verb = "INSERT OR REPLACE INTO" if replace else "INSERT INTO"
-    parameters = {name: [row[name] for row in rows] for name, _ in columns}
-    connection.execute(" ".join((verb, table, "BY NAME SELECT", selected)), parameters)
+    insert_records(connection, "device", rows, known="replace")
+    insert_records(connection, "ceiling", [row for d in devices for row in _ceiling_rows(d)])
+    insert_records(connection, "occupancy_limit", _occupancy_rows(occupancy), known="replace")
 
 
 def _device_row(device: DeviceSpec) -> Row:
