@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import struct
 import sys
 import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import IO, BinaryIO, Protocol
 
-from advisor.errors import AdvisorError, InputError, Location
+from advisor.errors import InputError, Location
+from advisor.readers import looks_like_profile
 from advisor.readers.base import Source
 from advisor.wording import size
 
@@ -20,8 +22,13 @@ LARGEST = 4 * 1024**3  # bytes that one archive or pipe may hold; more is taken 
 MOST_MEMBERS = 10_000
 
 _GZIP = b"\x1f\x8b"
-_ZIP = b"PK\x03\x04"
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # the second begins an archive of nothing
 _CHUNK = 1024 * 1024
+# What the standard library raises over bytes that are no archive, or one it cannot read.
+_DAMAGE = (
+    EOFError, OSError, OverflowError, RuntimeError, ValueError, struct.error, zipfile.BadZipFile,
+    zlib.error,
+)  # fmt: skip
 
 
 class _Readable(Protocol):
@@ -31,82 +38,140 @@ class _Readable(Protocol):
 
 @contextmanager
 def plain_sources(path: str, *, largest: int = LARGEST) -> Iterator[Iterator[Source]]:
-    """Give the profiles in a file: itself, the content of a .gz, every member of a .zip.
+    """Give the profiles in a file: itself, the content of a .gz, the members of a .zip.
 
-    ``-`` is standard input. Unpacked files live until the context ends, one at a time.
+    ``-`` is standard input. Of a .zip with several members only those that look like profiles are
+    given; archives inside archives are not opened. Unpacked files live until the context ends, one
+    at a time.
 
     Raises:
-        InputError: an archive is damaged, encrypted, or unpacks to more than ``largest`` bytes.
+        InputError: an archive is damaged, encrypted, or unpacks to more than ``largest`` bytes; no
+            member is a profile; there is no room to unpack.
     """
-    with tempfile.TemporaryDirectory(prefix="advisor-") as directory:
-        yield _sources(path, Path(directory) / "unpacked", largest)
+    with ExitStack() as stack:
+        yield _sources(path, _Scratch(stack), largest)
 
 
-def _sources(path: str, scratch: Path, largest: int) -> Iterator[Source]:
-    if path == "-":
-        _copy(sys.stdin.buffer, scratch, "<stdin>", largest)
-        source = Source(name="<stdin>", content=scratch)
-    else:
-        source = Source.from_path(Path(path))
+class _Scratch:
+    """A directory for what is unpacked, made when it is needed first."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._directory: Path | None = None
+
+    def file(self, name: str) -> Path:
+        """Return the path of a file that may be written.
+
+        Raises:
+            InputError: there is no directory for such files.
+        """
+        if self._directory is None:
+            try:
+                made = tempfile.TemporaryDirectory(prefix="advisor-")
+            except OSError as error:
+                raise _no_room(name, error) from error
+            self._directory = Path(self._stack.enter_context(made))
+        return self._directory / name
+
+
+def _sources(path: str, scratch: _Scratch, largest: int) -> Iterator[Source]:
+    source = _standard_input(scratch, largest) if path == "-" else Source.from_path(Path(path))
     head = source.head(4)
     if head.startswith(_GZIP):
-        yield _gunzipped(source, scratch.with_suffix(".gunzipped"), largest)
+        yield _gunzipped(source, scratch.file("gunzipped"), largest)
     elif head.startswith(_ZIP):
-        yield from _members(source, scratch.with_suffix(".member"), largest)
+        yield from _members(source, scratch.file("member"), largest)
     else:
         yield source
 
 
-def _gunzipped(source: Source, scratch: Path, largest: int) -> Source:
+def _standard_input(scratch: _Scratch, largest: int) -> Source:
+    name = "<stdin>"
+    if sys.stdin is None:
+        raise InputError("there is no standard input", at=Location(name=name))
+    content = scratch.file("stdin")
+    _copy(sys.stdin.buffer, content, name, largest, largest)
+    return Source(name=name, content=content)
+
+
+def _gunzipped(source: Source, to: Path, largest: int) -> Source:
     with source.open() as packed, gzip.open(packed) as file:
-        try:
-            _copy(file, scratch, source.name, largest)
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise _damaged(source.name, error) from error
-    return Source(name=source.name, content=scratch)
+        _copy(file, to, source.name, largest, largest)
+    return Source(name=source.name, content=to)
 
 
-def _members(source: Source, scratch: Path, largest: int) -> Iterator[Source]:
-    left = largest
+def _members(source: Source, to: Path, largest: int) -> Iterator[Source]:
+    left, given = largest, 0
+    with source.open() as packed, _opened(packed, source.name) as archive:
+        members = [item for item in archive.infolist() if not item.is_dir()]
+        if len(members) > MOST_MEMBERS:
+            problem = f"the archive has {len(members):,} members, more than {MOST_MEMBERS:,}"
+            raise InputError(problem, at=Location(name=source.name))
+        for item in members:
+            name = f"{source.name}!{item.filename}"
+            with _member(archive, item, name) as file:
+                left -= _copy(file, to, name, left, largest)
+            member = Source(name=name, content=to)
+            if len(members) == 1 or looks_like_profile(member):
+                given += 1
+                yield member
+    if not given:
+        problem = f"none of the {len(members):,} files in the archive is a profile"
+        raise InputError(problem, at=Location(name=source.name))
+
+
+def _opened(packed: BinaryIO, name: str) -> zipfile.ZipFile:
     try:
-        with source.open() as packed, zipfile.ZipFile(packed) as archive:
-            members = [item for item in archive.infolist() if not item.is_dir()]
-            if len(members) > MOST_MEMBERS:
-                problem = f"the archive has {len(members):,} members, more than {MOST_MEMBERS:,}"
-                raise InputError(problem, at=Location(name=source.name))
-            for item in members:
-                name = f"{source.name}!{item.filename}"
-                with archive.open(item) as file:
-                    left -= _copy(file, scratch, name, left)
-                yield Source(name=name, content=scratch)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, EOFError) as error:
-        raise _damaged(source.name, error) from error
+        return zipfile.ZipFile(packed)
+    except _DAMAGE as error:
+        raise _damaged(name, error) from error
 
 
-def _copy(file: _Readable, to: Path, name: str, largest: int) -> int:
-    """Copy at most ``largest`` bytes into a file and return how many there were."""
+def _member(archive: zipfile.ZipFile, item: zipfile.ZipInfo, name: str) -> IO[bytes]:
+    if item.compress_type == zipfile.ZIP_LZMA:
+        problem = "packed with LZMA, which may take any amount of memory to unpack"
+        raise InputError(problem, at=Location(name=name), hint="unpack it yourself")
+    try:
+        return archive.open(item)
+    except _DAMAGE as error:
+        raise _damaged(name, error) from error
+
+
+def _copy(file: _Readable, to: Path, name: str, left: int, largest: int) -> int:
+    """Copy at most ``left`` bytes of what may be ``largest`` in all; return how many there were."""
     written = 0
     try:
         with to.open("wb") as target:
-            while chunk := file.read(_CHUNK):
+            while chunk := _read(file, name):
                 written += len(chunk)
-                if written > largest:
-                    problem = f"unpacks to more than {size(largest)}"
+                if written > left:
+                    problem = f"holds more than {size(largest)}"
                     hint = "unpack it yourself and ingest the files in it"
                     raise InputError(problem, at=Location(name=name), hint=hint)
                 target.write(chunk)
     except OSError as error:
-        if isinstance(error, gzip.BadGzipFile):
-            raise
-        problem = f"cannot unpack: {error.strerror or error}"
-        hint = f"unpacking needs room in {to.parent.parent}"
-        raise InputError(problem, at=Location(name=name), hint=hint) from error
+        raise _no_room(name, error) from error
     return written
 
 
-def _damaged(name: str, error: Exception) -> AdvisorError:
+def _read(file: _Readable, name: str) -> bytes:
+    try:
+        return file.read(_CHUNK)
+    except _DAMAGE as error:
+        raise _damaged(name, error) from error
+
+
+def _no_room(name: str, error: OSError) -> InputError:
     return InputError(
-        f"the archive is damaged or encrypted: {error}",
+        f"cannot be unpacked: {error.strerror or error}",
+        at=Location(name=name),
+        hint="unpacking needs room for temporary files; TMPDIR names another directory for them",
+    )
+
+
+def _damaged(name: str, error: Exception) -> InputError:
+    return InputError(
+        f"the archive is damaged, encrypted or of an unknown kind: {error}",
         at=Location(name=name),
         hint="copy it again, or unpack it yourself",
     )

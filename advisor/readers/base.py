@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +40,7 @@ class Source:
             return len(self.content)
         try:
             return self.content.stat().st_size
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise self._unreadable(error) from error
 
     def open(self) -> BinaryIO:
@@ -50,25 +51,25 @@ class Source:
         """
         if isinstance(self.content, bytes):
             return io.BytesIO(self.content)
-        if self.content.exists() and not self.content.is_file():
-            raise InputError(
-                "not a regular file",
-                at=Location(name=self.name),
-                hint="name the files in a directory; to read a pipe, use -",
-            )
         try:
-            return self.content.open("rb")
-        except OSError as error:
+            if stat.S_ISREG(self.content.stat().st_mode):
+                return self.content.open("rb")
+        except (OSError, ValueError) as error:
             raise self._unreadable(error) from error
+        raise InputError(
+            "not a regular file",
+            at=Location(name=self.name),
+            hint="name the files in a directory; to read a pipe, use -",
+        )
 
     def head(self, length: int = 4096) -> bytes:
         """Return the first ``length`` bytes, or fewer where there are no more."""
         with self.open() as file:
             return file.read(length)
 
-    def _unreadable(self, error: OSError) -> InputError:
+    def _unreadable(self, error: OSError | ValueError) -> InputError:
         return InputError(
-            f"cannot be read: {error.strerror or error}",
+            f"cannot be read: {getattr(error, 'strerror', None) or error}",
             at=Location(name=self.name),
             hint="check the path and its permissions",
         )
