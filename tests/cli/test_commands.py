@@ -1,0 +1,154 @@
+"""The commands as a user meets them: what they print, where, and how they exit."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+
+def test_lists_every_command_without_importing_one() -> None:
+    code = (
+        "import sys; sys.argv = ['advisor', '--help']\n"
+        "from advisor.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print({'duckdb', 'sqlglot', 'numpy', 'jinja2', 'yaml'} & set(sys.modules))"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert "ingest" in answer.stdout
+    assert "doctor" in answer.stdout
+    assert answer.stdout.strip().endswith("set()")
+
+
+def test_asks_whether_another_command_was_meant(advisor: Run) -> None:
+    outcome = advisor("ingset")
+    assert outcome.status == 2
+    assert "Did you mean 'ingest'?" in outcome.err
+
+
+def test_tells_the_run_and_what_to_do_next(advisor: Run, night: str) -> None:
+    outcome = advisor("ingest", night)
+    assert outcome.status == 0
+    assert outcome.out.startswith("new")
+    assert "next: advisor report" in outcome.err
+
+
+def test_takes_the_same_file_twice_as_one_run(advisor: Run, night: str) -> None:
+    first = advisor("ingest", night).out.split()[1]
+    second = advisor("ingest", night).out.split()
+    assert second[:2] == ["known", first]
+    assert advisor("query", "select count(*) as n from runs", "--format", "csv").out == "n\n1\n"
+
+
+def test_refuses_what_is_no_profile_and_says_what_it_saw(advisor: Run, tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("hello world")
+    outcome = advisor("ingest", str(path))
+    assert outcome.status == 3
+    assert "begins with 'hello world'" in outcome.err
+    assert "known formats: ncu-rep" in outcome.err
+
+
+def test_answers_a_query_as_a_list_of_rows(filled: Run) -> None:
+    sql = "select short_name, duration, limiter, null as nothing from kernels order by 1"
+    rows = json.loads(filled("query", sql, "--format", "json").out)
+    assert isinstance(rows, list)
+    assert all(row["duration"] > 0 and row["nothing"] is None for row in rows)
+
+
+def test_keeps_a_spreadsheet_from_taking_a_name_for_a_formula(filled: Run) -> None:
+    sql = "select '=cmd()' as a, '-x' as b, -1.5 as c, 'a,b' as d"
+    printed = filled("query", sql, "--format", "csv").out
+    assert list(csv.reader(io.StringIO(printed))) == [
+        ["a", "b", "c", "d"],
+        ["'=cmd()", "'-x", "-1.5", "a,b"],
+    ]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "delete from run",
+        "select 1; select 2",
+        "copy run to '/tmp/x.csv'",
+        "attach '/tmp/y.duckdb'",
+        "set memory_limit = '1GB'",
+    ],
+)
+def test_refuses_a_query_that_is_more_than_a_question(filled: Run, sql: str) -> None:
+    outcome = filled("query", sql)
+    assert outcome.status == 2
+    assert outcome.out == ""
+
+
+def test_lets_no_query_read_another_file(filled: Run, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.csv"
+    secret.write_text("a\n1\n")
+    outcome = filled("query", f"select * from read_csv('{secret}')")
+    assert outcome.status == 2
+    assert "disabled" in outcome.err
+
+
+def test_names_the_views_when_a_query_is_wrong(filled: Run) -> None:
+    outcome = filled("query", "select durration from kernels")
+    assert outcome.status == 2
+    assert "duration" in outcome.err
+    assert "kernels" in outcome.err
+
+
+def test_says_that_there_is_no_database_yet(advisor: Run) -> None:
+    outcome = advisor("report")
+    assert outcome.status == 4
+    assert "advisor ingest" in outcome.err
+
+
+def test_shows_and_removes_a_run(filled: Run) -> None:
+    run = filled("runs", "list", "--format", "csv").out.splitlines()[1].split(",")[0]
+    shown = filled("runs", "show", run[:6]).out
+    assert "weekly" in shown
+    assert filled("runs", "remove", run[:6], "--yes").out == f"removed {run}\n"
+    assert filled("query", "select count(*) from launches", "--format", "csv").out.endswith("\n0\n")
+
+
+def test_names_the_nearest_device(advisor: Run) -> None:
+    outcome = advisor("hardware", "show", "nvidia-h100-sxm5-80g")
+    assert outcome.status == 2
+    assert "nvidia-h100-sxm5-80gb" in outcome.err
+
+
+def test_shows_where_the_figures_of_a_device_come_from(advisor: Run) -> None:
+    shown = advisor("hardware", "show", "nvidia-h100-sxm5-80gb").out
+    assert "ridge point" in shown
+    assert "FLOP/B" in shown
+
+
+def test_shows_a_rule_with_its_sources(advisor: Run) -> None:
+    shown = advisor("rules", "show", "memory/uncoalesced-loads").out
+    for heading in ("When", "Why", "What to do", "Verify", "Sources"):
+        assert f"\n{heading}\n" in shown
+
+
+def test_finds_all_examples_of_a_rule_as_expected(advisor: Run) -> None:
+    outcome = advisor("rules", "test", "memory/uncoalesced-loads")
+    assert outcome.status == 0
+    number = outcome.out.split()[0]
+    assert outcome.out == f"{number} of {number} examples as expected\n"
+
+
+def test_examines_installation_and_database(filled: Run) -> None:
+    outcome = filled("doctor")
+    assert outcome.status == 0
+    assert "1 runs" in outcome.out
+    assert "BAD" not in outcome.out
