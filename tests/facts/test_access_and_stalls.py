@@ -1,0 +1,108 @@
+"""Access efficiency, warp states, divergence, balance: worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.facts import facts_of, kernels_of
+
+
+def test_a_quarter_of_each_sector_is_used() -> None:
+    facts = facts_of(global_load_bytes_per_sector=8.0, global_store_bytes_per_sector=32.0)
+    assert facts["load_efficiency"] == pytest.approx(0.25)
+    assert facts["store_efficiency"] == 1
+
+
+def test_sectors_per_request_are_those_of_all_launches() -> None:
+    (kernel,) = kernels_of(
+        [
+            {"duration": 1.0, "global_load_sectors": 400.0, "global_load_requests": 100.0},
+            {"duration": 1.0, "global_load_sectors": 3200.0, "global_load_requests": 100.0},
+        ]
+    )
+    assert kernel["load_sectors_per_request"] == pytest.approx(18)
+
+
+def test_full_coalescing_would_save_three_quarters() -> None:
+    facts = facts_of(duration=1.0, global_l2_sectors=400.0, global_l2_sectors_ideal=100.0)
+    assert facts["excess_sector_share"] == pytest.approx(0.75)
+
+
+def test_addresses_tell_conflicts_better_than_counts() -> None:
+    counted = {
+        "duration": 1.0,
+        "shared_load_wavefronts": 80.0,
+        "shared_load_requests": 10.0,
+        "shared_load_conflicts": 70.0,
+        "shared_store_wavefronts": 20.0,
+        "shared_store_requests": 20.0,
+        "shared_store_conflicts": 0.0,
+    }
+    facts = facts_of(**counted)
+    assert facts["shared_load_ways"] == 8
+    assert facts["shared_store_ways"] == 1
+    assert facts["shared_excess_share"] == pytest.approx(0.7)
+    facts = facts_of(**counted, shared_wavefronts=100.0, shared_wavefronts_ideal=40.0)
+    assert facts["shared_excess_share"] == pytest.approx(0.6)
+
+
+def test_local_memory_is_a_share_of_l1() -> None:
+    # 50 + 50 sectors of 32 bytes among 12,800 bytes.
+    facts = facts_of(
+        duration=1.0, local_load_sectors=50.0, local_store_sectors=50.0, l1_bytes=12800.0
+    )
+    assert facts["local_traffic_share"] == pytest.approx(0.25)
+
+
+def test_the_top_stall_is_no_waiting_while_ready() -> None:
+    facts = facts_of(
+        warp_latency=20.0, stall_long_scoreboard=8.0, stall_wait=2.0, stall_not_selected=9.0
+    )
+    assert facts["top_stall"] == "long_scoreboard"
+    assert facts["top_stall_share"] == pytest.approx(0.4)
+    assert facts["stall_share_wait"] == pytest.approx(0.1)
+
+
+def test_the_states_add_up_where_the_total_is_not_stored() -> None:
+    facts = facts_of(stall_wait=3.0, stall_barrier=5.0)
+    assert facts["stall_total"] == 8
+    assert facts["top_stall"] == "barrier"
+
+
+def test_no_states_no_stall() -> None:
+    facts = facts_of(duration=1.0)
+    assert facts["stall_total"] is None
+    assert facts["top_stall"] is None
+
+
+def test_a_stall_is_weighed_by_issued_instructions() -> None:
+    # (10 × 100 + 2 × 300) / 400 = 4 cycles an instruction.
+    (kernel,) = kernels_of(
+        [
+            {"duration": 1.0, "stall_wait": 10.0, "instructions_issued": 100.0},
+            {"duration": 9.0, "stall_wait": 2.0, "instructions_issued": 300.0},
+        ]
+    )
+    assert kernel["stall_wait"] == pytest.approx(4)
+
+
+def test_half_the_lanes_do_nothing() -> None:
+    facts = facts_of(predicated_threads_per_instruction=16.0, warp_size=32.0)
+    assert facts["divergence"] == pytest.approx(0.5)
+
+
+def test_three_of_four_additions_could_fuse() -> None:
+    facts = facts_of(duration=1.0, fp32_fused=25.0, fp32_unfused=75.0)
+    assert facts["unfused_share_fp32"] == pytest.approx(0.75)
+
+
+def test_the_busiest_multiprocessor_sets_the_pace() -> None:
+    facts = facts_of(duration=1.0, sm_active_cycles=80.0, sm_active_cycles_max=100.0)
+    assert facts["sm_imbalance"] == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(("duration", "short"), [(9.9e-6, True), (1.0e-5, False), (None, None)])
+def test_a_launch_below_ten_microseconds_is_short(
+    duration: float | None, short: bool | None
+) -> None:
+    assert facts_of(duration=duration)["very_short"] is short

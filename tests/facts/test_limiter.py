@@ -1,0 +1,64 @@
+"""What limits a kernel: every branch of the decision list, and its edges."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.facts import facts_of
+
+
+@pytest.mark.parametrize(
+    ("compute", "memory", "limiter"),
+    [
+        (None, 0.9, None),
+        (0.9, None, None),
+        (None, None, None),
+        (0.0, 0.0, "latency"),
+        (0.59, 0.2, "latency"),
+        (0.2, 0.59, "latency"),
+        (0.6, 0.2, "compute"),
+        (0.2, 0.6, "memory"),
+        (0.62, 0.58, "balanced"),
+        (0.7, 0.8, "memory"),
+        (0.8, 0.7, "compute"),
+        (0.65, 0.74, "balanced"),
+        (0.95, 0.95, "balanced"),
+        (0.95, 0.5, "compute"),
+        (0.5, 0.95, "memory"),
+    ],
+)
+def test_utilisations_decide(
+    compute: float | None, memory: float | None, limiter: str | None
+) -> None:
+    facts = facts_of(compute_utilization=compute, memory_utilization=memory)
+    assert facts["limiter"] == limiter
+
+
+def test_a_full_l1_is_memory_though_its_members_stand_at_half() -> None:
+    facts = facts_of(compute_utilization=0.06, memory_utilization=0.5, l1_utilization=0.9)
+    assert facts["limiter"] == "memory"
+
+
+def test_l1_alone_decides_nothing() -> None:
+    assert facts_of(compute_utilization=0.1, l1_utilization=0.9)["limiter"] is None
+
+
+def test_the_report_names_the_unit() -> None:
+    facts = facts_of(limiting_unit_reported="L2", dram_utilization=0.9)
+    assert facts["limiting_unit"] == "L2"
+
+
+@pytest.mark.parametrize(
+    ("values", "unit"),
+    [
+        ({"dram_utilization": 0.3, "l2_utilization": 0.2}, "DRAM"),
+        ({"dram_utilization": 0.3, "l2_utilization": 0.4}, "L2"),
+        ({"l1_utilization": 0.3, "compute_utilization": 0.2}, "L1"),
+        ({"l1_utilization": 0.3, "compute_utilization": 0.5}, "multiprocessor"),
+        ({}, None),
+    ],
+)
+def test_utilisations_name_the_unit_where_the_report_does_not(
+    values: dict[str, float], unit: str | None
+) -> None:
+    assert facts_of(**values)["limiting_unit"] == unit

@@ -1,0 +1,308 @@
+"""Counters of made-up launches become quantities, through the shipped files and small ones."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from advisor.errors import RuleError
+from advisor.facts import Mapping, load_mapping, quantity_rows
+from advisor.model import Keyed, Launch
+
+SHAPES = "sass__inst_executed_per_opcode_with_modifier_all"
+THREADS = "sass__thread_inst_executed_true_per_opcode"
+
+
+@cache
+def shipped() -> Mapping:
+    return load_mapping("ncu")
+
+
+def quantities_of(
+    counters: dict[str, float] | None = None,
+    texts: dict[str, str] | None = None,
+    **histograms: dict[str, float],
+) -> dict[str, object]:
+    """Return the quantities of one launch; histograms are ``shapes`` and ``threads``."""
+    names = {"shapes": SHAPES, "threads": THREADS, "plain": "sass__inst_executed_per_opcode"}
+    launch = Launch(
+        index=0,
+        kernel_name="k",
+        grid=(4, 2, 1),
+        block=(32, 4, 1),
+        counters=counters or {},
+        texts=texts or {},
+        keyed={
+            names[name]: Keyed(keys=tuple(values), values=tuple(values.values()))
+            for name, values in histograms.items()
+        },
+    )
+    with duckdb.connect(":memory:") as connection:
+        (row,) = quantity_rows(connection, shipped(), [launch])
+    return row
+
+
+def test_base_units_become_si() -> None:
+    row = quantities_of({"gpu__time_duration.sum": 2500.0, "l1tex__t_sector_hit_rate.pct": 75.0})
+    assert row["duration"] == pytest.approx(2.5e-6)
+    assert row["l1_hit_rate"] == pytest.approx(0.75)
+
+
+def test_names_of_2019_are_understood() -> None:
+    row = quantities_of({"gpu__time_duration": 1000.0, "sm__sol_pct": 30.0, "fbpa__sol_pct": 60.0})
+    assert row["duration"] == pytest.approx(1.0e-6)
+    assert row["compute_utilization"] == pytest.approx(0.3)
+    assert row["dram_utilization"] == pytest.approx(0.6)
+
+
+def test_what_was_not_collected_is_null() -> None:
+    row = quantities_of()
+    numbers = {name: row[name] for name in shipped().quantities.quantities}
+    assert numbers.pop("thread_count") == 8 * 128
+    assert set(numbers.values()) == {None}
+    assert row["grid_size"] == 8
+    assert row["block_y"] == 4
+
+
+def test_the_first_alternative_that_is_known_wins_and_is_remembered() -> None:
+    counted = {"dram__bytes_read.sum": 100.0, "dram__bytes_write.sum": 20.0}
+    row = quantities_of(counted)
+    assert (row["dram_bytes"], row["dram_bytes_source"]) == (120, "counted")
+    # 1 GB/s over 1 µs.
+    rate = {"dram__bytes.sum.per_second": 1.0e9, "gpu__time_duration.sum": 1000.0}
+    row = quantities_of(counted | rate)
+    assert row["dram_bytes"] == pytest.approx(1000)
+    assert row["dram_bytes_source"] == "rate"
+
+
+def test_thread_instructions_per_cycle_become_work() -> None:
+    # (10 + 20 + 2 × 30) a cycle × 1 GHz × 1 ms.
+    per_cycle = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum.per_cycle_elapsed"
+    row = quantities_of(
+        {
+            per_cycle.format("fadd"): 10.0,
+            per_cycle.format("fmul"): 20.0,
+            per_cycle.format("ffma"): 30.0,
+            "smsp__cycles_elapsed.avg.per_second": 1.0e9,
+            "gpu__time_duration.sum": 1.0e6,
+        }
+    )
+    assert row["flops_fp32"] == pytest.approx(9.0e7)
+    assert row["flops_fp32_source"] == "rate"
+    assert row["fp32_fused"] == pytest.approx(3.0e7)
+
+
+def test_opcodes_give_the_work_where_no_counter_does() -> None:
+    row = quantities_of(threads={"FADD": 5.0, "FFMA": 10.0, "DMUL": 3.0, "MUFU": 9.0})
+    assert (row["flops_fp32"], row["flops_fp32_source"]) == (25, "opcodes")
+    assert row["flops_fp64"] == 3
+    assert row["flops_fp16"] == 0
+
+
+def test_packed_half_instructions_count_two_values() -> None:
+    row = quantities_of(threads={"HADD2": 10.0, "HMUL2": 20.0, "HFMA2": 30.0})
+    assert row["flops_fp16"] == 2 * 10 + 2 * 20 + 4 * 30
+
+
+def test_half_multiply_adds_beside_single_precision_load_constants() -> None:
+    row = quantities_of(threads={"HFMA2": 30.0, "FFMA": 10.0})
+    assert (row["flops_fp16"], row["flops_fp16_source"]) == (0, "constants")
+
+
+@pytest.mark.parametrize(("share", "work"), [(0.019, 0.0), (0.02, 0.08)])
+def test_a_few_half_multiply_adds_load_constants(share: float, work: float) -> None:
+    row = quantities_of({"thread_inst_executed_true": 1.0}, threads={"HFMA2": share, "IADD3": 0.5})
+    assert row["flops_fp16"] == pytest.approx(work)
+
+
+@pytest.mark.parametrize(
+    ("opcode", "quantity", "operations"),
+    [
+        ("HMMA.884.F32.F32", "flops_tensor_fp16", 2 * 8 * 8 * 4),
+        ("HMMA.1688.F16", "flops_tensor_fp16", 2 * 16 * 8 * 8),
+        ("HMMA.16816.F32.BF16", "flops_tensor_fp16", 2 * 16 * 8 * 16),
+        ("HMMA.1688.F32.TF32", "flops_tensor_tf32", 2 * 16 * 8 * 8),
+        ("HMMA.1684.F32.TF32", "flops_tensor_tf32", 2 * 16 * 8 * 4),
+        ("DMMA.884", "flops_tensor_fp64", 2 * 8 * 8 * 4),
+        ("IMMA.16832.S8.S8.SAT", "ops_tensor_int8", 2 * 16 * 8 * 32),
+        ("IMMA.16864.S4.S4", "ops_tensor_int4", 2 * 16 * 8 * 64),
+        ("BMMA.168256.XOR.POPC", "ops_tensor_int1", 2 * 16 * 8 * 256),
+        ("QMMA.16832.F32.E4M3.E4M3", "flops_tensor_fp8", 2 * 16 * 8 * 32),
+        ("HGMMA.64x128x16.F32", "flops_tensor_fp16", 2 * 64 * 128 * 16 / 4),
+        ("HGMMA.64x64x8.F32.TF32", "flops_tensor_tf32", 2 * 64 * 64 * 8 / 4),
+        ("QGMMA.64x256x32.F32.E4M3.E4M3", "flops_tensor_fp8", 2 * 64 * 256 * 32 / 4),
+        ("IGMMA.64x32x32.S8.S8", "ops_tensor_int8", 2 * 64 * 32 * 32 / 4),
+        ("HMMA.SP.16832.F32", "flops_tensor_fp16", 2 * 16 * 8 * 32 / 2),
+    ],
+)
+def test_a_matrix_opcode_counts_its_shape(opcode: str, quantity: str, operations: float) -> None:
+    row = quantities_of(shapes={opcode: 10.0, "FFMA": 99.0})
+    work = {
+        name: row[name] for name in row if "tensor_" in name and name.startswith(("flops", "ops"))
+    }
+    others = {v for name, v in work.items() if name != quantity and not name.endswith("_source")}
+    assert row[quantity] == 10 * operations
+    assert others == {0}
+    assert row["tensor_instructions"] == 10
+    assert row["tensor_instructions_unknown"] == 0
+
+
+def test_the_wmma_product_of_side_4096_counts_two_n_cubed() -> None:
+    n = 4096
+    row = quantities_of(shapes={"HMMA.1688.F32": n**3 / (16 * 8 * 8)})
+    assert row["flops_tensor_fp16"] == 2 * n**3
+
+
+@pytest.mark.parametrize("opcode", ["HMMA.99999.F32", "UTCHMMA", "HGMMA.SP.64x64x32.F32", "OMMA.1"])
+def test_a_matrix_opcode_of_unknown_shape_is_no_guess(opcode: str) -> None:
+    row = quantities_of(shapes={opcode: 10.0, "HMMA.16816.F32": 5.0})
+    assert row["tensor_instructions_unknown"] == 10
+    assert row["tensor_instructions"] == 15
+    assert row["flops_tensor_fp16"] is None
+
+
+def test_a_packed_multiply_add_is_no_matrix_instruction() -> None:
+    row = quantities_of(shapes={"HFMA2.MMA": 10.0})
+    assert row["tensor_instructions"] == 0
+    assert row["flops_tensor_fp16"] == 0
+
+
+def test_an_idle_matrix_pipe_means_no_matrix_work() -> None:
+    idle = {
+        "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed": 0.0,
+        "device__attribute_compute_capability_major": 8.0,
+    }
+    row = quantities_of(idle)
+    assert (row["flops_tensor_fp16"], row["flops_tensor_fp16_source"]) == (0, "idle_pipe")
+    busy = dict.fromkeys(idle, 8.0)
+    assert quantities_of(busy)["flops_tensor_fp16"] is None
+    other = idle | {"device__attribute_compute_capability_major": 10.0}
+    assert quantities_of(other)["flops_tensor_fp16"] is None
+
+
+def test_sparse_paths_count_the_half_that_is_multiplied() -> None:
+    path = "sm__ops_path_tensor_src_int8_sparsity_{}.sum"
+    row = quantities_of({path.format("off"): 100.0, path.format("on"): 50.0})
+    assert (row["ops_tensor_int8"], row["ops_tensor_int8_source"]) == (125, "paths")
+
+
+@pytest.mark.parametrize(
+    ("opcode", "rate"), [("HMMA.16816.F32", 360448), ("HGMMA.64x64x16.F32", 540672)]
+)
+def test_the_matrix_peak_is_that_of_the_instructions_used(opcode: str, rate: float) -> None:
+    path = "sm__ops_path_tensor_op_{}_sparsity_off.sum.peak_sustained"
+    counters = {
+        path.format("hmma_src_fp16_dst_fp32"): 360448.0,
+        path.format("hgmma_src_fp16"): 540672.0,
+        "sm__cycles_elapsed.avg.per_second": 1.0e9,
+    }
+    row = quantities_of(counters, shapes={opcode: 1.0})
+    assert row["peak_tensor_fp16"] == pytest.approx(rate * 1.0e9)
+
+
+def test_l2_peak_follows_from_the_stored_percentage() -> None:
+    # 1,000 sectors in 1 µs are 32 GB/s; that was a quarter of the peak.
+    row = quantities_of(
+        {
+            "lts__t_sectors.sum": 1000.0,
+            "lts__t_sectors.avg.pct_of_peak_sustained_elapsed": 25.0,
+            "gpu__time_duration.sum": 1000.0,
+        }
+    )
+    assert row["l2_bytes"] == 32000
+    assert row["peak_l2_bandwidth"] == pytest.approx(128.0e9)
+
+
+def test_a_limit_of_nought_is_no_limit() -> None:
+    row = quantities_of({"launch__occupancy_limit_shared_mem": 0.0})
+    assert row["occupancy_limit_shared_memory"] is None
+
+
+MEMORY = "breakdown:gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"
+COMPUTE = "breakdown:sm__throughput.avg.pct_of_peak_sustained_elapsed"
+
+
+def test_the_largest_member_of_the_breakdowns_names_the_unit() -> None:
+    texts = {
+        MEMORY: "dram__cycles_active.x, lts__t_sectors.x",
+        COMPUTE: "sm__pipe_fma_cycles_active.x",
+    }
+    members = {"dram__cycles_active.x": 40.0, "lts__t_sectors.x": 60.0}
+    assert quantities_of(members, texts)["limiting_unit_reported"] == "L2"
+    members["sm__pipe_fma_cycles_active.x"] = 70.0
+    assert quantities_of(members, texts)["limiting_unit_reported"] == "FMA pipe"
+
+
+def test_a_largest_member_that_nobody_named_is_unknown() -> None:
+    members = {"dram__cycles_active.x": 40.0, "new__unit.x": 60.0}
+    row = quantities_of(members, {MEMORY: ",".join(members)})
+    assert row["limiting_unit_reported"] is None
+
+
+def test_breakdowns_of_an_idle_launch_name_nothing() -> None:
+    row = quantities_of({"dram__cycles_active.x": 0.0}, {MEMORY: "dram__cycles_active.x"})
+    assert row["limiting_unit_reported"] is None
+
+
+def test_what_is_odd_is_flagged() -> None:
+    assert quantities_of({"gpu__time_duration.sum": 5.0})["flags"] == []
+    assert quantities_of()["flags"] == ["no_duration", "failed_counters"]
+
+
+def test_rows_come_in_order_of_launch() -> None:
+    launches = [
+        Launch(index=index, kernel_name="k", counters={"gpu__time_duration.sum": 1000.0 * index})
+        for index in (2, 0, 1)
+    ]
+    with duckdb.connect(":memory:") as connection:
+        rows = quantity_rows(connection, shipped(), launches)
+        assert quantity_rows(connection, shipped(), []) == []
+    assert [row["launch_index"] for row in rows] == [0, 1, 2]
+    assert [row["duration"] for row in rows] == pytest.approx([0, 1.0e-6, 2.0e-6])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("quantities:\n  duraton: [{from: a, formula: '1'}]", r"x\.yaml:3:12.*'duraton'"),
+        ("quantities:\n  duration: [{from: a, formula: '\"c\" +'}]", r"x\.yaml:3"),
+        ("quantities:\n  duration: [{from: a, formula: '\"bytes\"'}]", r"x\.yaml:3"),
+        ("quantities:\n  duration: []", r"x\.yaml:3:13: duration has no alternative"),
+        ("quantities:\n  duration: [{form: a}]", r"x\.yaml:3:15: unknown key 'form'"),
+        ("quantities:\n  sm_clock: [{from: a, formula: nope}]", r"x\.yaml:3.*nope"),
+        (
+            "opcodes:\n  o: {counter: c, weights: [{match: '(', weight: 1}]}",
+            r"x\.yaml:3:37: not a reg",
+        ),
+        ("opcodes:\n  o: {counter: c, weights: [], except: [p]}", r"x\.yaml:3:3: 'p' is no column"),
+        (
+            "helpers:\n  a: {unit: s, alternatives: [{from: x, formula: b}]}\n"
+            "  b: {unit: s, alternatives: [{from: x, formula: a}]}",
+            r"need each other: a, b",
+        ),
+        ("something: 1", r"x\.yaml:2:1: unknown key 'something'"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_its_place(tmp_path: Path, content: str, message: str) -> None:
+    units = "units: [{match: '*bytes*', unit: B}, {match: '*', unit: ns}]"
+    (tmp_path / "x.yaml").write_text(f"profiler: x\n{content}\n{units}\n")
+    with pytest.raises(RuleError) as caught:
+        load_mapping("x", tmp_path)
+    assert caught.match(message)
+
+
+def test_a_name_in_two_files_is_refused(tmp_path: Path) -> None:
+    for name in ("x", "x-more"):
+        (tmp_path / f"{name}.yaml").write_text(
+            "profiler: x\nconstants: {c: {value: 1, source: s}}\n"
+        )
+    with pytest.raises(RuleError, match=r"x\.yaml:2:13: 'c' is defined twice"):
+        load_mapping("x", tmp_path)
+
+
+def test_a_profiler_without_files_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RuleError, match=r"there is no file nothing\*\.yaml"):
+        load_mapping("nothing", tmp_path)

@@ -1,0 +1,121 @@
+"""Occupancy, worked out by hand from the published limits."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.facts import facts_of
+
+# Compute capability 8.0: 64 warps, 32 blocks, 65,536 registers in 4 parts, 1 KiB a block reserved.
+A100 = {
+    "warp_size": 32.0,
+    "max_warps_per_sm": 64.0,
+    "max_blocks_per_sm": 32.0,
+    "registers_per_sm": 65536.0,
+    "sub_partitions": 4.0,
+    "register_allocation_unit": 256.0,
+    "shared_allocation_unit": 128.0,
+    "shared_reserved_per_block": 1024.0,
+    "shared_memory_configured": 102400.0,
+    "shared_memory_static": 0.0,
+    "shared_memory_dynamic": 0.0,
+    "sm_count": 108.0,
+}
+
+
+def test_warp_slots_limit_a_light_kernel() -> None:
+    facts = facts_of(**A100, block_size=256.0, registers_per_thread=32.0)
+    assert facts["warps_per_block"] == 8
+    assert facts["blocks_by_warps"] == 8
+    assert facts["blocks_by_registers"] == 8
+    assert facts["blocks_per_sm"] == 8
+    assert facts["occupancy_theoretical"] == 1
+    assert facts["occupancy_limiter"] == "warps"
+
+
+def test_registers_limit_by_warps_of_a_partition() -> None:
+    # 72 × 32 = 2,304 registers a warp; 16,384 / 2,304 = 7 warps a part, 28 in all, 3 blocks of 8.
+    facts = facts_of(**A100, block_size=256.0, registers_per_thread=72.0)
+    assert facts["registers_per_warp"] == 2304
+    assert facts["blocks_by_registers"] == 3
+    assert facts["occupancy_theoretical"] == pytest.approx(24 / 64)
+    assert facts["occupancy_limiter"] == "registers"
+
+
+def test_registers_of_a_warp_are_rounded_up() -> None:
+    # 33 × 32 = 1,056, allocated 1,280; 16,384 / 1,280 = 12 warps a partition, 48 in all.
+    facts = facts_of(**A100, block_size=128.0, registers_per_thread=33.0)
+    assert facts["registers_per_warp"] == 1280
+    assert facts["blocks_by_registers"] == 12
+
+
+def test_shared_memory_counts_the_reserve_and_is_rounded_up() -> None:
+    # 20,000 + 1,024 = 21,024 → 21,120; 102,400 / 21,120 = 4 blocks.
+    launch = A100 | {"shared_memory_static": 20000.0}
+    facts = facts_of(**launch, block_size=128.0, registers_per_thread=32.0)
+    assert facts["shared_per_block"] == 21120
+    assert facts["blocks_per_sm"] == 4
+    assert facts["occupancy_limiter"] == "shared memory"
+    assert facts["occupancy_theoretical"] == pytest.approx(0.25)
+
+
+def test_block_slots_limit_tiny_blocks() -> None:
+    facts = facts_of(**A100, block_size=32.0, registers_per_thread=16.0)
+    assert facts["blocks_per_sm"] == 32
+    assert facts["occupancy_limiter"] == "blocks"
+    assert facts["occupancy_theoretical"] == pytest.approx(0.5)
+
+
+def test_unknown_rounding_of_shared_memory_leaves_occupancy_unknown() -> None:
+    launch = A100 | {"shared_memory_static": 1000.0, "shared_allocation_unit": None}
+    facts = facts_of(**launch, block_size=128.0, registers_per_thread=32.0)
+    assert facts["occupancy_theoretical"] is None
+
+
+def test_a_device_without_limits_uses_what_the_report_says() -> None:
+    facts = facts_of(
+        warp_size=32.0,
+        max_warps_per_sm=64.0,
+        schedulers_per_sm=4.0,
+        registers_per_sm=65536.0,
+        occupancy_limit_blocks=32.0,
+        shared_memory_static=0.0,
+        shared_memory_dynamic=0.0,
+        block_size=512.0,
+        registers_per_thread=16.0,
+    )
+    assert facts["blocks_by_registers"] == 8
+    assert facts["occupancy_theoretical"] == 1
+
+
+@pytest.mark.parametrize(("stored", "mismatch"), [(1.0, False), (0.996, False), (0.98, True)])
+def test_a_stored_occupancy_that_differs_is_told(stored: float, mismatch: bool) -> None:
+    launch = A100 | {"occupancy_theoretical_reported": stored}
+    facts = facts_of(**launch, block_size=256.0, registers_per_thread=32.0)
+    assert facts["occupancy_mismatch"] is mismatch
+
+
+def test_the_gap_is_theoretical_less_achieved() -> None:
+    facts = facts_of(occupancy_theoretical_reported=0.75, occupancy_achieved=0.5)
+    assert facts["occupancy_gap"] == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(
+    ("waves", "full", "tail"), [(1.25, 1, 0.375), (1.0, 1, 0.0), (0.25, 0, 0.75), (3.5, 3, 0.125)]
+)
+def test_the_last_wave_leaves_slots_empty(waves: float, full: float, tail: float) -> None:
+    facts = facts_of(waves_per_sm=waves)
+    assert facts["full_waves"] == full
+    assert facts["tail_share"] == pytest.approx(tail)
+
+
+def test_waves_follow_from_the_grid_where_the_report_has_none() -> None:
+    # 8 blocks × 108 multiprocessors = 864 at once; 1,080 blocks are 1.25 waves.
+    facts = facts_of(**A100, block_size=256.0, registers_per_thread=32.0, grid_size=1080.0)
+    assert facts["waves"] == pytest.approx(1.25)
+    assert facts["blocks_per_multiprocessor_of_grid"] == 10
+
+
+def test_a_block_of_33_threads_wastes_31_lanes_of_64() -> None:
+    facts = facts_of(block_size=33.0, warp_size=32.0)
+    assert facts["partial_warp_share"] == pytest.approx(31 / 64)

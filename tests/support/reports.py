@@ -1,0 +1,70 @@
+"""A folder of real reports in a database, each launch a variant of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+from advisor.database.arrays import register_arrays
+from advisor.database.launches import insert_launches
+from advisor.database.rows import PlacedLaunch
+from advisor.errors import InputError
+from advisor.facts import Mapping, load_mapping
+from advisor.hardware.matching import identify_device
+from advisor.hardware.seeding import seed_database, store_device
+from advisor.model import Launch, Session
+from advisor.readers import ncu_report
+from advisor.readers.base import ReadOptions, Source
+from tests.support.facts import empty_database
+
+
+@contextmanager
+def ingested(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Return a database with the launches below ``folder`` and the table ``kernel_rows``.
+
+    Run ids are paths relative to the folder, variant ids the positions of launches.
+    """
+    mapping = load_mapping("ncu")
+    with empty_database() as connection:
+        seed_database(connection)
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                _ingest(connection, mapping, path, path.relative_to(folder))
+        connection.execute(f"update launch set flags = {mapping.flags_sql()}")
+        connection.execute("create temp table kernel_rows as select * from kernels")
+        yield connection
+
+
+def _ingest(connection: duckdb.DuckDBPyConnection, mapping: Mapping, path: Path, run: Path) -> None:
+    options = ReadOptions(keyed=frozenset(mapping.keyed))
+    try:
+        records = list(ncu_report.read(Source.from_path(path), options))
+    except InputError:
+        return
+    launches = [record for record in records if isinstance(record, Launch)]
+    session = records[-1]
+    assert isinstance(session, Session)
+    if not launches:
+        return
+    devices = {
+        device.id: store_device(connection, identify_device(device.name, device.attributes))
+        for device in session.devices
+    }
+    only = next(iter(devices.values())) if len(devices) == 1 else None
+    placed = [
+        PlacedLaunch(
+            launch=launch,
+            kernel_id=launch.kernel_name,
+            series_id=launch.kernel_name,
+            variant_id=str(launch.index),
+            device_id=devices.get(launch.device or 0, only),
+        )
+        for launch in launches
+    ]
+    register_arrays(connection, "staging", mapping.stage(launches))
+    shape = ", ".join(name for name in mapping.quantities.launch if name != "launch_index")
+    quantities = f"select * exclude ({shape}) from ({mapping.sql('staging')})"
+    insert_launches(connection, str(run), placed, quantities=quantities)
