@@ -58,7 +58,7 @@ for (const s of all('svg[data-v]')) {
   const draw = n => {
     v = n; let o = '', last = 1e9;
     all('[data-p]', s).forEach(e => e.setAttribute('d', 'M' + e.dataset.p.split(' ').map(p => [X(N(p)[0]), Y(N(p)[1])]).join('L')));
-    all('[data-x]', s).forEach(e => e.setAttribute('transform', `translate(${e.dataset.x === '' ? L + w - 14 : X(+e.dataset.x)},${Y(+e.dataset.y)})rotate(${e.dataset.r ? -Math.atan2(h / (v[3] - v[2]), w / (v[1] - v[0])) * 57.29578 : 0})`));
+    all('[data-x]', s).forEach(e => e.setAttribute('transform', `translate(${e.dataset.x === '' ? L + w - e.dataset.o : X(+e.dataset.x)},${Y(+e.dataset.y)})rotate(${e.dataset.r ? -Math.atan2(h / (v[3] - v[2]), w / (v[1] - v[0])) * 57.29578 : 0})`));
     all('.rl', s).sort((a, b) => a.dataset.yy - b.dataset.yy).forEach(e => { const y = Y(+e.dataset.yy), p = Math.min(y, last - 15), ok = y >= T && y <= T + h; if (ok) last = p; e.setAttribute('transform', `translate(${L + w + ex},${p + ey})`); e.style.display = ok ? '' : 'none'; });
     for (const f of [0, 1]) { const a = v[2 * f], b = v[2 * f + 1];
       for (let d = Math.floor(a); d < b; d++) for (let m = 1; m < 10; m++) { const z = d + Math.log10(m); if (z < a || z > b) continue;

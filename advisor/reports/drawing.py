@@ -81,6 +81,8 @@ class Mark:
     y: float
     radius: float
     ring: float
+    from_edge: float
+    arrow: str
     shape: str
     aria: str
     label: tuple[PlacedText, ...]

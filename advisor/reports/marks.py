@@ -24,7 +24,7 @@ MOST_MARKS = 60
 _RADIUS = 23.0
 _LEAST_RADIUS = 4.0
 _COMPACT = 2 / 3
-_AT_THE_EDGE = 14.0
+_ARROW = 12.0
 _RING = 4.0
 _COMPACT_NAME = 16
 
@@ -62,13 +62,14 @@ def log_spot(placement: Placement, kernel: Kernel, frame: Frame, size: Size) -> 
     """Return the spot of a kernel in a log-log chart; without bytes it is at the right edge."""
     x = None if placement.x is None else math.log10(placement.x)
     y = math.log10(placement.y)
+    radius = _radius(kernel, size)
     return Spot(
         kernel=kernel,
         placement=placement,
         at=(x, y),
-        x=frame.right - _AT_THE_EDGE if x is None else frame.x(x),
+        x=frame.right - radius - _ARROW if x is None else frame.x(x),
         y=frame.y(y),
-        radius=_radius(kernel, size),
+        radius=radius,
     )
 
 
@@ -139,10 +140,19 @@ def _mark(spot: Spot, label: Label | None, description: str) -> Mark:
         y=spot.y,
         radius=spot.radius,
         ring=spot.radius + _RING,
+        from_edge=spot.radius + _ARROW,
+        arrow=_arrow(spot),
         shape=mark_path(spot.kernel.limiter, spot.radius),
         aria=f"{spot.kernel.short_name}: {description}",
         label=() if label is None else _lines(spot, label),
     )
+
+
+def _arrow(spot: Spot) -> str:
+    """Return the arrow of a mark that stands at the right edge, its intensity being unknown."""
+    if spot.at[0] is not None:
+        return ""
+    return f"M{spot.radius + 2:.1f},0h8m-3,-3l3,3l-3,3"
 
 
 def mark_path(limiter: str | None, radius: float) -> str:
@@ -176,7 +186,7 @@ def position(spot: Spot) -> str:
     """Return where a mark of a roofline stands, in words."""
     kernel = spot.kernel
     x = spot.placement.x
-    intensity = "no bytes" if x is None else numbers.si(x, "FLOP/B")
+    intensity = "no bytes known" if x is None else numbers.si(x, "FLOP/B")
     return (
         f"{numbers.share(kernel.roof_fraction)} of roof, "
         f"{numbers.share(kernel.time_share)} of time; {intensity}, "

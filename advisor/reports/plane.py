@@ -13,6 +13,7 @@ from advisor.reports.roofline import stroke, x_title
 from advisor.reports.roofs import Line, segments
 from advisor.reports.scales import Frame
 
+_MARGIN = 0.08
 _TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
@@ -23,10 +24,10 @@ def draw_plane(plane: Plane, kernels: Mapping[str, Kernel], size: Size) -> Drawi
         top=size.top,
         width=size.inner_width,
         height=size.inner_height,
-        x0=0.0,
-        x1=1.0,
-        y0=0.0,
-        y1=1.0,
+        x0=-_MARGIN,
+        x1=1.0 + _MARGIN,
+        y0=-_MARGIN,
+        y1=1.0 + _MARGIN,
     )
     shown = largest(plane.placements, kernels)
     spots = [share_spot(p, kernels[p.kernel_id], frame, size) for p in shown]

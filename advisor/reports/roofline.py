@@ -82,8 +82,8 @@ def draw_roofline(
     remark = _remark(sheet)
     listing = _listing(sheet)
     texts = _slope_texts(sheet, minor=False)
-    ridge = _ridge(sheet)
     levels = tuple(_levels(sheet, spot, spot.kernel.id == selected) for spot in sheet.spots)
+    ridge = _ridge(sheet)
     marks = name_marks(sheet.spots, _surroundings(sheet), size, _second_line(size), position)
     sheet.taken.extend(box for mark in marks for box in label_boxes(mark))
     texts += _slope_texts(sheet, minor=True)
@@ -124,7 +124,9 @@ def x_title(text: str, size: Size) -> PlacedText:
 
 def _sheet(chart: Roofline, kernels: Mapping[str, Kernel], size: Size) -> _Sheet:
     lines = roofs(chart)
-    x0, x1 = log_range([*lines.extent_x, *(p.x for p in chart.placements if p.x)] or [1.0])
+    shown = largest(chart.placements, kernels)
+    levels = (x for p in shown for x in (p.x, p.x_l2, p.x_l1) if x)
+    x0, x1 = log_range([*lines.extent_x, *levels] or [1.0])
     y0, y1 = log_range([*lines.extent_y, *(p.y for p in chart.placements)] or [1e12])
     frame = Frame(
         left=size.left,
@@ -136,7 +138,6 @@ def _sheet(chart: Roofline, kernels: Mapping[str, Kernel], size: Size) -> _Sheet
         y0=y0,
         y1=y1,
     )
-    shown = largest(chart.placements, kernels)
     spots = tuple(log_spot(p, kernels[p.kernel_id], frame, size) for p in shown)
     return _Sheet(chart=chart, kernels=kernels, size=size, frame=frame, roofs=lines, spots=spots)
 
@@ -326,11 +327,9 @@ def _levels(sheet: _Sheet, spot: Spot, selected: bool) -> Levels:
         for name, x in found
         if x is not None and x > 0
     )
-    ticks = _apart(ticks)
+    ticks = tuple(_named(sheet, tick) for tick in _apart(ticks))
     if selected:
-        sheet.taken.extend(
-            text_box(tick.x, tick.y + tick.name_y, tick.name, "middle") for tick in ticks
-        )
+        sheet.taken.extend(_name_box(tick) for tick in ticks if tick.name)
         sheet.taken.extend(Box(t.x - 2, t.y - 7, t.x + 2, t.y + 7) for t in ticks)
     ends = [tick.at[0] for tick in ticks]
     x = spot.at[0]
@@ -341,6 +340,17 @@ def _levels(sheet: _Sheet, spot: Spot, selected: bool) -> Levels:
     if x is not None and placement.roof:
         drop = stroke(Line(style="drop", points=((x, y), (x, math.log10(placement.roof)))), frame)
     return Levels(kernel_id=spot.kernel.id, span=span, ticks=ticks, drop=drop)
+
+
+def _name_box(tick: LevelTick) -> Box:
+    return text_box(tick.x, tick.y + tick.name_y, tick.name, "middle")
+
+
+def _named(sheet: _Sheet, tick: LevelTick) -> LevelTick:
+    """Return the tick, without its name where other words stand already."""
+    box = _name_box(tick)
+    free = sheet.inside.holds(box) and not any(box.overlap(other) for other in sheet.taken)
+    return tick if free else replace(tick, name="")
 
 
 def _tick_height(name: str, spot: Spot) -> float:
