@@ -65,19 +65,17 @@ class Evaluation:
         return None if self.gain is None else self.gain.likely * self.confidence
 
 
-def evaluate(
-    connection: duckdb.DuckDBPyConnection,
-    rules: Sequence[Rule],
-    run_id: str,
-    *,
-    vocabulary: Vocabulary,
-    settings: Settings,
-) -> list[Evaluation]:
-    """Return what the rules fire, rule out or cannot decide, for a run's variants and the run.
+@dataclass(frozen=True, kw_only=True)
+class Compiled:
+    """Rules that are ready to be evaluated over any number of runs."""
 
-    ``connection`` must have the views of ``facts.create_views``. In no particular order of
-    variants; rules in order.
-    """
+    of_kernels: Program
+    of_run: Program
+    wording: Wording
+
+
+def compile_rules(rules: Sequence[Rule], *, vocabulary: Vocabulary, settings: Settings) -> Compiled:
+    """Return the rules about kernels and about runs, compiled."""
     of_kernels, of_run = (
         compile_program(
             [rule for rule in rules if rule.subject is subject],
@@ -86,6 +84,25 @@ def evaluate(
         )
         for subject in (Subject.KERNEL, Subject.RUN)
     )
+    return Compiled(of_kernels=of_kernels, of_run=of_run, wording=Wording())
+
+
+def evaluate(
+    connection: duckdb.DuckDBPyConnection,
+    rules: Sequence[Rule],
+    run_id: str,
+    *,
+    vocabulary: Vocabulary,
+    settings: Settings,
+    compiled: Compiled | None = None,
+) -> list[Evaluation]:
+    """Return what the rules fire, rule out or cannot decide, for a run's variants and the run.
+
+    ``connection`` must have the views of ``facts.create_views``. Who evaluates many runs hands over
+    the ``compiled`` rules. In no particular order of variants; rules in order.
+    """
+    compiled = compiled or compile_rules(rules, vocabulary=vocabulary, settings=settings)
+    of_kernels, of_run, wording = compiled.of_kernels, compiled.of_run, compiled.wording
     run = settings.run
     names = sorted({*of_kernels.columns, *run.kernel_columns} - {_KEY})
     read = ", ".join(quote(name) for name in (_KEY, *names))
@@ -95,8 +112,10 @@ def evaluate(
     connection.execute(" ".join(made), [run_id])
     try:
         return [
-            *run_program(connection, of_kernels, _TABLE, key=_KEY, run_id=run_id),
-            *run_program(connection, of_run, _RUN_TABLE, key="run_id", run_id=run_id),
+            *run_program(connection, of_kernels, _TABLE, key=_KEY, run_id=run_id, wording=wording),
+            *run_program(
+                connection, of_run, _RUN_TABLE, key="run_id", run_id=run_id, wording=wording
+            ),
         ]
     finally:
         connection.execute(f"DROP TABLE IF EXISTS {_TABLE}")
@@ -110,6 +129,7 @@ def run_program(
     *,
     key: str,
     run_id: str = "",
+    wording: Wording | None = None,
 ) -> list[Evaluation]:
     """Return what the program's rules fire, rule out or cannot decide over a table of facts.
 
@@ -127,7 +147,7 @@ def run_program(
     indexes = sorted({index for _, index, _ in said})
     details = _rows(connection, program.details(table, key, indexes), key)
     facts = _rows(connection, f"FROM {table}", key)
-    wording = Wording()
+    wording = wording or Wording()
     subjects = {
         subject: _Subject(
             id=str(subject),

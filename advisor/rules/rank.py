@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from advisor.rules.evaluate import Evaluation
 from advisor.rules.gains import Seconds
@@ -24,7 +24,8 @@ class Action:
 
     ``gain`` is what it saves once the actions ``after`` (rule ids, of the same subject) are done;
     those are named only where they took something away. ``also`` are findings of the same cause.
-    ``position`` counts from 1 over the run.
+    ``overtaken`` are findings of other causes to which the actions for this subject leave nothing
+    to win; they stand beside the first one. ``position`` counts from 1 over the run.
     """
 
     evaluation: Evaluation
@@ -32,6 +33,7 @@ class Action:
     position: int
     after: tuple[str, ...] = ()
     also: tuple[Evaluation, ...] = ()
+    overtaken: tuple[Evaluation, ...] = ()
 
     @property
     def expected(self) -> float | None:
@@ -47,16 +49,7 @@ def rank(evaluations: Iterable[Evaluation]) -> list[Action]:
             subjects[evaluation.variant_id].append(evaluation)
     actions = [action for found in subjects.values() for action in _of_subject(found)]
     actions.sort(key=lambda action: _order(action.evaluation, action.expected))
-    return [
-        Action(
-            evaluation=action.evaluation,
-            gain=action.gain,
-            position=position,
-            after=action.after,
-            also=action.also,
-        )
-        for position, action in enumerate(actions, start=1)
-    ]
+    return [replace(action, position=position) for position, action in enumerate(actions, start=1)]
 
 
 def _of_subject(findings: Sequence[Evaluation]) -> list[Action]:
@@ -68,10 +61,14 @@ def _of_subject(findings: Sequence[Evaluation]) -> list[Action]:
     left = max((each.cap for each in gaining if each.cap is not None), default=0.0)
     left_likely = max((e.cap_likely for e in gaining if e.cap_likely is not None), default=0.0)
     actions: list[Action] = []
+    overtaken: list[Evaluation] = []
     done: list[str] = []
     for first, *others in causes.values():
         gain = None if first.gain is None else _within(first.gain, left, left_likely)
         cut = gain != first.gain
+        if cut and gain is not None and gain.likely <= 0:
+            overtaken += [first, *others]
+            continue
         actions.append(
             Action(
                 evaluation=first,
@@ -84,6 +81,8 @@ def _of_subject(findings: Sequence[Evaluation]) -> list[Action]:
         if gain is not None:
             done.append(first.rule.id)
             left, left_likely = left - gain.likely, left_likely - gain.likely
+    if overtaken:
+        actions[0] = replace(actions[0], overtaken=tuple(overtaken))
     return actions
 
 
