@@ -9,6 +9,12 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 2
 
+# Real profiles of five devices for `make shots`; without them the example runs alone are rendered.
+PROFILES ?= $(wildcard $(addprefix ../shared/data/ncu-rep/, \
+  AlpriElse__cs599k/2025-04-21_v1.ncu-rep AlpriElse__cs599k/profile.ncu-rep \
+  Lashi0812__CudaProgramming/smemTranspose.ncu-rep NCAR__GPU_workshop/MW_Baseline.ncu-rep \
+  Syswea__cuda-fused-linear-layer/profile_report.ncu-rep))
+
 MADE := $(shell mkdir -p .cache/tmp)
 
 export PIP_CACHE_DIR := $(CURDIR)/.cache/pip
@@ -67,7 +73,16 @@ bench: $(READY)  ## Measure, side by side in one run, and print ratios
 
 .PHONY: shots
 shots: demo  ## Render the reports in a browser, check the layout, keep the pictures in out/shots
-	$(BIN)/python -m benchmarks.shots
+	@mkdir -p out/real
+	@pages="out/demo/report.html"; number=0; \
+	for profile in $(PROFILES); do \
+	  number=$$((number + 1)); page="out/real/report-$$number.html"; \
+	  rm -f "out/real/$$number.duckdb"; \
+	  $(BIN)/advisor --db "out/real/$$number.duckdb" ingest "$$profile"; \
+	  $(BIN)/advisor --db "out/real/$$number.duckdb" report --html -o "$$page"; \
+	  pages="$$pages $$page"; \
+	done; \
+	$(BIN)/python -m benchmarks.shots $$pages
 
 .PHONY: clean
 clean:  ## Remove everything that make has made
