@@ -46,7 +46,7 @@ $(READY): pyproject.toml
 
 .PHONY: demo
 demo: $(READY)  ## Ingest the example runs and write their report to out/demo
-	@mkdir -p out
+	@mkdir -p out && rm -f out/demo.duckdb
 	$(BIN)/advisor --db out/demo.duckdb demo --output out/demo
 
 .PHONY: test
