@@ -56,8 +56,10 @@ class Raw:
 def cut(raw: Raw) -> Seconds | None:
     """Return the gain within its caps and in order; None where an estimate or the time is unknown.
 
-    >>> cut(Raw(duration=10, low=1, likely=8, high=9, floor=4, floor_achievable=5))
-    Seconds(low=1, likely=5, high=6)
+    ``low`` keeps its proportion to ``likely``, so a gain that was cut is still a range.
+
+    >>> cut(Raw(duration=10, low=2, likely=8, high=9, floor=5, floor_achievable=6))
+    Seconds(low=1.0, likely=4, high=5)
     """
     cap, cap_likely = raw.cap, raw.cap_likely
     if cap is None or cap_likely is None:
@@ -65,9 +67,10 @@ def cut(raw: Raw) -> Seconds | None:
     if raw.low is None or raw.likely is None or raw.high is None:
         return None
     high = min(max(raw.high, 0.0), cap)
-    likely = min(max(raw.likely, 0.0), cap_likely, high)
-    low = min(max(raw.low, 0.0), likely)
-    return Seconds(low=low, likely=likely, high=high)
+    wanted = max(raw.likely, 0.0)
+    likely = min(wanted, cap_likely, high)
+    low = min(max(raw.low, 0.0), wanted)
+    return Seconds(low=shrunk(low, wanted, likely), likely=likely, high=high)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +79,11 @@ class Assumed:
 
     columns: tuple[Column, ...]
     names: Mapping[str, str]
+
+
+def shrunk(low: float, likely: float, likely_after: float) -> float:
+    """Return the lower bound after the likely gain shrank; both are at least 0."""
+    return low if likely_after >= likely else low * (likely_after / likely)
 
 
 def assume(

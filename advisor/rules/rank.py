@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from advisor.rules.evaluate import Evaluation
-from advisor.rules.gains import Seconds
+from advisor.rules.gains import Seconds, shrunk
 from advisor.rules.rule import Outcome, Severity
 
 _LOUDNESS = {severity: place for place, severity in enumerate(Severity)}
@@ -89,7 +89,7 @@ def _of_subject(findings: Sequence[Evaluation]) -> list[Action]:
 def _within(gain: Seconds, left: float, left_likely: float) -> Seconds:
     high = min(gain.high, max(left, 0.0))
     likely = min(gain.likely, max(left_likely, 0.0), high)
-    return Seconds(low=min(gain.low, likely), likely=likely, high=high)
+    return Seconds(low=shrunk(gain.low, gain.likely, likely), likely=likely, high=high)
 
 
 def _order(evaluation: Evaluation, expected: float | None) -> tuple[bool, float, int, str, str]:

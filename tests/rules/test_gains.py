@@ -107,8 +107,9 @@ def test_promises_nothing_beyond_the_caps(
 
 
 def test_cuts_likely_at_the_achievable_and_high_at_the_profiled_roof() -> None:
-    raw = Raw(duration=10, low=1, likely=9, high=9, floor=4, floor_achievable=5)
-    assert cut(raw) == Seconds(low=1, likely=5, high=6)
+    # Of 8 s that were thought likely 5 are left, so of the 4 s at least 2.5 are.
+    raw = Raw(duration=10, low=4, likely=8, high=9, floor=4, floor_achievable=5)
+    assert cut(raw) == Seconds(low=2.5, likely=5, high=6)
 
 
 def test_recomputes_the_roof_under_assumptions(load_rule: Load, judge: Judge) -> None:

@@ -72,7 +72,7 @@ def test_promises_no_more_than_the_kernel_could_save(rule: Rule) -> None:
     found = [finding(rule, "c", 1), finding(rule, "a", 7, high=9), finding(rule, "b", 5)]
     first, second = rank(found)
     assert (first.gain, first.after) == (Seconds(low=3.5, likely=7, high=9), ())
-    assert (second.gain, second.after) == (Seconds(low=2.5, likely=3, high=3), ("sample/a",))
+    assert (second.gain, second.after) == (Seconds(low=1.5, likely=3, high=3), ("sample/a",))
     assert [each.rule.id for each in first.overtaken] == ["sample/c"]
 
 
