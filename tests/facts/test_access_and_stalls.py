@@ -13,6 +13,11 @@ def test_a_quarter_of_each_sector_is_used() -> None:
     assert facts["store_efficiency"] == 1
 
 
+def test_bytes_that_lanes_share_are_used_once() -> None:
+    # A broadcast: 32 lanes of 4 bytes read one sector, counted as 128 bytes of 32.
+    assert facts_of(global_load_bytes_per_sector=128.0)["load_efficiency"] == 1
+
+
 def test_sectors_per_request_are_those_of_all_launches() -> None:
     (kernel,) = kernels_of(
         [
