@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import duckdb
 
 from advisor.rules.evaluate import Evaluation
-from advisor.rules.rule import Outcome
+from advisor.rules.rule import Outcome, Subject
 from advisor.rules.settings import CollectSettings
 
 PROGRAM = "<program>"
@@ -67,7 +67,8 @@ def collect(
     """
     unknown: dict[str, list[Evaluation]] = defaultdict(list)
     for evaluation in evaluations:
-        if evaluation.outcome is Outcome.UNKNOWN and evaluation.cap:
+        of_kernel = evaluation.rule.subject is Subject.KERNEL
+        if of_kernel and evaluation.outcome is Outcome.UNKNOWN and evaluation.cap:
             unknown[evaluation.variant_id].append(evaluation)
     chosen = _most_valuable(unknown, settings.share_of_value)
     if not chosen:

@@ -27,6 +27,7 @@ from advisor.rules.templates import Wording
 _TABLE = "rule_facts"
 _RUN_TABLE = "rule_run_facts"
 _KEY = "variant_id"
+_RUN_KEY = "run_id"
 _KEPT = (Outcome.FIRES, Outcome.RULED_OUT, Outcome.UNKNOWN)
 
 Row = Mapping[str, Value]
@@ -94,32 +95,48 @@ def evaluate(
     *,
     vocabulary: Vocabulary,
     settings: Settings,
-    compiled: Compiled | None = None,
 ) -> list[Evaluation]:
     """Return what the rules fire, rule out or cannot decide, for a run's variants and the run.
 
-    ``connection`` must have the views of ``facts.create_views``. Who evaluates many runs hands over
-    the ``compiled`` rules. In no particular order of variants; rules in order.
+    ``connection`` must have the views of ``facts.create_views``. In no particular order of
+    variants; rules in order.
     """
-    compiled = compiled or compile_rules(rules, vocabulary=vocabulary, settings=settings)
+    compiled = compile_rules(rules, vocabulary=vocabulary, settings=settings)
+    return evaluate_runs(connection, compiled, [run_id], settings=settings)[run_id]
+
+
+def evaluate_runs(
+    connection: duckdb.DuckDBPyConnection,
+    compiled: Compiled,
+    run_ids: Sequence[str],
+    *,
+    settings: Settings,
+) -> dict[str, list[Evaluation]]:
+    """Return what ``evaluate`` returns, for several runs at once.
+
+    Planning the statements takes longer than running them over a few kernels.
+    """
     of_kernels, of_run, wording = compiled.of_kernels, compiled.of_run, compiled.wording
     run = settings.run
-    names = sorted({*of_kernels.columns, *run.kernel_columns} - {_KEY})
-    read = ", ".join(quote(name) for name in (_KEY, *names))
+    names = sorted({*of_kernels.columns, *run.kernel_columns} - {_KEY, _RUN_KEY})
+    read = ", ".join(quote(name) for name in (_KEY, _RUN_KEY, *names))
     made = ("CREATE OR REPLACE TEMP TABLE", _TABLE, "AS SELECT", read)
-    connection.execute(" ".join((*made, "FROM kernels WHERE run_id = ?")), [run_id])
-    made = ("CREATE OR REPLACE TEMP TABLE", _RUN_TABLE, "AS", run.select(_TABLE, "?"))
-    connection.execute(" ".join(made), [run_id])
+    which = f"FROM kernels WHERE run_id IN ({', '.join('?' * len(run_ids))})"
+    connection.execute(" ".join((*made, which)), list(run_ids))
+    of_runs = run.select(f"{_TABLE} GROUP BY {_RUN_KEY}", _RUN_KEY)
+    connection.execute(" ".join(("CREATE OR REPLACE TEMP TABLE", _RUN_TABLE, "AS", of_runs)))
     try:
-        return [
-            *run_program(connection, of_kernels, _TABLE, key=_KEY, run_id=run_id, wording=wording),
-            *run_program(
-                connection, of_run, _RUN_TABLE, key="run_id", run_id=run_id, wording=wording
-            ),
+        found = [
+            *run_program(connection, of_kernels, _TABLE, key=_KEY, wording=wording),
+            *run_program(connection, of_run, _RUN_TABLE, key=_RUN_KEY, wording=wording),
         ]
     finally:
         connection.execute(f"DROP TABLE IF EXISTS {_TABLE}")
         connection.execute(f"DROP TABLE IF EXISTS {_RUN_TABLE}")
+    by_run: dict[str, list[Evaluation]] = {run_id: [] for run_id in run_ids}
+    for each in found:
+        by_run[each.run_id].append(each)
+    return by_run
 
 
 def run_program(
@@ -133,7 +150,8 @@ def run_program(
 ) -> list[Evaluation]:
     """Return what the program's rules fire, rule out or cannot decide over a table of facts.
 
-    ``table`` has one row per subject: ``key`` and the program's columns.
+    ``table`` has one row per subject: ``key`` and the program's columns, and where it holds several
+    runs (no ``run_id`` is given) the column ``run_id``.
     """
     if not program.rules:
         return []
@@ -153,7 +171,7 @@ def run_program(
             id=str(subject),
             facts=facts[subject],
             details=details[subject],
-            run_id=run_id,
+            run_id=run_id or str(facts[subject].get(_RUN_KEY, "")),
             settings=program.settings,
             wording=wording,
         )

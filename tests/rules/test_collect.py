@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.rules import Evaluation, Outcome, Rule, Settings, collect
+from advisor.rules import Evaluation, Outcome, Rule, Settings, Subject, collect
 from advisor.rules.collect import NamedLaunch
 from advisor.rules.rule import Collect
 from tests.support.sample_rule import RULE, Load
@@ -60,6 +60,13 @@ def test_asks_for_every_section_of_the_kernels_worth_most(rule: Rule, settings: 
 def test_has_nothing_to_ask_where_nothing_is_unknown(rule: Rule, settings: Settings) -> None:
     fires = replace(unknown(rule, "v1", 1.0, "A"), outcome=Outcome.FIRES)
     assert collect([fires], LAUNCHES, settings.collect) is None
+
+
+def test_asks_about_kernels_not_about_the_run(rule: Rule, settings: Settings) -> None:
+    whole = unknown(replace(rule, subject=Subject.RUN), "r1", 100.0, "R")
+    result = collect([whole, unknown(rule, "v2", 4.0, "C")], LAUNCHES, settings.collect)
+    assert result is not None
+    assert (result.sections, result.functions) == (("C",), ("sum",))
 
 
 @pytest.mark.parametrize("cap", [0.0, None])
