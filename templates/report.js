@@ -61,7 +61,7 @@ for (const s of all('svg[data-v]')) {
     all('[data-x]', s).forEach(e => e.setAttribute('transform', `translate(${e.dataset.x === '' ? L + w - e.dataset.o : X(+e.dataset.x)},${Y(+e.dataset.y)})rotate(${e.dataset.r ? -Math.atan2(h / (v[3] - v[2]), w / (v[1] - v[0])) * 57.29578 : 0})`));
     all('.rl', s).sort((a, b) => a.dataset.yy - b.dataset.yy).forEach(e => { const y = Y(+e.dataset.yy), p = Math.min(y, last - 15), ok = y >= T && y <= T + h; if (ok) last = p; e.setAttribute('transform', `translate(${L + w + ex},${p + ey})`); e.style.display = ok ? '' : 'none'; });
     for (const f of [0, 1]) { const a = v[2 * f], b = v[2 * f + 1];
-      for (let d = Math.floor(a); d < b; d++) for (let m = 1; m < 10; m++) { const z = d + Math.log10(m); if (z < a || z > b) continue;
+      for (let d = Math.floor(a); d <= b; d++) for (let m = 1; m < 10; m++) { const z = d + Math.log10(m); if (z < a || z > b) continue;
         o += `<path class="gr${m > 1 ? ' mi' : ''}" d="M${f ? L + ',' + Y(z) + 'h' + w : X(z) + ',' + T + 'v' + h}"/>`;
         if (m === 1 || b - a < 1.6 && (m === 2 || m === 5)) o += `<text class="ax" text-anchor="${f ? 'end' : 'middle'}" x="${f ? L - 8 : X(z)}" y="${f ? Y(z) + 4 : T + h + 18}">${num(z, f)}</text>`; } }
     s.querySelector('.ticks').innerHTML = o;

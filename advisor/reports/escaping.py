@@ -30,6 +30,15 @@ def escape_markdown(text: str) -> str:
     return _LINE_START.sub(r"\1\\\2", escaped)
 
 
+def escape_for_both(text: str) -> str:
+    """Return ``text`` as HTML in which Markdown finds nothing to act on either.
+
+    >>> escape_for_both("<b>`x`")
+    '&#60;b&#62;&#96;x&#96;'
+    """
+    return _MARKDOWN.sub(lambda found: f"&#{ord(found[0])};", printable(" ".join(text.split())))
+
+
 def breakable(text: str) -> list[str]:
     """Return the pieces between which a long name may be broken.
 

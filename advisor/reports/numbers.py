@@ -34,7 +34,6 @@ MINUS = "\N{MINUS SIGN}"
 NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 
 _PREFIXES = {-9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P"}
-_SHRINKING = frozenset({"s", "J", "W"})
 _PLAIN = frozenset({"1", "", "FLOP/B", "B/FLOP", "cycle", "FLOP/cycle"})
 _TIMES = {"ns": 1e9, "µs": 1e6, "ms": 1e3, "s": 1.0}
 
@@ -112,7 +111,7 @@ def scaled(value: float | None, unit: str, significant: int = 4) -> tuple[str, s
     if unit in _PLAIN:
         whole = float(value).is_integer() and abs(value) < 1e15
         return fixed(value) if whole else digits(value, significant), name
-    exponent = _exponent(value, significant, shrinks=unit in _SHRINKING)
+    exponent = _exponent(value, significant, shrinks=unit == "s")
     return digits(value / 10.0**exponent, significant), f"{_PREFIXES[exponent]}{name}"
 
 
@@ -151,7 +150,7 @@ def time_unit(values: Iterable[float | None]) -> str:
     ('ms', 's')
     """
     largest = max((value for value in values if known(value)), default=0.0)
-    return f"{_PREFIXES[min(0, _exponent(largest, 3, shrinks=True))]}s"
+    return f"{_PREFIXES[_exponent(largest, 3, shrinks=True)]}s"
 
 
 def in_unit(value: float | None, unit: str, decimals: int = 3) -> str:
@@ -164,9 +163,12 @@ def in_unit(value: float | None, unit: str, decimals: int = 3) -> str:
 
 
 def _exponent(value: float, significant: int, *, shrinks: bool) -> int:
-    """Return the power of ten of the prefix; a number that rounds up to 1000 takes the next."""
+    """Return the power of ten of the prefix; a number that rounds up to 1000 takes the next.
+
+    What ``shrinks``, a time, takes small prefixes only; all else takes large ones.
+    """
     if value == 0:
         return 0
     rounded = float(f"{abs(value):.{significant - 1}e}")
     exponent = 3 * math.floor(math.log10(rounded) / 3 + 1e-12)
-    return min(15, max(-9 if shrinks else 0, exponent))
+    return min(0 if shrinks else 15, max(-9 if shrinks else 0, exponent))

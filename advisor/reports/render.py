@@ -20,7 +20,7 @@ from markupsafe import Markup, escape
 
 from advisor.reports import bars, numbers
 from advisor.reports.drawing import SIZES, Drawing
-from advisor.reports.escaping import Verbatim, breakable, escape_markdown, shorten
+from advisor.reports.escaping import Verbatim, breakable, escape_for_both, escape_markdown, shorten
 from advisor.reports.plane import draw_plane
 from advisor.reports.records import Kernel, Report, RuleResult
 from advisor.reports.roofline import draw_roofline
@@ -262,7 +262,7 @@ def _points(points: tuple[tuple[float, float], ...]) -> str:
 
 def _breakable(text: str) -> Markup:
     """Return escaped text that a browser may break after ``_``, ``::``, ``<`` and commas."""
-    return Markup("<wbr>").join(escape(part) for part in breakable(text))
+    return Markup("<wbr>").join(escape(part) for part in breakable(printable(text)))
 
 
 def _code_block(text: str) -> Verbatim:
@@ -276,8 +276,8 @@ def _link(text: str) -> Verbatim:
 
 
 def _html_in_markdown(text: str) -> Verbatim:
-    """Return text for the inside of an HTML element of a Markdown page."""
-    return Verbatim(escape(printable(" ".join(text.split()))))
+    """Return text for the inside of an HTML element of a Markdown page: harmless in both."""
+    return Verbatim(escape_for_both(text))
 
 
 _FILTERS: Mapping[str, Callable[..., Any]] = {

@@ -94,7 +94,7 @@ def log_ticks(low: float, high: float, unit: str = "") -> tuple[Tick, ...]:
 
 
 def _positions(low: float, high: float) -> Iterator[tuple[float, int]]:
-    for decade in range(math.floor(low), math.ceil(high)):
+    for decade in range(math.floor(low), math.floor(high) + 1):
         for digit in range(1, 10):
             at = decade + math.log10(digit)
             if low <= at <= high:

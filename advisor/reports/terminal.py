@@ -12,8 +12,15 @@ from advisor.reports.records import Action, Fact, Kernel, Report, RuleResult, Ve
 MOST_ROWS = 20
 MOST_UNKNOWN = 10
 _WIDTHS = (-7, -7, -5, 14, -5, 10, -7, 0)
+_WIDE = 72
+_PAIR = (0, -9, 8)
 # What a narrow terminal leaves out: time, meter and intensity, by columns of the table.
-_FITS = ((104, (0, 1, 2, 3, 4, 5, 6, 7)), (72, (0, 2, 3, 4, 5, 7)), (0, (0, 2, 3, 4, 7)))
+_FITS = (
+    (104, (0, 1, 2, 3, 4, 5, 6, 7)),
+    (72, (0, 2, 3, 4, 5, 7)),
+    (56, (0, 2, 3, 4, 7)),
+    (0, (0, 4, 7)),
+)
 
 
 def report_text(
@@ -190,9 +197,10 @@ def _facts(paper: Paper, kernel: Kernel) -> None:
     paper.heading("Facts")
     facts = [fact for group in kernel.facts for fact in group.facts]
     label = max((len(fact.label) for fact in facts), default=10) + 2
-    for group in kernel.facts:
-        for fact in group.facts:
-            paper.row(_fact(fact), (min(label, 34), -11, 8, 0))
+    wide = paper.width >= _WIDE
+    for fact in facts:
+        cells = _fact(fact)
+        paper.row(cells if wide else cells[:3], (min(label, 34), -11, 8, 0) if wide else _PAIR)
 
 
 def _fact(fact: Fact) -> tuple[str, str, str, str]:
@@ -218,9 +226,12 @@ def _bars(paper: Paper, kernel: Kernel) -> None:
 def _bar_list(paper: Paper, heading: str, bars: Sequence[Bar]) -> None:
     paper.heading(heading)
     for bar in bars:
-        sign = "* " if bar.strong else "  "
+        name = ("* " if bar.strong else "  ") + bar.label
         value = " ".join(filter(None, (bar.value, bar.note)))
-        paper.row((sign + bar.label, meter(bar.width), value, bar.about), (24, 10, -16, 0))
+        if paper.width >= _WIDE:
+            paper.row((name, meter(bar.width), value, bar.about), (24, 10, -16, 0))
+        else:
+            paper.row((name, value), (0, -14))
 
 
 def _results(paper: Paper, kernel: Kernel) -> None:

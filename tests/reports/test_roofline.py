@@ -1,0 +1,149 @@
+"""The roofline: lines where arithmetic puts them, marks inside, words apart."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from advisor.reports.drawing import SIZES, Drawing, Size
+from advisor.reports.labels import Box, text_box
+from advisor.reports.marks import label_boxes
+from advisor.reports.records import Kernel, Placement, Report, Roofline
+from advisor.reports.roofline import draw_roofline
+from advisor.reports.roofs import roofs
+from tests.support.example_report import example_report
+
+
+def drawing(report: Report, size: Size, chart: Roofline | None = None) -> Drawing:
+    kernels = {kernel.id: kernel for kernel in report.kernels}
+    return draw_roofline(chart or report.rooflines[0], kernels, size, report.kernels[0].id)
+
+
+def test_bends_the_binding_roof_at_the_ridge(report: Report) -> None:
+    # 10 TFLOP/s over 1 TB/s is 10 FLOP/B: log₁₀ is 1, at log₁₀ 13 of the performance.
+    lines = roofs(report.rooflines[0])
+    (binding,) = [line for line in lines.lines if line.style == "bind"]
+    assert lines.ridge == pytest.approx((1.0, 13.0))
+    assert binding.points[1] == pytest.approx((1.0, 13.0))
+
+
+def test_ends_the_slopes_of_caches_at_the_highest_roof(report: Report) -> None:
+    # FP16 does 20 TFLOP/s; L1 at 12 TB/s reaches it at 1.667 FLOP/B.
+    thin = [line for line in roofs(report.rooflines[0]).lines if line.style == "thin"]
+    ends = [line.points[-1] for line in thin]
+    assert any(x == pytest.approx(math.log10(20 / 12)) for x, _ in ends)
+
+
+def test_draws_a_nominal_line_only_where_it_differs(report: Report) -> None:
+    # 1.01 TB/s is within 2 % of the profiled 1 TB/s, 12 TFLOP/s is not within 2 % of 10.
+    nominal = [line for line in roofs(report.rooflines[0]).lines if line.style == "nominal"]
+    assert [line.points[-1][1] for line in nominal] == [pytest.approx(math.log10(12e12))]
+    words = [words.text for words in roofs(report.rooflines[0]).slope_texts]
+    assert any("nominal 1.01" in text for text in words)
+
+
+def test_draws_no_achievable_line_without_a_measured_fraction(report: Report) -> None:
+    chart = report.rooflines[0]
+    chart = replace(chart, ceilings=tuple(c for c in chart.ceilings if c.kind != "achievable"))
+    assert all(line.style != "achievable" for line in roofs(chart).lines)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: size.name)
+def test_puts_every_mark_inside_the_frame(report: Report, size: Size) -> None:
+    drawn = drawing(report, size)
+    frame = drawn.frame
+    for mark in drawn.marks:
+        assert frame.left <= mark.x - mark.radius <= mark.x + mark.radius <= frame.right
+        assert frame.top <= mark.y - mark.radius <= mark.y + mark.radius <= frame.bottom
+
+
+def test_makes_area_proportional_to_time(report: Report) -> None:
+    # r = 23 √share: 0.4 of the time gives 14.546 px.
+    marks = {mark.kernel_id: mark for mark in drawing(report, SIZES[0]).marks}
+    assert marks["matrixproduct"].radius == pytest.approx(14.546, abs=1e-3)
+    assert marks["reduction"].radius == pytest.approx(23 * 0.075**0.5)
+
+
+def test_shapes_marks_by_limiter(report: Report) -> None:
+    shapes = {mark.limiter: mark.shape for mark in drawing(report, SIZES[0]).marks}
+    assert len(set(shapes.values())) == len(shapes) == 4
+
+
+def test_lists_kernels_without_operations(report: Report) -> None:
+    listing = drawing(report, SIZES[0]).listing
+    assert listing is not None
+    assert [row.name for row in listing.rows] == ["transpose"]
+
+
+def test_says_simulated_in_the_picture(report: Report) -> None:
+    assert "simulated" in drawing(report, SIZES[0]).y_title.text
+
+
+def test_draws_at_most_sixty_marks(report: Report) -> None:
+    base = report.kernels[0]
+    many = [replace(base, id=f"k{i}", wasted_time=float(i)) for i in range(80)]
+    chart = replace(
+        report.rooflines[0],
+        placements=tuple(Placement(kernel_id=k.id, x=1.0 + i, y=1e12) for i, k in enumerate(many)),
+        unplaced=(),
+    )
+    drawn = draw_roofline(chart, {k.id: k for k in many}, SIZES[0], None)
+    assert {mark.kernel_id for mark in drawn.marks} == {f"k{i}" for i in range(20, 80)}
+
+
+def test_places_a_kernel_without_bytes_at_the_right_edge(report: Report) -> None:
+    chart = replace(
+        report.rooflines[0],
+        placements=(Placement(kernel_id="stream", x=None, y=1e12),),
+    )
+    (mark,) = drawing(report, SIZES[0], chart).marks
+    assert mark.at[0] is None
+    assert mark.arrow
+    assert mark.x + mark.radius < drawing(report, SIZES[0], chart).frame.right
+
+
+def words(drawn: Drawing) -> list[Box]:
+    """Return the boxes of all upright words that show at first."""
+    boxes = [box for mark in drawn.marks for box in label_boxes(mark)]
+    boxes += [text_box(t.x, t.y, t.text, t.anchor) for t in drawn.edge_texts]
+    if drawn.remark:
+        boxes.append(text_box(drawn.remark.x, drawn.remark.y, drawn.remark.text, "end"))
+    ridge = drawn.ridge
+    if ridge and ridge.text:
+        boxes.append(text_box(ridge.x + ridge.dx, ridge.y + ridge.dy, ridge.text, ridge.anchor))
+    return boxes
+
+
+places = st.tuples(st.floats(1e-3, 1e3), st.floats(1e9, 1e13), st.floats(0.001, 0.9))
+
+
+@given(st.lists(places, min_size=1, max_size=30), st.sampled_from(SIZES))
+@settings(max_examples=40, deadline=None)
+def test_never_lets_words_overlap(where: list[tuple[float, float, float]], size: Size) -> None:
+    chart, kernels = scattered(where)
+    drawn = draw_roofline(chart, kernels, size, "k0")
+    for a, b in itertools.combinations(words(drawn), 2):
+        assert a.overlap(b) < 1e-6
+
+
+def scattered(
+    where: list[tuple[float, float, float]],
+) -> tuple[Roofline, dict[str, Kernel]]:
+    """Return the example's chart with marks at (intensity, rate, share of time)."""
+    report = example_report()
+    kernels = {
+        f"k{i}": replace(
+            report.kernels[0], id=f"k{i}", short_name=f"some_kernel_{i}", time_share=share
+        )
+        for i, (_, _, share) in enumerate(where)
+    }
+    placements = tuple(
+        Placement(kernel_id=f"k{i}", x=x, y=y, x_l2=x / 2, x_l1=x / 8)
+        for i, (x, y, _) in enumerate(where)
+    )
+    return replace(report.rooflines[0], placements=placements, unplaced=()), kernels
