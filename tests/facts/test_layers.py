@@ -1,0 +1,36 @@
+"""Columns are computed in order of dependency."""
+
+from __future__ import annotations
+
+import duckdb
+
+from advisor.facts.layers import Column, dependency_order, identifier, layered, text
+
+
+def test_names_wait_for_what_they_need() -> None:
+    layers, circle = dependency_order({"c": ["b", "x"], "a": ["x"], "b": ["a"], "d": []})
+    assert layers == [["a", "d"], ["b"], ["c"]]
+    assert circle == []
+
+
+def test_names_that_wait_for_each_other_are_told() -> None:
+    layers, circle = dependency_order({"a": ["b"], "b": ["a"], "c": ["a"], "d": []})
+    assert layers == [["d"]]
+    assert circle == ["a", "b", "c"]
+
+
+def test_a_column_may_use_a_column_that_is_named_after_it() -> None:
+    columns = [
+        Column(name="twice", sql="2 * once", names=frozenset({"once"})),
+        Column(name="once", sql="x + 1", names=frozenset({"x"})),
+    ]
+    query = layered("(select 3 as x)", columns)
+    assert duckdb.sql(query).fetchall() == [(3, 4, 8)]
+
+
+def test_quotes_in_names_and_texts_stay_inside() -> None:
+    value, name = text("it's"), identifier('a"b')
+    query = f"select {value} as {name}"
+    result = duckdb.sql(query)
+    assert result.columns == ['a"b']
+    assert result.fetchall() == [("it's",)]
