@@ -82,7 +82,7 @@ def _rows(notes: Notes, lines: Iterator[str]) -> Iterator[_Row]:
     """Yield header and data rows; lines that are neither go to the notes."""
     rows = _Rows(notes)
     for number, line in enumerate(lines, start=1):
-        yield from rows.take(line, Location(name=notes.name, line=number))
+        yield from rows.take(line, number)
     yield from rows.end()
 
 
@@ -101,14 +101,14 @@ class _Rows:
         self._inside_quotes = False
         self._at = Location(name=notes.name)
 
-    def take(self, line: str, at: Location) -> Iterator[_Row]:
+    def take(self, line: str, number: int) -> Iterator[_Row]:
         """Take a line; yield the rows that end with it, or before it."""
         header = _HEADER.match(line)
         if header or (self._begins and self._begins.match(line)):
             yield from self.end()
             if header:
                 self._open(header)
-            self._at = at
+            self._at = Location(name=self._notes.name, line=number)
         elif not self._held and not self._may_be_cut(line):
             self._notes.line(line)
             return
@@ -206,8 +206,9 @@ class _Raw(_Table):
             yield self.left_out(row, problem if row.whole else "the row is cut off")
         else:
             launch = self.building(dict(zip(self.header, row.cells, strict=True)))
+            cells, numbers, at = row.cells, self.numbers, row.at
             for column, name, unit in self.counters:
-                launch.take(name, unit, row.cells[column], self.numbers, row.at)
+                launch.take(name, unit, cells[column], numbers, at)
             yield launch.launch()
 
     def _units(self, row: _Row) -> list[tuple[int, str, str]]:
@@ -252,10 +253,11 @@ class _Details(_Table):
             self.key, self.launch = key, self.building(named)
         if self.launch is None:  # left out because of a row before
             return
+        self.launch.check_room(row.at)
         if named["Metric Name"]:
             self._metric(self.launch, named, row.at)
         elif named.get("Rule Name"):
-            self.launch.find(_finding(named, self.numbers, row.at), row.at)
+            self.launch.findings.append(_finding(named, self.numbers, row.at))
 
     def _problem(self, row: _Row, named: Mapping[str, str]) -> str | None:
         """Return what is wrong with the row; those of values end before the columns of rules."""

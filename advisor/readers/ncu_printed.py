@@ -127,12 +127,11 @@ class Building:
         the last word counts; one that is not finite is counted, not kept.
 
         Raises:
-            InputError: a cell with a unit holds no number, or the launch has too many values.
+            InputError: a cell with a unit holds no number.
         """
         value = numbers.parse(cell, at)
         if value is None:
             return
-        self._check_room(at)
         if isinstance(value, str):
             if unit:
                 raise no_number(value, unit, at)
@@ -141,15 +140,20 @@ class Building:
         factor = base_factor(unit)
         if factor is None:
             self.notes.units.add(unit)
-        elif math.isfinite(value * factor):
-            self.counters[counter] = value * factor
+        elif math.isfinite(scaled := value * factor):
+            self.counters[counter] = scaled
         else:
             self.invalid.add(counter)
 
-    def find(self, finding: ReferenceFinding, at: Location) -> None:
-        """Keep a message of the vendor's rules."""
-        self._check_room(at)
-        self.findings.append(finding)
+    def check_room(self, at: Location) -> None:
+        """Refuse a launch that has more values and messages than any has.
+
+        Raises:
+            InputError: it does.
+        """
+        if len(self.counters) + len(self.texts) + len(self.findings) >= _MOST_VALUES:
+            problem = f"a launch with more than {_MOST_VALUES:,} values is none of the profiler's"
+            raise InputError(problem, at=at)
 
     def capability(self, text: str) -> None:
         """Take the compute capability ``8.6`` as the device attributes that a report has."""
@@ -179,11 +183,6 @@ class Building:
             reference_findings=tuple(self.findings),
             invalid_counters=len(self.invalid - self.counters.keys()),
         )
-
-    def _check_room(self, at: Location) -> None:
-        if len(self.counters) + len(self.texts) + len(self.findings) >= _MOST_VALUES:
-            problem = f"a launch with more than {_MOST_VALUES:,} values is none of the profiler's"
-            raise InputError(problem, at=at)
 
     def _shape(self, prefix: str) -> Dim3 | None:
         x, y, z = (self.counters.get(prefix + axis) for axis in "xyz")

@@ -48,6 +48,7 @@ _SECTION = "    Section: "
 _LABEL = re.compile(r" {4}\S")
 _DASHES = re.compile(r"-+")
 _COLUMNS = 3
+_WIDEST = 10_000  # characters of a table
 _MESSAGE = re.compile(r" {4}(INF|OK|OPT|WRN|ERR) {3,4}(\S.*)")
 _MORE = " " * 10
 _MOST_LINES = 1_000  # of a message
@@ -76,11 +77,10 @@ def read(source: Source, options: ReadOptions) -> Iterator[Record]:
         for number, line in enumerate(text_lines(file), start=1):
             rank, rest = _split_prefix(line)
             content = rest.rstrip()
-            at = Location(name=source.name, line=number)
             if rank not in pages and _begins(content):
-                pages[rank] = _Page(notes, at)
+                pages[rank] = _Page(notes)
             if rank in pages:
-                yield from pages[rank].take(content, rest.endswith(LINE_ENDS), at)
+                yield from pages[rank].take(content, rest.endswith(LINE_ENDS), number)
             else:
                 notes.line(content)
     for page in pages.values():
@@ -112,7 +112,7 @@ def _kernel(line: str) -> re.Match[str] | None:
 
 
 def _is_ruler(line: str) -> bool:
-    return line.startswith("    -") and not line.strip("- ")
+    return line.startswith("    -") and len(line) <= _WIDEST and not line.strip("- ")
 
 
 @dataclass
@@ -120,7 +120,7 @@ class _Page:
     """The state between two lines: which launch, which section, which table, which message."""
 
     notes: Notes
-    at: Location
+    number: int = 0
     labels: Labels = field(default_factory=load_labels)
     numbers: Numbers = field(default_factory=Numbers)
     process: int | None = None
@@ -131,9 +131,14 @@ class _Page:
     message_type: str = ""
     below_ruler: bool = False
 
-    def take(self, line: str, whole: bool, at: Location) -> Iterator[Launch]:
+    @property
+    def at(self) -> Location:
+        """Where the line that was taken last stands."""
+        return Location(name=self.notes.name, line=self.number)
+
+    def take(self, line: str, whole: bool, number: int) -> Iterator[Launch]:
         """Take a line, ``whole`` where its end was there; yield the launch that it ends."""
-        self.at = at
+        self.number = number
         kernel = _kernel(line)
         if kernel:
             yield from self.finish()
@@ -200,6 +205,7 @@ class _Page:
         if not whole or not self._fits(line):
             self.notes.rows.add(str(self.at))
             return
+        launch.check_room(self.at)
         counter = self.labels.counter(self.section, label, unit)
         if counter is None:
             self.notes.labels.add(f"{self.section}: {label}")
@@ -214,7 +220,8 @@ class _Page:
 
     def _end_message(self) -> None:
         if self.launch is not None and self.message:
-            self.launch.find(self._finding(" ".join(self.message)), self.at)
+            self.launch.check_room(self.at)
+            self.launch.findings.append(self._finding(" ".join(self.message)))
         self.message_type, self.message = "", []
 
     def _finding(self, text: str) -> ReferenceFinding:

@@ -113,7 +113,7 @@ class Numbers:
             InputError: the file's decimal mark cannot be known.
         """
         if _PLAIN.fullmatch(text):
-            return self._number(text, at)
+            return self._with_point(text, at)
         text = text.strip().removeprefix(_FAILED)
         if text.lower() in _MISSING:
             return None
@@ -125,21 +125,19 @@ class Numbers:
 
     def _number(self, text: str, at: Location) -> float | None:
         if _PLAIN.fullmatch(text) or _GROUPED.fullmatch(text):
-            if "." in text or "," in text:
-                self._point(at)
-            return float(text.replace(",", ""))
-        if _COMMA.fullmatch(text):
-            self._comma(at)
-            return float(text.replace(".", "").replace(",", "."))
-        return None
+            return self._with_point(text, at)
+        if not _COMMA.fullmatch(text):
+            return None
+        if self.comma_at is None:
+            self.comma_at = at
+            self._refuse_both(at)
+        return float(text.replace(".", "").replace(",", "."))
 
-    def _point(self, at: Location) -> None:
-        self.point_at = self.point_at or at
-        self._refuse_both(at)
-
-    def _comma(self, at: Location) -> None:
-        self.comma_at = self.comma_at or at
-        self._refuse_both(at)
+    def _with_point(self, text: str, at: Location) -> float:
+        if self.point_at is None and ("." in text or "," in text):
+            self.point_at = at
+            self._refuse_both(at)
+        return float(text.replace(",", ""))
 
     def _refuse_both(self, at: Location) -> None:
         if self.comma_at is not None and self.point_at is not None:
@@ -154,6 +152,7 @@ def no_number(text: str, unit: str, at: Location) -> InputError:
     return InputError(problem, at=at, hint=_HINT)
 
 
+@lru_cache(maxsize=256)
 def base_factor(unit: str) -> float | None:
     """Return what a value printed in ``unit`` is multiplied by to be in base units.
 
@@ -162,14 +161,9 @@ def base_factor(unit: str) -> float | None:
     >>> base_factor("usecond"), base_factor("%"), base_factor("Gbyte/second")
     (1000.0, 1.0, 1000000000.0)
     """
-    return _base_factor(unit.strip()) if len(unit) <= _LONGEST_UNIT else None
-
-
-@lru_cache(maxsize=512)
-def _base_factor(unit: str) -> float | None:
     if unit in ("", "%"):
         return 1.0
-    if not is_known_unit(unit):
+    if len(unit) > _LONGEST_UNIT or not is_known_unit(unit):
         return None
     parsed, nanosecond = parse_unit(unit), parse_unit("ns")
     is_time = parsed.dimension == nanosecond.dimension
