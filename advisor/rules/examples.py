@@ -55,8 +55,10 @@ def run_examples(
 
 def _results(program: Program, symbols: Mapping[str, Symbol]) -> list[ExampleResult]:
     cases = [(at, example) for at, rule in enumerate(program.rules) for example in rule.examples]
+    rows = {id(example): example for _, example in cases}  # rules may share their examples
+    keys = {each: str(number) for number, each in enumerate(rows)}
     with duckdb.connect(":memory:") as connection:
-        _fill(connection, program, [example for _, example in cases], symbols)
+        _fill(connection, program, list(rows.values()), symbols)
         outcomes = connection.execute(program.outcomes(_TABLE, _KEY)).fetchall()
         found = {row[0]: row[1:] for row in outcomes}
         evaluations = {
@@ -64,8 +66,8 @@ def _results(program: Program, symbols: Mapping[str, Symbol]) -> list[ExampleRes
             for each in run_program(connection, program, _TABLE, key=_KEY)
         }
     results = []
-    for number, (index, example) in enumerate(cases):
-        key, rule = str(number), program.rules[index]
+    for index, example in cases:
+        key, rule = keys[id(example)], program.rules[index]
         outcome = OUTCOMES[found[key][index]]
         evaluation = evaluations.get((key, rule.id))
         results.append(
