@@ -133,7 +133,7 @@ def _spellings() -> dict[str, Unit]:
         for ending in ("", "s")
         for prefix in ("", "K", "M", "G")
     }
-    units["1"] = DIMENSIONLESS
+    units |= dict.fromkeys(("1", "branch", "branches"), DIMENSIONLESS)
     units["%"] = Unit(DIMENSIONLESS.dimension, Fraction(1, 100))
     return units
 

@@ -245,8 +245,10 @@ class _Details(_Table):
         key = (named.get("ID", ""), named.get("Process ID", ""), named.get("Kernel Name", ""))
         problem = self._problem(row, named)
         if problem:
+            if row.whole and key != self.key:
+                yield from self.finish()
             yield self.left_out(row, problem)
-            self.launch = None
+            self.key, self.launch = key, None
             return
         if key != self.key:
             yield from self.finish()

@@ -34,6 +34,7 @@ _WHOLE = re.compile(r"\d{1,10}", re.ASCII)
 _DIMENSIONS = re.compile(r"\(?\s*(\d{1,10})\s*,\s*(\d{1,10})\s*,\s*(\d{1,10})\s*\)?", re.ASCII)
 _SIZE_LIMIT = 2**32  # no grid, block, device or process number reaches it
 _LONGEST_UNIT = 40  # characters; "register/thread" has 15
+_POWER = frozenset("^*·")  # no printed unit has a power or a product
 _HINT = "run the profiler with LC_ALL=C and export again"
 _RULE_SEVERITY = {
     "INF": "ok",
@@ -163,7 +164,7 @@ def base_factor(unit: str) -> float | None:
     """
     if unit in ("", "%"):
         return 1.0
-    if len(unit) > _LONGEST_UNIT or not is_known_unit(unit):
+    if len(unit) > _LONGEST_UNIT or _POWER & set(unit) or not is_known_unit(unit):
         return None
     parsed, nanosecond = parse_unit(unit), parse_unit("ns")
     is_time = parsed.dimension == nanosecond.dimension

@@ -8,6 +8,7 @@ from advisor.errors import InputError
 from advisor.model import Launch, Session, Skipped
 from advisor.readers import ncu_csv
 from advisor.readers.base import ReadOptions, Source
+from advisor.readers.ncu_values import is_counter, load_labels
 
 FIXED = (
     '"ID","Process ID","Process Name","Host Name","Kernel Name","Kernel Time","Context","Stream"'
@@ -42,9 +43,13 @@ DETAILS = (
 )
 
 
-def read(text: str | bytes, **options: bool) -> list[Launch | Session | Skipped]:
+def read(text: str | bytes, *, allow_truncated: bool = False) -> list[Launch | Session | Skipped]:
     content = text.encode() if isinstance(text, str) else text
-    return list(ncu_csv.read(Source(name="a.csv", content=content), ReadOptions(**options)))
+    return list(
+        ncu_csv.read(
+            Source(name="a.csv", content=content), ReadOptions(allow_truncated=allow_truncated)
+        )
+    )
 
 
 def test_scales_the_raw_page_to_base_units() -> None:
@@ -142,3 +147,219 @@ def test_refuses_a_row_that_is_cut_off_unless_asked_not_to() -> None:
 def test_refuses_a_file_without_a_table() -> None:
     with pytest.raises(InputError, match="no table"):
         read("a,b\n1,2\n")
+
+
+def raw(*columns: tuple[str, str, str], name: str = "copy(float *, int)") -> str:
+    """Return a raw page of one launch with these counters: name, unit, cell."""
+    names, units, cells = (",".join(f'"{column[i]}"' for column in columns) for i in range(3))
+    fixed = f'"0","77","app","10.0.0.7","{name}","2026-Jan-02 03:04:05","1","7"'
+    return f'{FIXED},{names}\n"","","","","","","","",{units}\n{fixed},{cells}\n'
+
+
+def launches_of(text: str | bytes) -> list[Launch]:
+    return [record for record in read(text) if isinstance(record, Launch)]
+
+
+def counters_of(*columns: tuple[str, str, str]) -> dict[str, float]:
+    (launch,) = launches_of(raw(*columns))
+    return dict(launch.counters)
+
+
+@pytest.mark.parametrize(
+    ("unit", "cell", "expected"),
+    [
+        ("byte", "1,234,567", 1_234_567),
+        ("Kbyte/block", "8.192", 8192),
+        ("usecond", "3.5", 3500),  # ns
+        ("second", "1.5", 1.5e9),
+        ("cycle/nsecond", "1.25", 1.25e9),  # Hz
+        ("Ghz", "1.25", 1.25e9),
+        ("sector/usecond", "2", 2e6),
+        ("", "1e3", 1000),
+        ("%", "-0.5", -0.5),
+        ("byte", "1234,5", 1234.5),
+        ("byte", "0,123", 0.123),
+        ("byte", "1.234,5", 1234.5),
+        ("inst", "12 (3; 4; 5)", 12),
+        ("inst", "(!) 12", 12),
+    ],
+)
+def test_reads_numbers_as_they_are_printed(unit: str, cell: str, expected: float) -> None:
+    assert counters_of(("a__b", unit, cell)) == {"a__b": pytest.approx(expected, rel=1e-15)}
+
+
+@pytest.mark.parametrize("cell", ["", "n/a", "N/A", "no data", "(!) n/a", "-", " "])
+def test_leaves_out_what_the_page_does_not_know(cell: str) -> None:
+    (launch,) = launches_of(raw(("a__b", "byte", cell)))
+    assert (dict(launch.counters), launch.invalid_counters) == ({}, 0)
+
+
+@pytest.mark.parametrize("cell", ["nan", "-nan", "inf", "-nan(ind)", "(!) nan", "1e999"])
+def test_counts_what_is_not_finite(cell: str) -> None:
+    (launch,) = launches_of(raw(("a__b", "byte", cell)))
+    assert (dict(launch.counters), launch.invalid_counters) == ({}, 1)
+
+
+@pytest.mark.parametrize("cell", ["0x10", "1_000", "1 000", "１２", "1.234.567", "--", "1,23,4"])
+def test_refuses_a_cell_with_a_unit_that_is_no_number(cell: str) -> None:
+    with pytest.raises(InputError, match="expected a number"):
+        read(raw(("a__b", "byte", cell)))
+
+
+@pytest.mark.parametrize(
+    "cells", [("1,5", "1.5"), ("1.5", "1,5"), ("1,5", "1,234"), ("1,234", "1,5")]
+)
+def test_refuses_a_decimal_mark_that_may_be_either(cells: tuple[str, str]) -> None:
+    with pytest.raises(InputError, match="decimal mark"):
+        read(raw(("a__b", "byte", cells[0]), ("c__d", "byte", cells[1])))
+
+
+@pytest.mark.parametrize("unit", ["furlong", "byte/", "Kbyte^9*Kbyte^9*Kbyte", "x" * 5000])
+def test_leaves_out_a_value_in_a_unit_that_it_does_not_know(unit: str) -> None:
+    records = read(raw(("a__b", unit, "1.5"), ("c__d", "byte", "2")))
+    launch, skipped, _ = records
+    assert isinstance(launch, Launch)
+    assert isinstance(skipped, Skipped)
+    assert dict(launch.counters) == {"c__d": 2}
+    assert skipped.reason == f"values in units that are not known: {unit[:80]}"
+
+
+def test_takes_every_column_that_has_a_counters_name() -> None:
+    (launch,) = launches_of(
+        raw(("inst_executed", "inst", "5"), ("Domain: range", "", "6"), ("a__b.sum", "", "7"))
+    )
+    assert dict(launch.counters) == {"inst_executed": 5, "a__b.sum": 7}
+
+
+def test_knows_the_shape_and_the_device_that_counters_tell() -> None:
+    columns = [(f"launch__grid_dim_{axis}", "", "4") for axis in "xyz"]
+    columns += [(f"launch__block_dim_{axis}", "", "8") for axis in "xyz"]
+    columns += [("launch__device_id", "", "1"), ("device__attribute_display_name", "", "GPU X")]
+    columns += [("device__attribute_warp_size", "", "32")]
+    launch, session = read(raw(*columns))
+    assert isinstance(launch, Launch)
+    assert isinstance(session, Session)
+    assert (launch.grid, launch.block) == ((4, 4, 4), (8, 8, 8))
+    assert (launch.device, launch.device_name) == (1, "GPU X")
+    (device,) = session.devices
+    assert (device.id, device.name) == (1, "GPU X")
+    assert device.attributes["device__attribute_warp_size"] == 32
+
+
+def test_knows_no_shape_that_cannot_be() -> None:
+    columns = [
+        (f"launch__grid_dim_{axis}", "", value)
+        for axis, value in (("x", "-1"), ("y", "1.5"), ("z", "1"))
+    ]
+    (launch,) = launches_of(raw(*columns))
+    assert launch.grid is None
+
+
+def test_reads_a_kernel_name_of_four_kilobytes() -> None:
+    name = 'f<"a,b", (char)93 ], Context 1, Stream 7>(' + "int, " * 800 + "int)"
+    (launch,) = launches_of(raw(("a__b", "", "1"), name=name.replace('"', '""')))
+    assert launch.kernel_name == name
+    assert len(name) > 4000
+
+
+def test_calls_a_kernel_without_a_name_so() -> None:
+    (launch,) = launches_of(raw(("a__b", "", "1"), name=""))
+    assert launch.kernel_name == "unnamed kernel"
+
+
+def test_reads_a_cell_that_goes_on_over_lines() -> None:
+    message = "First.\n\nThen, a word.\r\nLast."
+    text = DETAILS.replace('Issue ""soon"".', message)
+    (launch,) = launches_of(text)
+    assert launch.reference_findings[0].text == message.replace('""', '"')
+
+
+def test_reads_what_a_spreadsheet_saved() -> None:
+    for delimiter in (",", ";", "\t"):
+        cells = ["ID", "Process ID", "Kernel Name", "a__b", "c__d"]
+        rows = [cells, ["", "", "", "byte", "%"], ["0", "77", '"f(int, int)"', "1", "2.5"]]
+        text = "\n".join(delimiter.join(row) for row in rows) + "\n"
+        (launch,) = launches_of(text)
+        assert (launch.kernel_name, launch.process) == ("f(int, int)", 77)
+        assert dict(launch.counters) == {"a__b": 1, "c__d": 2.5}
+
+
+def test_refuses_a_last_number_that_may_have_lost_digits() -> None:
+    text = "ID,Process ID,Kernel Name,a__b\n,,,byte\n0,77,f,12"
+    with pytest.raises(InputError, match="cut off"):
+        read(text)
+    assert len(launches_of(text + "\n")) == 1
+
+
+def test_needs_no_line_end_after_a_quoted_cell() -> None:
+    assert len(launches_of(raw(("a__b", "byte", "12")).rstrip("\n"))) == 1
+
+
+def test_takes_other_lines_for_the_programs_own() -> None:
+    lines = RAW.splitlines(keepends=True)
+    noise = ['"hello"\n', "0.5,0.25\n", '"0" "77"\n', "\n", "==WARNING== slow\n", "\x00\x00\n"]
+    text = "".join(line for pair in zip(lines, noise, strict=True) for line in pair)
+    assert len(launches_of(text)) == 2
+
+
+def test_refuses_rows_that_do_not_fit_the_header() -> None:
+    row = RAW.splitlines()[-1]
+    for damaged in (row + ',"1"', row.replace('"1","7",', '"1",')):
+        with pytest.raises(InputError, match=r"a\.csv:6: the row has 1[13] of 12 cells"):
+            read(RAW.replace(row, damaged))
+        kept = read(RAW.replace(row, damaged), allow_truncated=True)
+        assert [type(record) for record in kept] == [Launch, Skipped, Session]
+
+
+def test_leaves_out_the_whole_launch_of_a_damaged_details_row() -> None:
+    second = LAUNCH.replace('"0"', '"1"', 1)
+    rest = "".join(DETAILS.replace(LAUNCH, second).splitlines(keepends=True)[1:])
+    damaged = DETAILS.replace('"Memory Throughput","%","61.84",', '"Memory Throughput"') + rest
+    with pytest.raises(InputError, match=r"a\.csv:2: the row has 13 of 20 cells"):
+        read(damaged)
+    first, launch, _ = read(damaged, allow_truncated=True)
+    assert isinstance(first, Skipped)
+    assert isinstance(launch, Launch)
+    assert len(launch.counters) == 4
+
+
+def test_refuses_a_details_value_that_is_cut_in_two() -> None:
+    with pytest.raises(InputError, match="cut off"):
+        read(DETAILS[: DETAILS.index("6.46")])
+
+
+def test_reads_a_hundred_thousand_columns_and_refuses_more() -> None:
+    columns = [(f"a__{number}", "byte", str(number)) for number in range(100_000)]
+    (launch,) = launches_of(raw(*columns))
+    assert launch.counters["a__99999"] == 99_999
+    with pytest.raises(InputError, match="more than 200,000 cells"):
+        read(raw(("a__b", "", '","' * 200_000)))
+
+
+@pytest.mark.parametrize("line", ['"' * 9_000_000, "x" * 9_000_000])
+def test_takes_a_line_of_nine_megabytes_before_a_table_for_the_programs(line: str) -> None:
+    assert len(launches_of(line + "\n" + RAW)) == 2
+
+
+def test_refuses_a_row_of_nine_megabytes() -> None:
+    with pytest.raises(InputError, match=r"a\.csv:7: the row is no row of a table"):
+        read(RAW + '"0","77","' + "y" * 9_000_000 + "\n")
+
+
+def test_reads_utf_16_that_lost_its_mark() -> None:
+    assert len(launches_of(RAW.encode("utf-16-le"))) == 2
+    assert ncu_csv.accepts(RAW.encode("utf-16-le"))
+
+
+def test_quotes_the_profilers_own_error_when_there_is_no_table() -> None:
+    with pytest.raises(InputError, match="the profiler says: ERR_NVGPUCTRPERM"):
+        read("==PROF== Connected to process 1 (/a)\n==ERROR== ERR_NVGPUCTRPERM - no permission\n")
+
+
+def test_has_a_counter_for_each_label_only_once() -> None:
+    for section, labels in load_labels().sections.items():
+        assert isinstance(labels, dict)
+        for label, counter in labels.items():
+            names = [counter] if isinstance(counter, str) else list(counter.values())
+            assert all(is_counter(name) for name in names), (section, label)
+            assert not is_counter(label), (section, label)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.errors import InputError
-from advisor.model import Launch, Session
+from advisor.model import Launch, Session, Skipped
 from advisor.readers import ncu_text
 from advisor.readers.base import ReadOptions, Source
 
@@ -108,3 +108,109 @@ def test_ends_with_what_is_known_of_the_session() -> None:
 def test_refuses_a_log_without_results() -> None:
     with pytest.raises(InputError, match="no result of the profiler"):
         read("==PROF== Connected to process 1 (/a)\n==PROF== Disconnected from process 1\n")
+
+
+def launches_of(text: str) -> list[Launch]:
+    return [record for record in read(text) if isinstance(record, Launch)]
+
+
+def skipped_of(text: str) -> list[str]:
+    return [record.reason for record in read(text) if isinstance(record, Skipped)]
+
+
+PREFIXES = ["2026-01-02T03:04:05.1234567Z ", "2026-01-02 03:04:05 ", "0: ", "[1,0]<stdout>:"]
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+def test_reads_a_log_whose_lines_carry_time_or_rank(prefix: str) -> None:
+    text = "".join(prefix + line for line in NEW.splitlines(keepends=True))
+    assert ncu_text.accepts(text.encode())
+    assert launches_of(text) == launches_of(NEW)
+
+
+def test_reads_the_lines_of_each_rank_as_a_page_of_its_own() -> None:
+    one = [f"0: {line}" for line in NEW.splitlines(keepends=True)]
+    other = [f"1: {line}" for line in NEW.replace("63.69", "12.34").splitlines(keepends=True)]
+    mixed = "".join(line for pair in zip(one, other, strict=True) for line in pair)
+    launches = launches_of(mixed)
+    assert [launch.index for launch in launches] == [0, 1, 2, 3]
+    counter = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"
+    told = [launch.counters[counter] for launch in launches if counter in launch.counters]
+    assert told == [63.69, 12.34]
+
+
+def test_knows_that_clocks_were_not_locked_where_the_page_warns() -> None:
+    warning = "    Warning: Data collection happened without fixed GPU frequencies.\n"
+    text = OLD.replace("    Section", warning + "    Section")
+    assert [launch.clock_locked for launch in launches_of(text)] == [False]
+    assert [launch.clock_locked for launch in launches_of(OLD)] == [None]
+
+
+def test_reads_a_message_without_a_type() -> None:
+    text = OLD.replace("    WRN   This kernel is slow.", "          FP64 is\n          busy.")
+    (finding,) = launches_of(text)[0].reference_findings
+    assert (finding.severity, finding.text) == ("none", "FP64 is busy.")
+
+
+def test_ends_a_message_at_a_blank_line_and_at_a_ruler() -> None:
+    text = OLD + "    ----- ----\n    INF   Second.\n\n          no message\n"
+    said = [(one.severity, one.text) for one in launches_of(text)[0].reference_findings]
+    assert said == [("warning", "This kernel is slow."), ("ok", "Second.")]
+
+
+def test_leaves_out_a_row_that_does_not_fit_its_table() -> None:
+    text = OLD.replace("707.33", "707.33 9")
+    assert "gpu__time_duration.sum" not in launches_of(text)[0].counters
+    assert skipped_of(text) == ["rows that do not fit their table: a.txt:6"]
+
+
+def test_leaves_out_a_last_row_without_its_line_end() -> None:
+    cut = OLD[: OLD.index("7.33")]
+    assert "gpu__time_duration.sum" not in launches_of(cut)[0].counters
+    assert skipped_of(cut) == ["rows that do not fit their table: a.txt:6"]
+
+
+def test_reads_counters_that_were_asked_for_by_name() -> None:
+    text = """\
+  f(int), Context 1, Stream 7
+    Section: Command line profiler metrics
+    -------------------- ------ ---------
+    dram__sectors.sum    sector 4,375,932
+    a__novel.sum         parsec      1.50
+    -------------------- ------ ---------
+"""
+    assert dict(launches_of(text)[0].counters) == {"dram__sectors.sum": 4_375_932}
+    assert skipped_of(text) == ["values in units that are not known: parsec"]
+
+
+def test_reads_a_kernel_whose_name_has_everything_in_it() -> None:
+    name = 'f<"a, Context 1, Stream 2", (3, 4, 5)x(6, 7, 8)>[x](int, ' + "long, " * 700 + "int)"
+    launch = launches_of(NEW.replace("saxpy(float *, float *)", name))[0]
+    assert launch.kernel_name == name
+    assert (launch.grid, launch.stream) == ((64, 1, 1), 7)
+
+
+def test_refuses_a_summary_of_several_launches() -> None:
+    text = """\
+==PROF== Connected to process 1 (/a)
+  f(int) (1, 1, 1)x(256, 1, 1), Device 0, CC 8.9, Invocations 14
+    Section: Occupancy
+    --------------------- ----------- ------- ------- -------
+    Metric Name           Metric Unit Minimum Maximum Average
+    --------------------- ----------- ------- ------- -------
+    Achieved Occupancy              %    7.81   35.49   31.81
+    --------------------- ----------- ------- ------- -------
+"""
+    with pytest.raises(InputError, match="only means over several launches") as caught:
+        read(text)
+    assert "--print-summary" in str(caught.value.hint)
+
+
+def test_refuses_a_section_without_its_kernel() -> None:
+    with pytest.raises(InputError, match="no result of the profiler"):
+        read(NEW[NEW.index("    Section") : NEW.index("  saxpy", 600)])
+
+
+def test_says_what_the_profiler_says() -> None:
+    with pytest.raises(InputError, match="the profiler says: No kernels were profiled"):
+        read("==PROF== Connected to process 1 (/a)\n==ERROR== No kernels were profiled.\n")
