@@ -28,6 +28,10 @@ MOST_CARDS = 3
 _WORTH_A_CARD = 0.005
 _HIGH, _MEDIUM = 0.75, 0.45
 
+_SHARES = frozenset(
+    {"share", "rate", "utilization", "fraction", "efficiency", "pipe", "occupancy", "divergence"}
+)
+
 Confidence = Literal["high", "medium", "low"]
 
 
@@ -47,7 +51,7 @@ def cards(
     by_rule: dict[str, list[Ranked]] = defaultdict(list)
     for each in ranked:
         by_rule[each.evaluation.rule.id].append(each)
-    groups = [group for group in by_rule.values() if _worth(group, total)]
+    groups = [group for group in by_rule.values() if _worth(group, rows, total)]
     groups.sort(key=lambda group: -sum(each.expected or 0.0 for each in group))
     return tuple(
         _card(number, group, rows, vocabulary, total=total, run_id=run_id)
@@ -105,7 +109,10 @@ def to_collect(evaluations: Iterable[Evaluation], collection: Collection | None)
 _OUTCOMES = (Outcome.FIRES, Outcome.RULED_OUT, Outcome.UNKNOWN)
 
 
-def _worth(group: Sequence[Ranked], total: float | None) -> bool:
+def _worth(group: Sequence[Ranked], rows: Mapping[str, Row], total: float | None) -> bool:
+    ran = [each for each in group if number(rows[each.evaluation.variant_id], "duration")]
+    if total and not ran:
+        return False
     likely = [each.gain.likely for each in group if each.gain is not None]
     if likely and total:
         return sum(likely) >= _WORTH_A_CARD * total
@@ -190,13 +197,13 @@ def _verify(line: str, row: Row, vocabulary: Vocabulary) -> str:
         return line
     if now is None or not change:
         return f"{_words(name)} {change}".strip()
-    return f"{_words(name)} {change}, now {_value(now, vocabulary.unit(name) or '1')}"
+    shown = numbers.share(now) if _is_share(name) else numbers.si(now, vocabulary.unit(name) or "1")
+    return f"{_words(name)} {change}, now {shown}"
 
 
-def _value(value: float, unit: str) -> str:
-    if unit == "1" and 0 <= value <= 1:
-        return numbers.share(value)
-    return numbers.si(value, unit)
+def _is_share(name: str) -> bool:
+    """Tell whether a dimensionless value is a share and not a count, going by its name."""
+    return any(part in _SHARES for part in name.split("_"))
 
 
 def _words(name: str) -> str:

@@ -207,7 +207,7 @@ def occupancy_bars(occupancy: Occupancy) -> tuple[Bar, ...]:
             label=limit.label,
             about="",
             width=limit.blocks / most,
-            value=f"{numbers.fixed(limit.blocks)} blocks",
+            value=numbers.counted(limit.blocks, "block"),
             note="",
             group="",
             strong=limit.binds,

@@ -126,8 +126,8 @@ def _completeness(run: Row, rows: Sequence[Row]) -> Condition:
         return Condition(label="profile", value="cut off", note="only its start", departs=True)
     if not skipped and not excluded:
         return Condition(label="time-line", value="none", note="rules on gaps are unknown")
-    notes = [f"{numbers.fixed(excluded)} launches left out of totals"] if excluded else []
-    notes += [f"{numbers.fixed(skipped)} parts skipped"] if skipped else []
+    notes = [f"{numbers.counted(excluded, 'launch')} left out of totals"] if excluded else []
+    notes += [f"{numbers.counted(skipped, 'part')} skipped"] if skipped else []
     return Condition(
         label="profile", value="with gaps", note=", ".join(notes), departs=bool(excluded)
     )

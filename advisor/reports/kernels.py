@@ -160,7 +160,8 @@ def _flags(row: Row) -> Iterable[str]:
     if flag(row, "occupancy_mismatch"):
         yield "Recomputed and stored theoretical occupancy differ."
     if excluded := whole(row, "launches_excluded"):
-        yield f"{numbers.fixed(excluded)} launches without a time or a grid are left out of totals."
+        launches = numbers.counted(excluded, "launch")
+        yield f"Left out of totals, without a time or a grid: {launches}."
 
 
 def _facts(row: Row, vocabulary: Vocabulary, *, every: bool) -> tuple[FactGroup, ...]:

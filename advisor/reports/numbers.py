@@ -16,6 +16,7 @@ __all__ = [
     "MINUS",
     "NO_BREAK_SPACE",
     "UNKNOWN",
+    "counted",
     "digits",
     "fact",
     "fixed",
@@ -92,6 +93,16 @@ def share(value: float | None) -> str:
         return f"<{NO_BREAK_SPACE}0.01{NO_BREAK_SPACE}%"
     size = 100 * abs(value)
     return percent(value, 0 if size >= 9.95 or size == 0 else 1 if size >= 0.995 else 2)
+
+
+def counted(value: float | None, noun: str) -> str:
+    """Return a count and its noun, plural where it must be.
+
+    >>> counted(1, "launch"), counted(45, "launch"), counted(2, "variant")
+    ('1 launch', '45 launches', '2 variants')
+    """
+    plural = noun if value == 1 else f"{noun}es" if noun.endswith(("ch", "s")) else f"{noun}s"
+    return f"{fixed(value)} {plural}"
 
 
 def ratio(value: float | None) -> str:

@@ -55,7 +55,7 @@ def rooflines(
         for name in used
         if _matters(rows, name)
     ]
-    return tuple(sorted(charts, key=lambda chart: -_time(rows, chart.placements)))
+    return tuple(sorted(charts, key=lambda chart: _importance(rows, chart), reverse=True))
 
 
 def plane(
@@ -224,6 +224,8 @@ def _source(known: Sequence[Row], resource: str, kind: str) -> tuple[str, str]:
     return "", ""
 
 
-def _time(rows: Sequence[Row], placements: Sequence[Placement]) -> float:
-    placed = {placement.kernel_id for placement in placements}
-    return sum(number(row, "duration") or 0.0 for row in rows if row["variant_id"] in placed)
+def _importance(rows: Sequence[Row], chart: Roofline) -> tuple[float, float]:
+    """Return the time of the kernels in a chart, and the work of its precision."""
+    placed = {placement.kernel_id for placement in chart.placements}
+    time = sum(number(row, "duration") or 0.0 for row in rows if row["variant_id"] in placed)
+    return time, sum(number(row, f"flops_{chart.id}") or 0.0 for row in rows)

@@ -75,6 +75,7 @@ class Page:
     where: bars.WhereTimeGoes | None
     gains: bars.GainAxis | None
     charts: tuple[Chart, ...]
+    zoomable: bool
     selected: str | None
     read_outs: tuple[Kernel, ...]
     table: tuple[Row, ...]
@@ -136,6 +137,7 @@ def page(report: Report, *, details: int = MOST_DETAILS) -> Page:
         where=bars.where_time_goes(kernels),
         gains=bars.gain_axis(report.actions),
         charts=drawn,
+        zoomable=bool(report.rooflines),
         selected=kernels[0].id if kernels else None,
         read_outs=tuple(k for k in kernels[:MOST_ROWS] if k.id in marked | listed),
         table=rows,
@@ -174,7 +176,7 @@ def _row(kernel: Kernel, longest: float | None) -> Row:
     if kernel.registers is not None:
         parts.append(f"{numbers.fixed(kernel.registers)} registers")
     if kernel.launch_count > 1:
-        parts.append(f"{numbers.fixed(kernel.launch_count)} launches")
+        parts.append(numbers.counted(kernel.launch_count, "launch"))
     achievable, fraction = kernel.roof_fraction_achievable, kernel.roof_fraction
     return Row(
         kernel=kernel,
@@ -284,6 +286,7 @@ _FILTERS: Mapping[str, Callable[..., Any]] = {
     "breakable": _breakable,
     "code_block": _code_block,
     "count": numbers.fixed,
+    "counted": numbers.counted,
     "digits": numbers.digits,
     "html": _html_in_markdown,
     "in_unit": numbers.in_unit,

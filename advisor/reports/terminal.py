@@ -75,12 +75,13 @@ def _actions(paper: Paper, report: Report) -> None:
     if report.left_alone:
         left = report.left_alone
         paper.write(
-            f"Left alone: {numbers.fixed(left.kernel_count)} kernels, "
+            f"Left alone: {numbers.counted(left.kernel_count, 'kernel')}, "
             f"{numbers.seconds(left.duration)} or {numbers.share(left.duration_share)} of the "
             "profiled kernel time."
         )
     if report.more_actions:
-        paper.write(f"{numbers.fixed(report.more_actions)} more findings: advisor show KERNEL")
+        more = numbers.counted(report.more_actions, "more finding")
+        paper.write(f"{more}: advisor show KERNEL")
     if report.collect:
         _collect(paper, report)
 
@@ -112,8 +113,8 @@ def _collect(paper: Paper, report: Report) -> None:
     if collect is None:
         return
     paper.write(
-        f"Not evaluated: {numbers.fixed(collect.rule_count)} rules on "
-        f"{numbers.fixed(collect.kernel_count)} kernels lack counters."
+        f"Not evaluated: {numbers.counted(collect.rule_count, 'rule')} on "
+        f"{numbers.counted(collect.kernel_count, 'kernel')} lack counters."
     )
     if collect.command:
         paper.write("One command settles them:")
@@ -176,7 +177,7 @@ def _kernel_head(paper: Paper, report: Report, kernel: Kernel) -> None:
     paper.write(f"{kernel.short_name}  [{kernel.id}{simulated}]")
     if kernel.name != kernel.short_name:
         paper.write(kernel.name)
-    launches = f"{numbers.fixed(kernel.launch_count)} launches"
+    launches = numbers.counted(kernel.launch_count, "launch")
     shape = [kernel.launch_shape, "1 launch, no spread" if kernel.launch_count == 1 else launches]
     if kernel.launches_excluded:
         shape.append(f"{numbers.fixed(kernel.launches_excluded)} left out of totals")

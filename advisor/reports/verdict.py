@@ -113,7 +113,7 @@ def _paragraph(limiter: str | None, share: float, sums: Totals) -> str:
 def _figures(rows: Sequence[Row], sums: Totals, actions: Sequence[Action]) -> list[Figure]:
     launches = sum(whole(row, "launch_count") for row in rows)
     value, unit = numbers.scaled(sums.duration, "s")
-    counts = f"{numbers.fixed(launches)} launches, {numbers.fixed(len(rows))} variants"
+    counts = f"{numbers.counted(launches, 'launch')}, {numbers.counted(len(rows), 'variant')}"
     found = [
         Figure(
             label="profiled kernel time",
@@ -165,6 +165,5 @@ def _evidence(rows: Sequence[Row], sums: Totals) -> Figure:
         label="evidence",
         value=numbers.fixed(100 * time / sums.duration, 1),
         unit="% of time",
-        note="has a roofline"
-        + (f"; {numbers.fixed(rest)} variants have utilisations or less" if rest else ""),
+        note="has a roofline" + (f"; {numbers.counted(rest, 'variant')} without" if rest else ""),
     )

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import PurePath
+from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING
 
 from advisor import __version__
@@ -161,9 +161,16 @@ def _is_meant(row: Row, pattern: re.Pattern[str], word: str) -> bool:
 def _profiled_command(run: Row, profiler: str) -> str | None:
     """Return what was profiled, as one types it; some profiles hold the profiler's own call."""
     command = text(run, "command_line")
-    if command is None or PurePath(command.split(maxsplit=1)[0]).stem == profiler:
+    if command is None or PureWindowsPath(_first_word(command)).stem == profiler:
         return text(run, "program")
     return command
+
+
+def _first_word(command: str) -> str:
+    """Return the program of a command line of any system, its quotes removed."""
+    if command.startswith('"'):
+        return command[1:].partition('"')[0]
+    return (command.split(maxsplit=1) or [""])[0]
 
 
 def _devices(
@@ -241,7 +248,7 @@ def _run(run: Row, rows: Sequence[Row]) -> Run:
     labels = [(name, value) for name in _LABELS if (value := text(run, name)) is not None]
     if run.get("tags"):
         labels.append(("tags", ", ".join(run["tags"])))
-    name = PurePath(text(run, "name") or str(run["run_id"])).name
+    name = PureWindowsPath(text(run, "name") or str(run["run_id"])).name
     return Run(
         run_id=str(run["run_id"]),
         title=text(run, "label") or name,
