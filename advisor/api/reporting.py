@@ -36,7 +36,7 @@ def render_report(
         UsageError: there is no such run, or no kernel of that name in it.
         DatabaseError: the database cannot be opened.
     """
-    report = _report(database, run, kernel=kernel, every_fact=False, wait=wait)
+    report = load_report(database, run, kernel=kernel, wait=wait)
     place = output or STDOUT
     if style == "html":
         from advisor.reports.render import html
@@ -73,7 +73,7 @@ def render_kernel(
     """
     from advisor.reports.terminal import kernel_text
 
-    report = _report(database, run, kernel=kernel, every_fact=every, wait=wait)
+    report = load_report(database, run, kernel=kernel, every_fact=every, wait=wait)
     return kernel_text(
         report,
         report.kernels,
@@ -83,9 +83,20 @@ def render_kernel(
     )
 
 
-def _report(
-    database: str, run: str, *, kernel: str | None, every_fact: bool, wait: float
+def load_report(
+    database: str,
+    run: str = "latest",
+    *,
+    kernel: str | None = None,
+    every_fact: bool = False,
+    wait: float,
 ) -> Report:
+    """Return a run as records: everything that the pages show.
+
+    Raises:
+        UsageError: there is no such run, or no kernel of that name in it.
+        DatabaseError: the database cannot be opened.
+    """
     knowledge = load_knowledge()
     with open_for_reading(database, wait) as connection:
         create_views(connection, knowledge.vocabulary)

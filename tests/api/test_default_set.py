@@ -1,0 +1,62 @@
+"""Reports made with the profiler's default set still give advice, and the command for the rest.
+
+The default set holds the two utilisations, launch statistics and occupancy, and nothing else: most
+profiles that people send are like that.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from advisor.api.profiles import Labels, ingest_paths
+from advisor.api.querying import run_query
+from advisor.api.reporting import load_report
+
+REPORTS = (  # of ten GPUs or programs, 2020 to 2026
+    "Abhishek7204__raytracingCuda/at-4679e770/profile.ncu-rep",
+    "AlpriElse__cs599k/profile.ncu-rep",
+    "AveryClapp__ESMM-Research/at-a62323b2/profile.ncu-rep",
+    "DarrenLu666888__CUDATutorial/profile.ncu-rep",
+    "F-Sossi__Two_body_project/profile.ncu-rep",
+    "RottenFishbone__rs-wfc/profile.ncu-rep",
+    "bwd29__self-join-MiSTIC/profile8.out.ncu-rep",
+    "josiahls__cuda_learning_mojo/profile.ncu-rep",
+    "piragi__fuzigrad/output.ncu-rep",
+    "strrules105__PhysiCell/profile.nsight-cuprof-report",
+)
+NEEDS_NO_MORE = {"launch/small-grid", "launch/partial-warp", "occupancy/registers"}
+
+
+@pytest.fixture(scope="module")
+def database(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("default-set") / "test.duckdb"
+    files = [str(real_data / "ncu-rep" / name) for name in REPORTS]
+    results = list(ingest_paths(str(path), files, labels=Labels(), wait=10))
+    assert [result.status for result in results] == ["new"] * len(REPORTS)
+    return path
+
+
+@pytest.mark.real
+def test_gives_limiter_launch_and_occupancy_advice_and_one_command(
+    database: Path, real_data: Path
+) -> None:
+    with run_query(str(database), "select name, run_id from runs", wait=10) as answer:
+        runs = dict(answer.rows)
+    for name in REPORTS:
+        run = runs[str(real_data / "ncu-rep" / name)]
+        units = f"select variant_id, limiting_unit from kernels where run_id = '{run}'"
+        with run_query(str(database), units, wait=10) as answer:
+            limiting = dict(answer.rows)
+        report = load_report(str(database), run, wait=10)
+        first = report.kernels[0]
+        assert first.limiter in ("memory", "compute", "latency", "balanced"), name
+        assert limiting[first.id], name
+        undecided = {result.rule_id for result in first.results if result.outcome == "unknown"}
+        assert undecided.isdisjoint(NEEDS_NO_MORE), name
+        assert report.collect is not None, name
+        assert report.collect.command is not None, name
+        assert report.collect.command.startswith("ncu --section "), name
+        said = [result.rule_id for result in first.results if result.outcome == "fires"]
+        print(f"{name}: {first.limiter}, {limiting[first.id]}, {said}")
