@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 
 import yaml
 
-from advisor.api.profiles import Labels, ingest_paths
+from advisor.api.knowledge import load_knowledge
+from advisor.api.profiles import Labels, read_profiles
+from advisor.api.storing import Writer
 from advisor.resources import data_dir
 
 
@@ -20,21 +23,27 @@ def ingest_examples(database: str, *, wait: float, progress: Callable[[str], Non
     folder = data_dir("seed") / "runs" / "nightly"
     with (folder / "runs.yaml").open("rb") as file:
         nights = yaml.load(file, Loader=yaml.CSafeLoader)["runs"]
+    profiles = (
+        profile
+        for night in nights
+        for profile in read_profiles([str(folder / night["file"])], labels=_labels(night))
+    )
     stored = 0
-    for night in nights:
-        labels = Labels(
-            label=night.get("label"),
-            commit=night.get("commit"),
-            branch=night.get("branch"),
-            tags=("demo",),
-            at=_moment(night["at"]),
-        )
-        paths = [str(folder / night["file"])]
-        for result in ingest_paths(database, paths, labels=labels, wait=wait, progress=progress):
-            if result.error is not None:
-                raise result.error
-            stored += 1
+    for result in Writer(database, load_knowledge(), wait=wait, progress=progress).store(profiles):
+        if result.error is not None:
+            raise result.error
+        stored += 1
     return stored
+
+
+def _labels(night: dict[str, Any]) -> Labels:
+    return Labels(
+        label=night.get("label"),
+        commit=night.get("commit"),
+        branch=night.get("branch"),
+        tags=("demo",),
+        at=_moment(night["at"]),
+    )
 
 
 def _moment(value: str | datetime) -> datetime:

@@ -1,38 +1,26 @@
-"""Files, directories and patterns → runs, one transaction per file."""
+"""Files, directories and patterns → profiles → runs."""
 
 from __future__ import annotations
 
 import glob
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from advisor.api.knowledge import load_knowledge
-from advisor.database.connect import open_for_writing
+from advisor.api.storing import Ingested, Writer
 from advisor.errors import InputError, Location
-from advisor.hardware import seed_database
-from advisor.ingest import Knowledge, Labels, store_profile
-from advisor.model import Skipped
+from advisor.ingest import Labels, Profile, content_hash
 from advisor.readers import Source, detect, looks_like_profile
 from advisor.readers.archives import plain_sources
 
-__all__ = ["Ingested", "Labels", "expand", "ingest_paths"]
+__all__ = ["Ingested", "Labels", "expand", "ingest_paths", "read_profiles"]
 
 _PATTERN = frozenset("*?[")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ingested:
-    """What became of one profile."""
-
-    name: str
-    status: Literal["new", "known", "refused"]
-    run_id: str | None = None
-    launches: int = 0
-    skipped: tuple[Skipped, ...] = ()
-    seconds: float = 0.0
-    error: InputError | None = None
+_AHEAD = 4  # files per thread that are hashed before they are needed
+_HELD = 1024 * 1024  # bytes of an unpacked profile that are kept in memory rather than in a file
 
 
 def ingest_paths(
@@ -42,6 +30,7 @@ def ingest_paths(
     labels: Labels,
     as_format: str | None = None,
     allow_truncated: bool = False,
+    jobs: int = 1,
     wait: float,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Ingested]:
@@ -49,31 +38,43 @@ def ingest_paths(
 
     Raises:
         InputError: a path or pattern names nothing.
-        DatabaseError: the database cannot be opened or written.
+        DatabaseError: the database cannot be opened or written; what was yielded is stored.
+    """
+    place = _Place(progress)
+    writer = Writer(database, load_knowledge(), wait=wait, progress=place.tell)
+    profiles = read_profiles(
+        paths,
+        labels=labels,
+        as_format=as_format,
+        allow_truncated=allow_truncated,
+        jobs=jobs,
+        entered=place.enter,
+    )
+    yield from writer.store(profiles)
+
+
+def read_profiles(
+    paths: Sequence[str],
+    *,
+    labels: Labels,
+    as_format: str | None = None,
+    allow_truncated: bool = False,
+    jobs: int = 1,
+    entered: Callable[[str], None] = lambda _: None,
+) -> Iterator[Profile | Ingested]:
+    """Yield the profiles that ``paths`` name, or why one is refused.
+
+    Files are hashed ahead by ``jobs`` threads. ``entered`` is told which file is read.
+
+    Raises:
+        InputError: a path or pattern names nothing.
+        UsageError: there is no format called ``as_format``.
     """
     files = list(expand(paths))
-    knowledge = load_knowledge()
-    for number, path in enumerate(files, start=1):
-        place = f"{number:,} of {len(files):,}: {path}"
-        with plain_sources(path) as sources:
-            while True:
-                try:
-                    source = next(sources, None)
-                except InputError as error:
-                    yield Ingested(name=path, status="refused", error=error)
-                    break
-                if source is None:
-                    break
-                yield _ingested(
-                    database,
-                    source,
-                    labels=labels,
-                    knowledge=knowledge,
-                    as_format=as_format,
-                    allow_truncated=allow_truncated,
-                    wait=wait,
-                    progress=lambda text, place=place: progress(f"{place}, {text}"),
-                )
+    how = _How(labels=labels, as_format=as_format, allow_truncated=allow_truncated)
+    for number, (path, digest) in enumerate(_hashed(files, jobs), start=1):
+        entered(f"{number:,} of {len(files):,}: {path}")
+        yield from _profiles(path, digest, how)
 
 
 def expand(paths: Sequence[str]) -> Iterator[str]:
@@ -104,37 +105,82 @@ def _below(directory: str) -> list[str]:
     return found
 
 
-def _ingested(
-    database: str,
-    source: Source,
-    *,
-    labels: Labels,
-    knowledge: Knowledge,
-    as_format: str | None,
-    allow_truncated: bool,
-    wait: float,
-    progress: Callable[[str], None],
-) -> Ingested:
+@dataclass(frozen=True, kw_only=True)
+class _How:
+    """What is asked for of every profile."""
+
+    labels: Labels
+    as_format: str | None
+    allow_truncated: bool
+
+    def profile(self, source: Source, digest: str | None) -> Profile:
+        """Return the source as a profile; what is unpacked and small moves into memory."""
+        lasting = digest is not None or source.size <= _HELD
+        if digest is None and lasting:
+            with source.open() as file:
+                source = Source.from_stream(file, source.name)
+        return Profile(
+            source=source,
+            reader=detect(source, self.as_format),
+            digest=digest or content_hash(source),
+            labels=self.labels,
+            allow_truncated=self.allow_truncated,
+            lasting=lasting,
+        )
+
+
+def _hashed(files: Sequence[str], jobs: int) -> Iterator[tuple[str, str | None]]:
+    """Yield every file with its digest, in order; some files are read ahead by ``jobs`` threads.
+
+    There is no digest of what cannot be read, or not twice.
+    """
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        ahead: deque[tuple[str, Future[str | None]]] = deque()
+        for path in files:
+            ahead.append((path, pool.submit(_digest, path)))
+            if len(ahead) > _AHEAD * jobs:
+                first, digest = ahead.popleft()
+                yield first, digest.result()
+        for path, digest in ahead:
+            yield path, digest.result()
+
+
+def _digest(path: str) -> str | None:
     try:
-        reader = detect(source, as_format)
-        with open_for_writing(database, wait) as connection:
-            seed_database(connection)
-            stored = store_profile(
-                connection,
-                source,
-                reader,
-                labels=labels,
-                knowledge=knowledge,
-                allow_truncated=allow_truncated,
-                progress=progress,
-            )
-    except InputError as error:
-        return Ingested(name=source.name, status="refused", error=error)
-    return Ingested(
-        name=source.name,
-        status="new" if stored.new else "known",
-        run_id=stored.run_id,
-        launches=stored.launches,
-        skipped=stored.skipped,
-        seconds=stored.seconds,
-    )
+        return None if path == "-" else content_hash(Source.from_path(Path(path)))
+    except InputError:
+        return None
+
+
+def _profiles(path: str, digest: str | None, how: _How) -> Iterator[Profile | Ingested]:
+    with plain_sources(path) as sources:
+        while True:
+            try:
+                source = next(sources, None)
+                if source is None:
+                    return
+                itself = source.content == Path(path)
+            except InputError as error:
+                yield Ingested(name=path, status="refused", error=error)
+                return
+            try:
+                yield how.profile(source, digest if itself else None)
+            except InputError as error:
+                yield Ingested(name=source.name, status="refused", error=error)
+
+
+class _Place:
+    """Which file is read, put before what is told about it."""
+
+    def __init__(self, progress: Callable[[str], None]) -> None:
+        self._progress = progress
+        self._place = ""
+
+    def enter(self, place: str) -> None:
+        """Tell the file."""
+        self._place = place
+        self._progress(place)
+
+    def tell(self, text: str) -> None:
+        """Tell ``text`` of the file."""
+        self._progress(f"{self._place}, {text}")

@@ -18,7 +18,7 @@ from advisor.errors import InputError, Location
 from advisor.model import Dim3, Keyed, ReferenceFinding
 
 _STAGED = """
-    SELECT base.* EXCLUDE (row, nvtx_text),
+    SELECT base.* EXCLUDE (nvtx_text),
         string_split(nvtx_text, chr(31)) AS nvtx,
         coalesce(staged_counters.items, []) AS counter_values
     FROM staged_base AS base
@@ -28,51 +28,47 @@ _STAGED = """
 
 def insert_launches(
     connection: duckdb.DuckDBPyConnection,
-    run_id: str,
     launches: Sequence[PlacedLaunch],
     *,
     quantities: str | None = None,
 ) -> None:
-    """Store launches with everything that the profile says about each of them.
+    """Store launches, of one run or several, with everything that profiles say about each.
 
-    ``quantities`` is a SELECT of ``launch_index``, quantities and perhaps ``flags``; launches that
-    it leaves out have none. Call it once per batch, inside of the run's transaction.
+    ``quantities`` is a SELECT of ``row`` (the place in ``launches``, from 0), quantities and
+    perhaps ``flags``; launches that it leaves out have none. Call it once per batch, inside of the
+    runs' transaction.
     """
     if not launches:
         return
-    _insert_launch_table(connection, run_id, launches, quantities)
-    read = [placed.launch for placed in launches]
-    keyed = [(x.index, name, keyed) for x in read for name, keyed in x.keyed.items()]
-    _insert_keyed(connection, run_id, keyed)
-    instructions = [(x.index, name, each) for x in read for name, each in x.instructions.items()]
-    _insert_instructions(connection, run_id, instructions)
-    findings = [(x.index, finding) for x in read for finding in x.reference_findings]
-    _insert_reference_findings(connection, run_id, findings)
+    _insert_launch_table(connection, launches, quantities)
+    _insert_keyed(connection, [(p, *item) for p in launches for item in p.launch.keyed.items()])
+    instructions = [(p, *item) for p in launches for item in p.launch.instructions.items()]
+    _insert_instructions(connection, instructions)
+    findings = [(p, finding) for p in launches for finding in p.launch.reference_findings]
+    _insert_reference_findings(connection, findings)
 
 
 def _insert_launch_table(
     connection: duckdb.DuckDBPyConnection,
-    run_id: str,
     launches: Sequence[PlacedLaunch],
     quantities: str | None,
 ) -> None:
-    register_arrays(connection, "staged_base", _base(run_id, launches))
+    register_arrays(connection, "staged_base", _base(launches))
     read = [placed.launch for placed in launches]
     _insert_key_sets(connection, (tuple(x.counters) for x in read))
     _insert_text_sets(connection, (x.texts for x in read))
     counters = (_numbered(tuple(x.counters.values())) for x in read)
     register_lists(connection, "staged_counters", counters)
-    statement = ["INSERT INTO launch BY NAME SELECT * FROM (", _STAGED, ")"]
+    statement = ["INSERT INTO launch BY NAME SELECT * EXCLUDE (row) FROM (", _STAGED, ")"]
     if quantities is not None:
-        statement += ["LEFT JOIN (", quantities, ") USING (launch_index)"]
+        statement += ["LEFT JOIN (", quantities, ") USING (row)"]
     connection.execute(" ".join(statement))
 
 
-def _base(run_id: str, launches: Sequence[PlacedLaunch]) -> dict[str, Array]:
+def _base(launches: Sequence[PlacedLaunch]) -> dict[str, Array]:
     read = [placed.launch for placed in launches]
     columns: dict[str, Array] = {
         "row": numbers(range(len(launches))),
-        "run_id": objects([run_id] * len(launches)),
         "launch_index": numbers([x.index for x in read]),
         "device_ordinal": numbers([x.device for x in read]),
         "process": numbers([x.process for x in read]),
@@ -88,6 +84,7 @@ def _base(run_id: str, launches: Sequence[PlacedLaunch]) -> dict[str, Array]:
         **_dimensions("block", [x.block for x in read]),
     }
     for name in (
+        "run_id",
         "kernel_id",
         "series_id",
         "variant_id",
@@ -142,7 +139,7 @@ def _insert_text_sets(
 
 
 def _insert_keyed(
-    connection: duckdb.DuckDBPyConnection, run_id: str, rows: Sequence[tuple[int, str, Keyed]]
+    connection: duckdb.DuckDBPyConnection, rows: Sequence[tuple[PlacedLaunch, str, Keyed]]
 ) -> None:
     if not rows:
         return
@@ -152,14 +149,13 @@ def _insert_keyed(
     more = {"key_set": objects([_set_id(keyed.keys) for _, _, keyed in rows])}
     register_arrays(connection, "staged_rows", {**_places(rows), **more})
     connection.execute(
-        "INSERT INTO launch_keyed BY NAME SELECT $run AS run_id, launch_index, counter, key_set,"
-        ' coalesce(items, []) AS "values" FROM staged_rows LEFT JOIN staged_lists USING (row)',
-        {"run": run_id},
+        "INSERT INTO launch_keyed BY NAME SELECT run_id, launch_index, counter, key_set,"
+        ' coalesce(items, []) AS "values" FROM staged_rows LEFT JOIN staged_lists USING (row)'
     )
 
 
 def _insert_instructions(
-    connection: duckdb.DuckDBPyConnection, run_id: str, rows: Sequence[tuple[int, str, Keyed]]
+    connection: duckdb.DuckDBPyConnection, rows: Sequence[tuple[PlacedLaunch, str, Keyed]]
 ) -> None:
     if not rows:
         return
@@ -167,17 +163,21 @@ def _insert_instructions(
     register_lists(connection, "staged_lists", lists)
     register_arrays(connection, "staged_rows", _places(rows))
     connection.execute(
-        "INSERT INTO launch_instruction BY NAME SELECT $run AS run_id, launch_index, counter,"
-        ' keys AS addresses, items AS "values" FROM staged_rows JOIN staged_lists USING (row)',
-        {"run": run_id},
+        "INSERT INTO launch_instruction BY NAME SELECT run_id, launch_index, counter,"
+        ' keys AS addresses, items AS "values" FROM staged_rows JOIN staged_lists USING (row)'
     )
 
 
-def _places(rows: Sequence[tuple[int, str, Keyed]]) -> dict[str, Array]:
+def _places(rows: Sequence[tuple[PlacedLaunch, str, Keyed]]) -> dict[str, Array]:
+    counters = {"counter": objects([name for _, name, _ in rows])}
+    return {**_owners([placed for placed, _, _ in rows]), **counters}
+
+
+def _owners(launches: Sequence[PlacedLaunch]) -> dict[str, Array]:
     return {
-        "row": numbers(range(len(rows))),
-        "launch_index": numbers([index for index, _, _ in rows]),
-        "counter": objects([name for _, name, _ in rows]),
+        "row": numbers(range(len(launches))),
+        "run_id": objects([placed.run_id for placed in launches]),
+        "launch_index": numbers([placed.launch.index for placed in launches]),
     }
 
 
@@ -191,14 +191,12 @@ def _address(key: str) -> int:
 
 def _insert_reference_findings(
     connection: duckdb.DuckDBPyConnection,
-    run_id: str,
-    findings: Sequence[tuple[int, ReferenceFinding]],
+    findings: Sequence[tuple[PlacedLaunch, ReferenceFinding]],
 ) -> None:
     if not findings:
         return
     columns: dict[str, Array] = {
-        "row": numbers(range(len(findings))),
-        "launch_index": numbers([index for index, _ in findings]),
+        **_owners([placed for placed, _ in findings]),
         "estimate": numbers([finding.estimate for _, finding in findings]),
     }
     for name in ("rule", "title", "section", "severity", "text", "scope"):
@@ -208,7 +206,6 @@ def _insert_reference_findings(
     register_lists(connection, "staged_focus", ((tuple(f), tuple(f.values())) for f in focus))
     connection.execute(
         "INSERT INTO reference_finding BY NAME"
-        " SELECT $run AS run_id, staged_findings.* EXCLUDE (row), map(keys, items) AS focus"
-        " FROM staged_findings LEFT JOIN staged_focus USING (row) ORDER BY row",
-        {"run": run_id},
+        " SELECT staged_findings.* EXCLUDE (row), map(keys, items) AS focus"
+        " FROM staged_findings LEFT JOIN staged_focus USING (row) ORDER BY row"
     )

@@ -74,6 +74,7 @@ class SeriesRow:
 class PlacedLaunch:
     """A launch as read, and where it belongs: ``launch`` but for quantities and flags."""
 
+    run_id: str
     launch: Launch
     kernel_id: str
     series_id: str

@@ -38,6 +38,14 @@ def has_run(connection: duckdb.DuckDBPyConnection, run_id: str) -> bool:
     return connection.execute(query, [run_id]).fetchone() is not None
 
 
+def stored_launches(
+    connection: duckdb.DuckDBPyConnection, run_ids: Iterable[str]
+) -> dict[str, int]:
+    """Return which of the runs are stored, with the number of their launches."""
+    query = "SELECT run_id, launches FROM run WHERE list_contains(string_split(?, ' '), run_id)"
+    return dict(connection.execute(query, [" ".join(run_ids)]).fetchall())
+
+
 def insert_run(connection: duckdb.DuckDBPyConnection, run: RunRow) -> None:
     """Store the run's provenance.
 

@@ -45,13 +45,15 @@ RICH = Launch(
 POOR = Launch(index=1, kernel_name="k")
 
 
-def placed(launch: Launch) -> PlacedLaunch:
-    return PlacedLaunch(launch=launch, kernel_id="kernel", series_id="series", variant_id="variant")
+def placed(launch: Launch, run_id: str = "run") -> PlacedLaunch:
+    return PlacedLaunch(
+        run_id=run_id, launch=launch, kernel_id="kernel", series_id="series", variant_id="variant"
+    )
 
 
 def test_stores_a_launch_as_it_was_read(database: Path) -> None:
     with open_for_writing(database) as connection:
-        insert_launches(connection, "run", [placed(RICH), placed(POOR)])
+        insert_launches(connection, [placed(RICH), placed(POOR)])
         columns = (
             "grid_size, grid_x, grid_y, block_size, device_ordinal, context, stream, process,"
             " started_at, nvtx, clock_locked, map(keys, counter_values), texts, invalid_counters"
@@ -71,7 +73,7 @@ def test_stores_a_launch_as_it_was_read(database: Path) -> None:
 
 def test_stores_lists_in_their_order_and_addresses_as_numbers(database: Path) -> None:
     with open_for_writing(database) as connection:
-        insert_launches(connection, "run", [placed(POOR), placed(RICH)])
+        insert_launches(connection, [placed(POOR), placed(RICH)])
         keyed = connection.execute(
             'SELECT run_id, launch_index, counter, keys, "values"'
             " FROM launch_keyed JOIN key_set USING (key_set)"
@@ -83,7 +85,7 @@ def test_stores_lists_in_their_order_and_addresses_as_numbers(database: Path) ->
 
 def test_stores_the_findings_of_the_vendor(database: Path) -> None:
     with open_for_writing(database) as connection:
-        insert_launches(connection, "run", [placed(RICH)])
+        insert_launches(connection, [placed(RICH)])
         query = "SELECT launch_index, rule, text, estimate, focus FROM reference_finding"
         rows = connection.execute(query).fetchall()
     assert rows == [
@@ -95,14 +97,14 @@ def test_stores_the_findings_of_the_vendor(database: Path) -> None:
 def test_refuses_an_address_that_is_none(database: Path) -> None:
     bad = dataclasses.replace(RICH, instructions={"s": Keyed(keys=("main",), values=(1.0,))})
     with open_for_writing(database) as connection, pytest.raises(InputError, match="'main'"):
-        insert_launches(connection, "run", [placed(bad)])
+        insert_launches(connection, [placed(bad)])
 
 
 def test_stores_quantities_beside_their_launch_and_null_for_what_is_no_number(
     database: Path,
 ) -> None:
     columns = {
-        "launch_index": np.array([1, 0]),
+        "row": np.array([1, 0]),
         "duration": np.ma.masked_array([1e-3, 2e-3], mask=[False, True]),
         "dram_bytes": np.array([np.inf, 64.0]),
         "limiting_unit_reported": objects([None, "DRAM"]),
@@ -111,7 +113,6 @@ def test_stores_quantities_beside_their_launch_and_null_for_what_is_no_number(
         register_arrays(connection, "staged", columns)
         insert_launches(
             connection,
-            "run",
             [placed(RICH), placed(POOR)],
             quantities="SELECT *, ['odd'] AS flags FROM staged",
         )
@@ -191,7 +192,7 @@ def test_removes_a_run_with_all_that_hangs_on_it(database: Path, run: RunRow) ->
     with open_for_writing(database) as connection:
         for stored in (run, other):
             write.insert_run(connection, stored)
-            insert_launches(connection, stored.run_id, [placed(RICH)])
+            insert_launches(connection, [placed(RICH, stored.run_id)])
             write.insert_findings(connection, stored.run_id, [finding(stored.run_id, "a/a")])
         assert write.remove_run(connection, run.run_id)
         assert not write.remove_run(connection, run.run_id)
@@ -227,10 +228,10 @@ from advisor.database.launches import insert_launches
 from advisor.database.rows import PlacedLaunch, RunRow
 from advisor.model import Launch
 
-def launches(start):
+def launches(run_id, start):
     return [
         PlacedLaunch(launch=Launch(index=start + n, kernel_name="k", counters={"c": 1.0}),
-                     kernel_id="k", series_id="s", variant_id="v")
+                     run_id=run_id, kernel_id="k", series_id="s", variant_id="v")
         for n in range(100)
     ]
 
@@ -242,7 +243,7 @@ with open_for_writing(sys.argv[1]) as connection:
                 run_id=run_id, content_hash="h", format="f", launches=300,
                 ingested_at=datetime(2026, 1, 1), advisor_version="0"))
             for start in (0, 100, 200):
-                insert_launches(connection, run_id, launches(start))
+                insert_launches(connection, launches(run_id, start))
                 print(number, start, flush=True)
 """
 

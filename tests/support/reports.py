@@ -56,6 +56,7 @@ def _ingest(connection: duckdb.DuckDBPyConnection, mapping: Mapping, path: Path,
     only = next(iter(devices.values())) if len(devices) == 1 else None
     placed = [
         PlacedLaunch(
+            run_id=str(run),
             launch=launch,
             kernel_id=launch.kernel_name,
             series_id=launch.kernel_name,
@@ -66,5 +67,5 @@ def _ingest(connection: duckdb.DuckDBPyConnection, mapping: Mapping, path: Path,
     ]
     register_arrays(connection, "staging", mapping.stage(launches))
     shape = ", ".join(name for name in mapping.quantities.launch if name != "launch_index")
-    quantities = f"select * exclude ({shape}) from ({mapping.sql('staging')})"
-    insert_launches(connection, str(run), placed, quantities=quantities)
+    quantities = f"select * exclude ({shape}) rename (launch_index as row) from ({mapping.sql('staging')})"
+    insert_launches(connection, placed, quantities=quantities)

@@ -1,0 +1,112 @@
+"""Profiles into the database, several small ones per transaction, whatever they come from."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from advisor.database.connect import open_for_writing
+from advisor.errors import InputError
+from advisor.facts import create_views
+from advisor.hardware import seed_database
+from advisor.ingest import Knowledge, Profile, Stored, store_profiles
+from advisor.model import Skipped
+
+_MOST = 32  # profiles in one transaction
+_LARGEST = 4 * 1024**2  # bytes of profiles in one transaction, unless one alone is larger
+_PAUSE = 0.1  # seconds that others have to get the lock: as long as they wait between two tries
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ingested:
+    """What became of one profile; ``seconds`` is its share of the time that storing took."""
+
+    name: str
+    status: Literal["new", "known", "refused"]
+    run_id: str | None = None
+    launches: int = 0
+    skipped: tuple[Skipped, ...] = ()
+    seconds: float = 0.0
+    error: InputError | None = None
+
+
+class Writer:
+    """Stores profiles and holds the database's lock for one transaction at a time."""
+
+    def __init__(
+        self,
+        database: str,
+        knowledge: Knowledge,
+        *,
+        wait: float,
+        progress: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._database = database
+        self._knowledge = knowledge
+        self._wait = wait
+        self._progress = progress
+
+    def store(self, profiles: Iterable[Profile | Ingested]) -> Iterator[Ingested]:
+        """Store the profiles and yield what became of each, in order; results pass through.
+
+        Raises:
+            DatabaseError: the database cannot be opened or written; what was yielded is stored.
+        """
+        group: list[Profile | Ingested] = []
+        for profile in profiles:
+            if _full(group, profile):
+                yield from self._settle(group)
+                time.sleep(_PAUSE)
+                group = []
+            group.append(profile)
+            if isinstance(profile, Profile) and not profile.lasting:
+                yield from self._settle(group)
+                group = []
+        yield from self._settle(group)
+
+    def _settle(self, group: Sequence[Profile | Ingested]) -> Iterator[Ingested]:
+        results = self._together([each for each in group if isinstance(each, Profile)])
+        for each in group:
+            yield next(results) if isinstance(each, Profile) else each
+
+    def _together(self, profiles: Sequence[Profile]) -> Iterator[Ingested]:
+        """Store profiles in one transaction; one after the other where one of them is refused."""
+        if not profiles:
+            return
+        try:
+            stored = self._stored(profiles)
+        except InputError as error:
+            if len(profiles) == 1:
+                yield Ingested(name=profiles[0].source.name, status="refused", error=error)
+                return
+            for profile in profiles:
+                yield from self._together([profile])
+            return
+        for profile, each in zip(profiles, stored, strict=True):
+            yield _ingested(profile, each, len(profiles))
+
+    def _stored(self, profiles: Sequence[Profile]) -> list[Stored]:
+        with open_for_writing(self._database, self._wait) as connection:
+            seed_database(connection)
+            create_views(connection, self._knowledge.vocabulary)
+            return store_profiles(
+                connection, profiles, knowledge=self._knowledge, progress=self._progress
+            )
+
+
+def _full(group: Sequence[Profile | Ingested], more: Profile | Ingested) -> bool:
+    sizes = [each.source.size for each in (*group, more) if isinstance(each, Profile)]
+    return bool(group) and (len(group) == _MOST or sum(sizes) > _LARGEST)
+
+
+def _ingested(profile: Profile, stored: Stored, shared_by: int) -> Ingested:
+    return Ingested(
+        name=profile.source.name,
+        status="new" if stored.new else "known",
+        run_id=stored.run_id,
+        launches=stored.launches,
+        skipped=stored.skipped,
+        seconds=stored.seconds / shared_by,
+    )

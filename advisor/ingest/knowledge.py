@@ -1,0 +1,43 @@
+"""What is loaded once and used for every profile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from advisor.facts import Mapping, Vocabulary, load_mapping
+from advisor.hardware import DeviceSpec, load_devices
+from advisor.rules.evaluate import Compiled, compile_rules
+from advisor.rules.rule import Rule
+from advisor.rules.settings import Settings
+
+
+@dataclass(kw_only=True)
+class Knowledge:
+    """Vocabulary, rules and settings; what only ingest needs is loaded when it does."""
+
+    vocabulary: Vocabulary
+    rules: Sequence[Rule]
+    settings: Settings
+    _mappings: dict[str, Mapping] = field(default_factory=dict, init=False)
+
+    def mapping(self, profiler: str) -> Mapping:
+        """Return how the counters of ``profiler`` become quantities.
+
+        Raises:
+            RuleError: a file of ``rules/counters`` is wrong; with its place.
+        """
+        if profiler not in self._mappings:
+            self._mappings[profiler] = load_mapping(profiler)
+        return self._mappings[profiler]
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        """The rules as SQL."""
+        return compile_rules(self.rules, vocabulary=self.vocabulary, settings=self.settings)
+
+    @cached_property
+    def devices(self) -> tuple[DeviceSpec, ...]:
+        """The devices of the seed data."""
+        return load_devices()

@@ -1,0 +1,73 @@
+"""A profile to be stored, and what became of it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+
+from advisor.database import ids
+from advisor.model import Skipped
+from advisor.readers import Reader, Source
+
+_CHUNK = 1024 * 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labels:
+    """What the user says about the runs; ``step_time`` is in seconds, ``at`` replaces the start.
+
+    ``at`` is UTC without a zone.
+    """
+
+    label: str | None = None
+    configuration: str | None = None
+    commit: str | None = None
+    branch: str | None = None
+    tags: tuple[str, ...] = ()
+    step_time: float | None = None
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """A profile to be stored; ``digest`` is the SHA-256 of its bytes, in hexadecimal.
+
+    One that is not ``lasting`` was unpacked into a place that the next profile needs.
+    """
+
+    source: Source
+    reader: Reader
+    digest: str
+    labels: Labels = Labels()
+    allow_truncated: bool = False
+    lasting: bool = True
+
+    @property
+    def run_id(self) -> str:
+        """The id that its run has."""
+        return ids.run_id(self.digest)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """What became of a profile; ``seconds`` is the time it took, those stored with it included."""
+
+    run_id: str
+    new: bool
+    launches: int
+    skipped: tuple[Skipped, ...]
+    seconds: float
+
+
+def content_hash(source: Source) -> str:
+    """Return the SHA-256 of the source's bytes, in hexadecimal.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    digest = hashlib.sha256()
+    with source.open() as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()

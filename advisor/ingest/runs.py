@@ -1,0 +1,135 @@
+"""A run while its launches stream in: who its kernels are, and the row that tells of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from advisor import __version__
+from advisor.database import ids, names
+from advisor.database.rows import KernelRow, PlacedLaunch, RunRow, SeriesRow
+from advisor.ingest.records import Profile
+from advisor.model import Launch, Session, Skipped
+
+
+@dataclass(kw_only=True)
+class IncomingRun:
+    """What is known of a run so far."""
+
+    profile: Profile
+    session: Session = field(default_factory=lambda: Session(profiler="unknown"))
+    launches: int = 0
+    skipped: list[Skipped] = field(default_factory=list)
+    _seen: dict[tuple[str, str | None, str], tuple[KernelRow, SeriesRow]] = field(
+        default_factory=dict
+    )
+
+    @property
+    def run_id(self) -> str:
+        """The id of the run."""
+        return self.profile.run_id
+
+    @property
+    def kernels(self) -> Sequence[KernelRow]:
+        """The kernels of the launches so far."""
+        return [kernel for kernel, _ in self._seen.values()]
+
+    @property
+    def series(self) -> Sequence[SeriesRow]:
+        """The series of the launches so far."""
+        return [series for _, series in self._seen.values()]
+
+    def place(self, launch: Launch) -> PlacedLaunch:
+        """Return the launch with the ids of what it belongs to."""
+        problem = self.profile.labels.label or "/".join(launch.nvtx)
+        key = (launch.kernel_name, launch.device_name, problem)
+        if key not in self._seen:
+            self._seen[key] = self._identity(launch, problem)
+        kernel, series = self._seen[key]
+        shape = _launch_shape(launch)
+        return PlacedLaunch(
+            run_id=self.run_id,
+            launch=launch,
+            kernel_id=kernel.kernel_id,
+            series_id=series.series_id,
+            variant_id=ids.variant_id(self.run_id, series.series_id, shape or ""),
+            launch_shape=shape,
+            device_name=launch.device_name,
+        )
+
+    def row(self, rules_hash: str) -> RunRow:
+        """Return the run's provenance, once all of its profile was read."""
+        labels, session = self.profile.labels, self.session
+        reasons = [{"place": skipped.place, "reason": skipped.reason} for skipped in self.skipped]
+        told = RunRow(
+            run_id=self.run_id,
+            content_hash=self.profile.digest,
+            format=self.profile.reader.FORMAT,
+            ingested_at=datetime.now(UTC).replace(tzinfo=None),
+            advisor_version=__version__,
+            name=self.profile.source.name,
+            size=self.profile.source.size,
+            started_at=labels.at or _time(session.started_at),
+            commit=labels.commit,
+            branch=labels.branch,
+            configuration=labels.configuration,
+            label=labels.label,
+            tags=labels.tags,
+            step_time=labels.step_time,
+            device_names=", ".join(dict.fromkeys(device.name for device in session.devices))
+            or None,
+            launches=self.launches,
+            skipped=len(self.skipped),
+            skipped_reasons=json.dumps(reasons, ensure_ascii=False),
+            rules_hash=rules_hash,
+        )
+        return replace(
+            told,
+            profiler=session.profiler,
+            profiler_version=session.profiler_version,
+            program=session.program,
+            command_line=session.command_line,
+            host=session.host,
+            operating_system=session.operating_system,
+            driver_version=session.driver_version,
+            cuda_version=session.cuda_version,
+            clock_control=session.clock_control,
+            cache_control=session.cache_control,
+            replay_mode=session.replay_mode,
+            simulated=session.simulated,
+        )
+
+    def _identity(self, launch: Launch, problem: str) -> tuple[KernelRow, SeriesRow]:
+        normalised = names.normalised_name(launch.kernel_name)
+        kernel_id = ids.kernel_id(normalised)
+        configuration = self.profile.labels.configuration
+        kernel = KernelRow(
+            kernel_id=kernel_id,
+            name=launch.kernel_name,
+            short_name=names.short_name(launch.kernel_name),
+            normalised_name=normalised,
+            mangled_name=launch.mangled_name,
+        )
+        series = SeriesRow(
+            series_id=ids.series_id(kernel_id, problem, launch.device_name, configuration),
+            kernel_id=kernel_id,
+            problem_key=problem,
+            device_name=launch.device_name,
+            configuration=configuration,
+        )
+        return kernel, series
+
+
+def _launch_shape(launch: Launch) -> str | None:
+    """Return grid and block as the profiler prints them; None where one is unknown."""
+    if launch.grid is None or launch.block is None:
+        return None
+    grid, block = (", ".join(map(str, sides)) for sides in (launch.grid, launch.block))
+    return f"({grid})x({block})"
+
+
+def _time(seconds: float | None) -> datetime | None:
+    """Return a moment given in seconds since 1970 as UTC without a zone."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)

@@ -1,0 +1,194 @@
+"""Profiles → runs in one transaction: read, derive, judge and store.
+
+Launches stream through in batches, so memory does not grow with a file. Several profiles may share
+a transaction: to plan the statements takes longer than to run them over a few launches.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from advisor.database import write
+from advisor.database.launches import insert_launches
+from advisor.errors import InputError, Location
+from advisor.hardware import identify_device, store_device
+from advisor.ingest.knowledge import Knowledge
+from advisor.ingest.records import Profile, Stored
+from advisor.ingest.runs import IncomingRun
+from advisor.model import Launch, Skipped
+from advisor.readers import ReadOptions
+from advisor.rules.evaluate import evaluate_runs
+from advisor.rules.store import rules_hash, store_evaluations
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from advisor.facts import Mapping
+
+_BATCH = 256  # launches that are held at a time
+_SHAPE = (
+    "grid_size", "grid_x", "grid_y", "grid_z", "block_size", "block_x", "block_y", "block_z",
+)  # fmt: skip
+
+
+def store_profiles(
+    connection: duckdb.DuckDBPyConnection,
+    profiles: Sequence[Profile],
+    *,
+    knowledge: Knowledge,
+    progress: Callable[[str], None] = lambda _: None,
+) -> list[Stored]:
+    """Store each profile as one run, unless its content is stored already; return what became.
+
+    ``connection`` must have the seed data and the views of ``facts.create_views``. All of the
+    profiles are stored, or none.
+
+    Raises:
+        InputError: a profile is damaged or holds no launch; the database is as it was.
+    """
+    started = time.monotonic()
+    with write.transaction(connection):
+        known = write.stored_launches(connection, {profile.run_id for profile in profiles})
+        batch = _Batch(connection, knowledge, progress)
+        incoming: dict[str, IncomingRun] = {}
+        for profile in profiles:
+            if profile.run_id not in known and profile.run_id not in incoming:
+                incoming[profile.run_id] = _read(profile, batch)
+        if incoming:
+            batch.flush()
+            _finish(connection, list(incoming.values()), knowledge)
+    seconds = time.monotonic() - started
+    return [_stored(profile, incoming, known, seconds) for profile in profiles]
+
+
+def judge(
+    connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str], knowledge: Knowledge
+) -> None:
+    """Evaluate every rule over runs and store what fires and what was ruled out.
+
+    ``connection`` must have the views of ``facts.create_views``.
+    """
+    found = evaluate_runs(connection, knowledge.compiled, run_ids, settings=knowledge.settings)
+    for run_id, evaluations in found.items():
+        store_evaluations(connection, run_id, evaluations)
+
+
+@dataclass
+class _Batch:
+    """Launches on their way into the database, of one profile or several."""
+
+    connection: duckdb.DuckDBPyConnection
+    knowledge: Knowledge
+    progress: Callable[[str], None]
+    _mapping: Mapping | None = None
+    _waiting: list[tuple[IncomingRun, Launch]] = field(default_factory=list)
+    _launches: int = 0
+
+    def use(self, mapping: Mapping) -> None:
+        """Let the launches that follow be understood by ``mapping``."""
+        if mapping is not self._mapping:
+            self.flush()
+            self._mapping = mapping
+
+    def add(self, run: IncomingRun, launch: Launch) -> None:
+        """Take a launch; store the batch when it is full."""
+        self._waiting.append((run, launch))
+        if len(self._waiting) == _BATCH:
+            self.flush()
+
+    def flush(self) -> None:
+        """Store the launches that wait."""
+        if not self._waiting or self._mapping is None:
+            return
+        rows = [replace(launch, index=row) for row, (_, launch) in enumerate(self._waiting)]
+        self.connection.register("staging", self._mapping.stage(rows))
+        placed = [run.place(launch) for run, launch in self._waiting]
+        chosen = f"SELECT * EXCLUDE ({', '.join(_SHAPE)}) RENAME (launch_index AS row),"
+        flags = f"{self._mapping.flags_sql()} AS flags"
+        mapped = self._mapping.sql("staging")
+        quantities = " ".join((chosen, flags, "FROM (", mapped, ")"))
+        insert_launches(self.connection, placed, quantities=quantities)
+        self.connection.unregister("staging")
+        self._launches += len(self._waiting)
+        self._waiting = []
+        self.progress(f"{self._launches:,} launches")
+
+
+def _read(profile: Profile, batch: _Batch) -> IncomingRun:
+    """Hand the profile's launches to the batch and return the run that they are."""
+    run = IncomingRun(profile=profile)
+    mapping = batch.knowledge.mapping(profile.reader.COUNTERS)
+    batch.use(mapping)
+    options = ReadOptions(
+        allow_truncated=profile.allow_truncated,
+        keyed=frozenset(mapping.keyed),
+        instructions=frozenset(mapping.instructions),
+    )
+    for record in profile.reader.read(profile.source, options):
+        if isinstance(record, Launch):
+            batch.add(run, record)
+            run.launches += 1
+        elif isinstance(record, Skipped):
+            run.skipped.append(record)
+        else:
+            run.session = record
+    if not run.launches:
+        raise _empty(profile)
+    return run
+
+
+def _finish(
+    connection: duckdb.DuckDBPyConnection, runs: Sequence[IncomingRun], knowledge: Knowledge
+) -> None:
+    """Store what is known once every launch was seen."""
+    write.upsert_kernels(connection, (kernel for run in runs for kernel in run.kernels))
+    write.upsert_series(connection, (series for run in runs for series in run.series))
+    for run in runs:
+        _place_devices(connection, run, knowledge)
+    digest = rules_hash(knowledge.rules)
+    write.insert_rows(connection, "run", [run.row(digest) for run in runs])
+    judge(connection, [run.run_id for run in runs], knowledge)
+
+
+def _place_devices(
+    connection: duckdb.DuckDBPyConnection, run: IncomingRun, knowledge: Knowledge
+) -> None:
+    """Tell the run's launches their device, by what the session says of it."""
+    only = len(run.session.devices) == 1
+    for device in run.session.devices:
+        match = identify_device(device.name, device.attributes, knowledge.devices)
+        store_device(connection, match)
+        if match.note is not None:
+            run.skipped.append(Skipped(place=device.name or "device", reason=match.note))
+        connection.execute(
+            "UPDATE launch SET device_id = ? WHERE run_id = ? AND (device_ordinal = ? OR ?)",
+            [match.device_id, run.run_id, device.id, only],
+        )
+
+
+def _stored(
+    profile: Profile,
+    incoming: dict[str, IncomingRun],
+    known: dict[str, int],
+    seconds: float,
+) -> Stored:
+    run = incoming.get(profile.run_id)
+    new = run is not None and run.profile is profile
+    return Stored(
+        run_id=profile.run_id,
+        new=new,
+        launches=known[profile.run_id] if run is None else run.launches,
+        skipped=tuple(run.skipped) if run is not None and new else (),
+        seconds=seconds,
+    )
+
+
+def _empty(profile: Profile) -> InputError:
+    return InputError(
+        "the profile holds no kernel launch",
+        at=Location(name=profile.source.name),
+        hint="was the profiled program run to its end, and does the kernel filter match?",
+    )
