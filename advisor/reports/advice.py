@@ -197,13 +197,14 @@ def _verify(line: str, row: Row, vocabulary: Vocabulary) -> str:
         return line
     if now is None or not change:
         return f"{_words(name)} {change}".strip()
-    shown = numbers.share(now) if _is_share(name) else numbers.si(now, vocabulary.unit(name) or "1")
+    unit = vocabulary.unit(name) or "1"
+    shown = numbers.share(now) if _is_share(name, unit) else numbers.si(now, unit)
     return f"{_words(name)} {change}, now {shown}"
 
 
-def _is_share(name: str) -> bool:
-    """Tell whether a dimensionless value is a share and not a count, going by its name."""
-    return any(part in _SHARES for part in name.split("_"))
+def _is_share(name: str, unit: str) -> bool:
+    """Tell whether a value is a share and not a count, which the vocabulary does not tell apart."""
+    return unit == "1" and any(part in _SHARES for part in name.split("_"))
 
 
 def _words(name: str) -> str:
