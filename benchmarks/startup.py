@@ -25,7 +25,10 @@ def run(folder: Path) -> list[Line]:
             what="advisor --help", value=help_text, unit="s", target="≤ 0.1 s",
             remark=f"{help_text / python:.1f} × an empty Python",
         ),
-        Line(what="advisor demo, everything", value=demo.wall, unit="s"),
+        Line(
+            what="advisor demo, everything", value=demo.wall, unit="s",
+            remark=f"{demo.processor:.1f} s of processor time",
+        ),
     ]  # fmt: skip
     commands = {
         "advisor report": ("report",),
@@ -38,7 +41,7 @@ def run(folder: Path) -> list[Line]:
         lines.append(
             Line(
                 what=f"{what} (example runs)", value=cost.wall, unit="s", target=target,
-                remark=f"{cost.memory / 1e6:.0f} MB",
+                remark=f"{cost.processor:.2f} s of processor time, {cost.memory / 1e6:.0f} MB",
             )
         )  # fmt: skip
     return lines
