@@ -164,18 +164,10 @@ def run_program(
     ]
     indexes = sorted({index for _, index, _ in said})
     details = _rows(connection, program.details(table, key, indexes), key)
-    facts = _rows(connection, f"FROM {table}", key)
-    wording = wording or Wording()
+    common = (run_id, program.settings, wording or Wording())
     subjects = {
-        subject: _Subject(
-            id=str(subject),
-            facts=facts[subject],
-            details=details[subject],
-            run_id=run_id or str(facts[subject].get(_RUN_KEY, "")),
-            settings=program.settings,
-            wording=wording,
-        )
-        for subject in {each for each, _, _ in said}
+        subject: _subject(subject, facts, details[subject], *common)
+        for subject, facts in _rows(connection, f"FROM {table}", key).items()
     }
     return [
         _evaluation(program.rules[index], index, outcome, subjects[subject])
@@ -183,7 +175,20 @@ def run_program(
     ]
 
 
-def _rows(connection: duckdb.DuckDBPyConnection, query: str, key: str) -> dict[str, Row]:
+def _subject(
+    subject: Value, facts: Row, details: Row, run_id: str, settings: Settings, wording: Wording
+) -> _Subject:
+    return _Subject(
+        id=str(subject),
+        facts=facts,
+        details=details,
+        run_id=run_id or str(facts.get(_RUN_KEY, "")),
+        settings=settings,
+        wording=wording,
+    )
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, query: str, key: str) -> dict[Value, Row]:
     cursor = connection.execute(query)
     names = [column[0] for column in cursor.description or ()]
     rows = (dict(zip(names, row, strict=True)) for row in cursor.fetchall())

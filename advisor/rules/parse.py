@@ -22,6 +22,7 @@ from advisor.rules.rule import (
     Severity,
     Subject,
     Template,
+    Threshold,
     Verify,
 )
 from advisor.rules.settings import SharedGuard
@@ -84,16 +85,23 @@ def parse_rule(
     node.refuse_unknown((*REQUIRED, *OPTIONAL))
     for key in REQUIRED:
         _ = node[key]
-    subject = _choice(node["subject"], Subject)
-    scope = scopes[subject]
+    scope = scopes[_choice(node["subject"], Subject)]
     thresholds = read_thresholds(node.get("threshold"), scope.symbols, overrides)
+    rule = _rule(node, scope, thresholds, text_hash)
+    _check(rule, node, scope.symbols)
+    return _with_shared_guards(rule, scope.shared_guards)
+
+
+def _rule(
+    node: MappingNode, scope: Scope, thresholds: Mapping[str, Threshold], text_hash: str
+) -> Rule:
     names = in_scope(scope.symbols, thresholds)
     enabled = node.get("enabled")
-    rule = Rule(
+    return Rule(
         id=node.text("id"),
         title=node.text("title"),
         severity=_choice(node["severity"], Severity),
-        subject=subject,
+        subject=_choice(node["subject"], Subject),
         mechanism=node.text("mechanism"),
         thresholds=thresholds,
         applies_to=_condition(node.get("applies_to"), names),
@@ -115,8 +123,6 @@ def parse_rule(
         text_hash=text_hash,
         at=node.at,
     )
-    _check(rule, node, scope.symbols)
-    return _with_shared_guards(rule, scope.shared_guards)
 
 
 def _check(rule: Rule, node: MappingNode, symbols: Mapping[str, Symbol]) -> None:
