@@ -233,7 +233,7 @@ def _evaluation(rule: Rule, index: int, outcome: Outcome, subject: _Subject) -> 
     unchecked = tuple(
         guard.when.text for guard, holds in guards if holds is None and not guard.shared
     )
-    confidence, reasons = _confidence(subject.settings, subject.details, unchecked)
+    confidence, reasons = _confidence(rule, subject, unchecked)
     return replace(
         common,
         gain=None if rule.gain is None else cut(raw),
@@ -263,16 +263,21 @@ def _number(value: Value) -> float | None:
 
 
 def _confidence(
-    settings: Settings, details: Row, unchecked: Sequence[str]
+    rule: Rule, subject: _Subject, unchecked: Sequence[str]
 ) -> tuple[float, tuple[str, ...]]:
     """Return the product of the factors that hold and of one per unchecked guard, with reasons."""
+    settings, details = subject.settings, subject.details
     held = [f for number, f in enumerate(settings.factors) if details[factor_column(number)]]
     product = math.prod(factor.factor for factor in held)
     reasons = [factor.because for factor in held]
     if unchecked:
         count = len(unchecked)
         reasons.append(f"{count} guard{'s' if count > 1 else ''} unchecked")
-    return product * settings.unchecked_factor ** len(unchecked), tuple(reasons)
+    product *= settings.unchecked_factor ** len(unchecked)
+    if rule.gain_is_uncalibrated:
+        product *= settings.uncalibrated_factor
+        reasons.append("a gain by uncalibrated shares")
+    return product, tuple(reasons)
 
 
 def _missing(

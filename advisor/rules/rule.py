@@ -51,6 +51,11 @@ class Threshold:
     source: str
     origin: str
 
+    @property
+    def is_uncalibrated(self) -> bool:
+        """Tell whether no source gives the number."""
+        return self.source.startswith("uncalibrated")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Template:
@@ -172,6 +177,14 @@ class Rule:
     def family(self) -> str:
         """Return the first part of the id, e.g. ``memory``."""
         return self.id.split("/")[0]
+
+    @property
+    def gain_is_uncalibrated(self) -> bool:
+        """Tell whether the gain rests on a threshold for which there is no source."""
+        if self.gain is None:
+            return False
+        names = self.gain.low.names | self.gain.likely.names | self.gain.high.names
+        return any(self.thresholds[n].is_uncalibrated for n in names & self.thresholds.keys())
 
     def with_guards(self, guards: tuple[Guard, ...]) -> Rule:
         """Return the rule with more guards after its own."""

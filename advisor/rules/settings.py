@@ -72,6 +72,7 @@ class Settings:
     floor_achievable: Expression
     factors: tuple[Factor, ...]
     unchecked_factor: float
+    uncalibrated_factor: float
     guards: tuple[SharedGuard, ...]
     collect: CollectSettings
     run: RunFacts
@@ -97,13 +98,14 @@ def load_settings(symbols: Mapping[str, Symbol], path: Path | None = None) -> Se
     floor = document.mapping("floor")
     floor.refuse_unknown(("profiled", "achievable"))
     confidence = document.mapping("confidence")
-    confidence.refuse_unknown(("factors", "unchecked_guard"))
+    confidence.refuse_unknown(("factors", "unchecked_guard", "uncalibrated_gain"))
     return Settings(
         thresholds=thresholds,
         floor=_seconds(floor, "profiled", scope),
         floor_achievable=_seconds(floor, "achievable", scope),
         factors=tuple(_factor(n.as_mapping(), scope) for n in confidence.sequence("factors")),
         unchecked_factor=confidence.mapping("unchecked_guard").number("factor"),
+        uncalibrated_factor=confidence.mapping("uncalibrated_gain").number("factor"),
         guards=tuple(_guard(n.as_mapping(), symbols) for n in document.sequence("guards")),
         collect=_collect(document.mapping("collect")),
         run=load_run_facts(symbols),

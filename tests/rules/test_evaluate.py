@@ -83,6 +83,13 @@ def test_trusts_an_unchecked_guard_less(load_rule: Load, judge: Judge) -> None:
     assert found.expected == pytest.approx(0.5 * 0.56)
 
 
+def test_trusts_a_gain_without_a_source_less(load_rule: Load, judge: Judge) -> None:
+    text = RULE.replace("likely: duration * 0.5", "likely: duration * wasted")
+    found = judge(load_rule(text), **GOOD, evidence_level=1.0)[0]
+    assert found.confidence == pytest.approx(0.7)
+    assert found.confidence_because == ("a gain by uncalibrated shares",)
+
+
 def test_silences_what_rests_on_counters_in_doubt(load_rule: Load, judge: Judge) -> None:
     rule = load_rule(RULE.replace("when: load_efficiency", "when: dram_fraction"))
     found = judge(rule, dram_fraction=0.5, l1_utilization=0.9, measured_above_roof=True)[0]
