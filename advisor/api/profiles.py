@@ -70,39 +70,51 @@ def read_profiles(
         InputError: a path or pattern names nothing.
         UsageError: there is no format called ``as_format``.
     """
-    files = list(expand(paths))
+    files, others = expand(paths)
     how = _How(labels=labels, as_format=as_format, allow_truncated=allow_truncated)
     for number, (path, digest) in enumerate(_hashed(files, jobs), start=1):
         entered(f"{number:,} of {len(files):,}: {path}")
         yield from _profiles(path, digest, how)
+    for path in others:
+        yield Ingested(name=path, status="skipped")
 
 
-def expand(paths: Sequence[str]) -> Iterator[str]:
-    """Yield files: named ones as they are, those of patterns, and profiles below directories.
+def expand(paths: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the files to read, and those below directories that are no profiles.
+
+    Named files are read whatever they are; so are those that a pattern finds.
 
     Raises:
         InputError: a path or pattern names nothing, or a directory holds no profile.
     """
+    found: dict[str, None] = {}
+    others: list[str] = []
     for path in paths:
         if path == "-" or Path(path).is_file():
-            yield path
+            found[path] = None
         elif Path(path).is_dir():
-            yield from _below(path)
-        elif _PATTERN & set(path) and (found := sorted(glob.glob(path, recursive=True))):
-            yield from expand(found)
+            profiles, rest = _below(path)
+            found |= dict.fromkeys(profiles)
+            others += rest
+        elif _PATTERN & set(path) and (matches := sorted(glob.glob(path, recursive=True))):
+            profiles, rest = expand(matches)
+            found |= dict.fromkeys(profiles)
+            others += rest
         else:
             hint = "quote patterns, and check the path"
             raise InputError("no such file", at=Location(name=path), hint=hint)
+    return list(found), others
 
 
-def _below(directory: str) -> list[str]:
-    """Return the files below a directory that are profiles by content or by name."""
+def _below(directory: str) -> tuple[list[str], list[str]]:
+    """Return the files below a directory that are profiles by content or by name, and the rest."""
     files = sorted(str(path) for path in Path(directory).rglob("*") if path.is_file())
     found = [path for path in files if looks_like_profile(Source.from_path(Path(path)))]
     if not found:
         problem = f"none of the {len(files):,} files below it is a profile"
         raise InputError(problem, at=Location(name=directory))
-    return found
+    profiles = frozenset(found)
+    return found, [path for path in files if path not in profiles]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
-from advisor.database.connect import open_for_writing
+from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.errors import InputError
 from advisor.facts import create_views
 from advisor.hardware import seed_database
@@ -24,7 +25,7 @@ class Ingested:
     """What became of one profile; ``seconds`` is its share of the time that storing took."""
 
     name: str
-    status: Literal["new", "known", "refused"]
+    status: Literal["new", "known", "skipped", "refused"]
     run_id: str | None = None
     launches: int = 0
     skipped: tuple[Skipped, ...] = ()
@@ -94,6 +95,18 @@ class Writer:
             return store_profiles(
                 connection, profiles, knowledge=self._knowledge, progress=self._progress
             )
+
+
+def stored_runs(database: str, wait: float) -> dict[str, int]:
+    """Return the ids of the runs in the database, with their launches; none where no file is.
+
+    Raises:
+        DatabaseError: the file is there but cannot be read.
+    """
+    if not Path(database).exists():
+        return {}
+    with open_for_reading(database, wait) as connection:
+        return dict(connection.execute("SELECT run_id, launches FROM run").fetchall())
 
 
 def _full(group: Sequence[Profile | Ingested], more: Profile | Ingested) -> bool:

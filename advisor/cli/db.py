@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import time
+
 import click
 
 from advisor.cli.application import Settings
+from advisor.cli.outcomes import status_of, tell_all
+from advisor.cli.output import Progress
+
+_MERGE = """\b
+Examples:
+  advisor ingest profile.ncu-rep --spool /shared/spool    (on many machines)
+  advisor db merge /shared/spool                          (on one, as often as you like)
+"""
 
 
 @click.group()
 def db() -> None:
-    """Upgrade, back up and inspect the database."""
+    """Upgrade, back up, inspect and fill the database file."""
 
 
 @db.command()
@@ -38,3 +48,26 @@ def backup(settings: Settings, output: str | None) -> None:
     from advisor.api.storage import backup_database
 
     click.echo(backup_database(settings.database, output, wait=settings.wait))
+
+
+@db.command(epilog=_MERGE)
+@click.argument("directory", metavar="DIR")
+@click.option("--done", metavar="DIR", help="Move loaded bundles here; without it they stay.")
+@click.pass_obj
+def merge(settings: Settings, directory: str, done: str | None) -> int:
+    """Load the bundles of the spool DIR that the database does not hold yet.
+
+    Bundles are what `advisor ingest --spool DIR` writes, on any number of machines and at any
+    time, also while this runs. Every bundle is loaded once, however often this is repeated.
+    Exit status 3 says that at least one bundle was refused; the others are loaded.
+    """
+    from advisor.api.spooling import merge_spool
+
+    with Progress("merging", clock=time.monotonic) as progress:
+        loaded = merge_spool(
+            settings.database, directory, done=done, wait=settings.wait, progress=progress
+        )
+        totals = tell_all(loaded, progress)
+    if not totals:
+        click.echo("the spool is empty", err=True)
+    return status_of(totals)

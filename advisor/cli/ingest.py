@@ -1,87 +1,161 @@
-"""``advisor ingest``: profiles into the database."""
+"""``advisor ingest``: profiles into the database, or into a spool."""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from advisor.cli.application import Settings
+from advisor.cli.outcomes import status_of, tell, tell_all, tell_sum
 from advisor.cli.output import Progress
-from advisor.wording import printable, seconds
+from advisor.wording import printable
+
+if TYPE_CHECKING:
+    from advisor.api.profiles import Labels
+    from advisor.api.trial import Tried
 
 _EPILOG = """\b
 Examples:
   advisor ingest profile.ncu-rep
-  advisor ingest nightly/ --branch main --commit 1a2b3c4
-  advisor ingest 'runs/**/*.ncu-rep' --label weekly
+  advisor ingest nightly/ --git --label weekly
+  advisor ingest 'runs/**/*.ncu-rep' --branch main --commit 1a2b3c4
+  ncu --csv --page raw ./program | advisor ingest -
+  advisor ingest nightly/ --dry-run
+  advisor ingest profile.ncu-rep --spool /shared/spool
+  advisor db merge /shared/spool
 """
+_NAMED = 6  # unknown quantities that a trial names
+
+
+def _moment(
+    context: click.Context, parameter: click.Parameter, text: str | None
+) -> datetime | None:
+    """Return a moment as UTC without a zone; one without a zone is UTC already."""
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        problem = f"{text!r} is no time such as 2026-11-20T03:00+01:00"
+        raise click.BadParameter(problem, context, parameter) from error
+    return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
 
 
 @click.command(epilog=_EPILOG)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--dry-run", is_flag=True, help="Only tell what would be read and what is unknown.")
+@click.option(
+    "--spool",
+    metavar="DIR",
+    help="Write bundles into DIR for `advisor db merge`; the database is not touched.",
+)
 @click.option(
     "--as", "as_format", metavar="FORMAT", help="Read as this format, whatever is inside."
 )
 @click.option("--allow-truncated", is_flag=True, help="Take the whole launches of a cut-off file.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 64),
+    default=2,
+    show_default=True,
+    help="Files that are read ahead at a time; more help where files come over a network.",
+)
 @click.option("--label", help="Name the problem: part of what identifies a series.")
 @click.option("--config", "configuration", help="Name the build or configuration, likewise.")
 @click.option("--commit", help="Commit of the profiled program.")
 @click.option("--branch", help="Branch of the profiled program.")
+@click.option("--git", is_flag=True, help="Take commit and branch from the working directory.")
 @click.option("--tag", "tags", multiple=True, help="Free word to find the run by; repeatable.")
+@click.option(
+    "--at",
+    callback=_moment,
+    metavar="TIME",
+    help="When the program ran, as ISO 8601; without a zone it is UTC.",
+)
+@click.option(
+    "--step-time",
+    type=click.FloatRange(min=0, min_open=True, max=1e9),
+    metavar="SECONDS",
+    help="Time of the whole step that the profiled kernels are part of, measured outside.",
+)
 @click.pass_obj
-def ingest(
-    settings: Settings,
-    paths: tuple[str, ...],
-    as_format: str | None,
-    allow_truncated: bool,
-    label: str | None,
-    configuration: str | None,
-    commit: str | None,
-    branch: str | None,
-    tags: tuple[str, ...],
-) -> int:
-    """Read profiles (files, directories, globs) into the database.
+def ingest(settings: Settings, /, paths: tuple[str, ...], **options: Any) -> int:
+    """Read profiles (files, directories, globs, - for stdin) into the database.
 
     A file that is already there is not read again. Each file is one run, stored whole or not at
-    all. Exit status 3 says that at least one file was refused; the others are stored.
+    all. Files may be packed as .gz or .zip. Exit status 3 says that at least one file was refused;
+    the others are stored.
     """
-    from advisor.api.profiles import Labels, ingest_paths
-
-    labels = Labels(
-        label=label, configuration=configuration, commit=commit, branch=branch, tags=tags
-    )
-    totals = {"new": 0, "known": 0, "refused": 0}
+    reading = {name: options[name] for name in ("as_format", "allow_truncated", "jobs")}
+    if options["dry_run"]:
+        return _try(settings, paths, reading)
+    labels = _labels(options)
     with Progress("reading", clock=time.monotonic) as progress:
-        for result in ingest_paths(
-            settings.database,
-            paths,
-            labels=labels,
-            as_format=as_format,
-            allow_truncated=allow_truncated,
-            wait=settings.wait,
-            progress=progress,
-        ):
-            totals[result.status] += 1
-            _tell(result)
-    if sum(totals.values()) > 1:
-        click.echo(", ".join(f"{number:,} {word}" for word, number in totals.items() if number))
+        if options["spool"] is not None:
+            from advisor.api.spooling import spool_paths
+
+            spooled = spool_paths(
+                options["spool"], paths, labels=labels, progress=progress, **reading
+            )
+            totals = tell_all(spooled, progress, timed=False)
+        else:
+            from advisor.api.profiles import ingest_paths
+
+            stored = ingest_paths(
+                settings.database,
+                paths,
+                labels=labels,
+                wait=settings.wait,
+                progress=progress,
+                **reading,
+            )
+            totals = tell_all(stored, progress)
     if totals["new"] or totals["known"]:
-        click.echo("next: advisor report", err=True)
-    return 3 if totals["refused"] else 0
+        spool = options["spool"]
+        click.echo(f"next: advisor {'report' if spool is None else f'db merge {spool}'}", err=True)
+    return status_of(totals)
 
 
-def _tell(result: object) -> None:
-    from advisor.api.profiles import Ingested
+def _labels(options: dict[str, Any]) -> Labels:
+    from advisor.api.profiles import Labels
 
-    assert isinstance(result, Ingested)
-    if result.status == "refused":
-        click.echo(printable(f"refused  {result.error}"), err=True)
-        if result.error is not None and result.error.hint:
-            click.echo(printable(f"  hint: {result.error.hint}"), err=True)
-        return
-    launches = f"{result.launches:,} launch" + ("es" if result.launches != 1 else "")
-    spent = "" if result.status == "known" else f" in {seconds(result.seconds)}"
-    click.echo(printable(f"{result.status:<7}  {result.run_id}  {launches}{spent}  {result.name}"))
-    for skipped in result.skipped:
-        click.echo(printable(f"  skipped {skipped.place}: {skipped.reason}"), err=True)
+    names = ("label", "configuration", "commit", "branch", "tags", "step_time", "at")
+    told = {name: options[name] for name in names}
+    if options["git"]:
+        from advisor.api.revision import git_revision
+
+        commit, branch = git_revision()
+        told["commit"] = told["commit"] or commit
+        told["branch"] = told["branch"] or branch
+    return Labels(**told)
+
+
+def _try(settings: Settings, paths: tuple[str, ...], reading: dict[str, Any]) -> int:
+    from advisor.api.trial import try_paths
+
+    totals: Counter[str] = Counter()
+    with Progress("trying", clock=time.monotonic) as progress:
+        tried = try_paths(
+            settings.database, paths, wait=settings.wait, progress=progress, **reading
+        )
+    for each in tried:
+        totals[each.result.status] += 1
+        tell(each.result, timed=False)
+        if each.format is not None:
+            click.echo(printable(f"  {each.format} of {each.profiler}; {_unknown(each)}"))
+    tell_sum(totals)
+    click.echo("nothing was stored", err=True)
+    return status_of(totals)
+
+
+def _unknown(tried: Tried) -> str:
+    missing = tried.unknown
+    known = f"{tried.quantities - len(missing)} of {tried.quantities} quantities known"
+    if not missing:
+        return known
+    more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
+    return f"{known}; unknown: {', '.join(missing[:_NAMED])}{more}"

@@ -152,6 +152,10 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Take the line away, so that something else can be printed there."""
         if self._live and self._shown != self._started:
             click.echo("\r\x1b[K", nl=False, err=True)
 

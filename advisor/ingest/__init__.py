@@ -2,6 +2,14 @@
 
 from advisor.ingest.knowledge import Knowledge
 from advisor.ingest.records import Labels, Profile, Stored, content_hash
-from advisor.ingest.store import store_profiles
+from advisor.ingest.store import check_profile, store_profiles
 
-__all__ = ["Knowledge", "Labels", "Profile", "Stored", "content_hash", "store_profiles"]
+__all__ = [
+    "Knowledge",
+    "Labels",
+    "Profile",
+    "Stored",
+    "check_profile",
+    "content_hash",
+    "store_profiles",
+]

@@ -7,7 +7,7 @@ a transaction: to plan the statements takes longer than to run them over a few l
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -117,27 +117,45 @@ class _Batch:
         self.progress(f"{self._launches:,} launches")
 
 
+def check_profile(profile: Profile, knowledge: Knowledge) -> tuple[int, tuple[Skipped, ...]]:
+    """Read a profile and store nothing; return its launches and what would be skipped.
+
+    Raises:
+        InputError: it is damaged or holds no launch.
+    """
+    run = IncomingRun(profile=profile)
+    for _ in _launches(run, knowledge.mapping(profile.reader.COUNTERS)):
+        pass
+    return run.launches, tuple(run.skipped)
+
+
 def _read(profile: Profile, batch: _Batch) -> IncomingRun:
     """Hand the profile's launches to the batch and return the run that they are."""
     run = IncomingRun(profile=profile)
     mapping = batch.knowledge.mapping(profile.reader.COUNTERS)
     batch.use(mapping)
+    for launch in _launches(run, mapping):
+        batch.add(run, launch)
+    return run
+
+
+def _launches(run: IncomingRun, mapping: Mapping) -> Iterator[Launch]:
+    """Yield the launches of the run's profile and keep what else it says."""
     options = ReadOptions(
-        allow_truncated=profile.allow_truncated,
+        allow_truncated=run.profile.allow_truncated,
         keyed=frozenset(mapping.keyed),
         instructions=frozenset(mapping.instructions),
     )
-    for record in profile.reader.read(profile.source, options):
+    for record in run.profile.reader.read(run.profile.source, options):
         if isinstance(record, Launch):
-            batch.add(run, record)
             run.launches += 1
+            yield record
         elif isinstance(record, Skipped):
             run.skipped.append(record)
         else:
             run.session = record
     if not run.launches:
-        raise _empty(profile)
-    return run
+        raise _empty(run.profile)
 
 
 def _finish(

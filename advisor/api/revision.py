@@ -1,0 +1,33 @@
+"""The commit and branch of a working directory."""
+
+from __future__ import annotations
+
+import subprocess
+
+from advisor.errors import Location, UsageError
+
+
+def git_revision(directory: str = ".") -> tuple[str, str | None]:
+    """Return commit and branch; the commit ends in ``-dirty`` where files differ from it.
+
+    The branch is None where none is checked out.
+
+    Raises:
+        UsageError: there is no git, or the directory is in no repository with a commit.
+    """
+    describe = ("describe", "--always", "--abbrev=40", "--exclude=*", "--dirty")
+    return _git(directory, *describe), _git(directory, "branch", "--show-current") or None
+
+
+def _git(directory: str, *words: str) -> str:
+    command = ("git", "-C", directory, *words)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True, errors="replace")
+    except FileNotFoundError as error:
+        raise UsageError("there is no git to ask", hint="name --commit and --branch") from error
+    except subprocess.CalledProcessError as error:
+        said = str(error.stderr).strip().splitlines()
+        problem = f"git does not know the commit: {said[0] if said else 'it says nothing'}"
+        hint = "run it in the repository of the profiled program, or name --commit and --branch"
+        raise UsageError(problem, at=Location(name=directory), hint=hint) from error
+    return done.stdout.strip()

@@ -1,0 +1,68 @@
+"""What became of profiles: a line for each, and the sum."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import click
+
+from advisor.cli.output import Progress
+from advisor.wording import printable, seconds
+
+if TYPE_CHECKING:
+    from advisor.api.storing import Ingested
+
+_SUMS = {
+    "new": "new",
+    "known": "already known",
+    "skipped": "skipped (no profiles)",
+    "refused": "refused",
+}
+
+
+def tell_all(
+    results: Iterable[Ingested], progress: Progress, *, timed: bool = True
+) -> Counter[str]:
+    """Print what became of each profile as it comes, then how many there were of each kind.
+
+    Profiles go to stdout; why one is refused, and what is left out of one, to stderr.
+    """
+    totals: Counter[str] = Counter()
+    for result in results:
+        totals[result.status] += 1
+        progress.clear()
+        tell(result, timed=timed)
+    progress.clear()
+    tell_sum(totals)
+    return totals
+
+
+def tell(result: Ingested, *, timed: bool = True) -> None:
+    """Print what became of one profile; of what is no profile, nothing."""
+    if result.status == "skipped":
+        return
+    if result.error is not None:
+        click.echo(printable(f"refused  {result.error}"), err=True)
+        if result.error.hint:
+            click.echo(printable(f"  hint: {result.error.hint}"), err=True)
+        return
+    launches = f"{result.launches:,} launch" + ("es" if result.launches != 1 else "")
+    spent = f" in {seconds(result.seconds)}" if timed and result.status == "new" else ""
+    click.echo(printable(f"{result.status:<7}  {result.run_id}  {launches}{spent}  {result.name}"))
+    for skipped in result.skipped:
+        click.echo(printable(f"  skipped {skipped.place}: {skipped.reason}"), err=True)
+
+
+def tell_sum(totals: Counter[str]) -> None:
+    """Print how many there were of each kind, where there was more than one."""
+    if totals.total() > 1:
+        click.echo(
+            ", ".join(f"{totals[kind]:,} {word}" for kind, word in _SUMS.items() if totals[kind])
+        )
+
+
+def status_of(totals: Counter[str]) -> int:
+    """Return the exit status: 3 where one was refused."""
+    return 3 if totals["refused"] else 0
