@@ -7,11 +7,12 @@ file descriptor 3 and writes answers and events to 4, JSON with a NUL after each
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
 import select
 import shutil
-import subprocess
+import signal
 import tempfile
 import time
 from pathlib import Path
@@ -56,13 +57,8 @@ class Browser:
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         commands_out, self._commands = os.pipe()
         self._answers, answers_in = os.pipe()
-        self._process = subprocess.Popen(
-            [path, *_FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=(3, 4),
-            preexec_fn=lambda: _connect(commands_out, answers_in),
-        )
+        arguments = [path, *_FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"]
+        self._process = _spawn(arguments, commands_out, answers_in)
         os.close(commands_out)
         os.close(answers_in)
         self._attach()
@@ -76,8 +72,8 @@ class Browser:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._process.terminate()
-        self._process.wait(timeout=10)
+        os.kill(self._process, signal.SIGTERM)
+        os.waitpid(self._process, 0)
         os.close(self._commands)
         os.close(self._answers)
         self._profile.cleanup()
@@ -165,8 +161,15 @@ class Browser:
         return message
 
 
-def _connect(commands: int, answers: int) -> None:
-    """Put the two pipes where the browser looks for them; runs in the child."""
-    spare = os.dup(commands), os.dup(answers)
-    os.dup2(spare[0], 3)
-    os.dup2(spare[1], 4)
+def _spawn(arguments: list[str], commands: int, answers: int) -> int:
+    """Start the browser with two pipes where it looks for them; return its process id."""
+    # Out of the way first, lest one of them is the other's destination.
+    safe = [fcntl.fcntl(pipe, fcntl.F_DUPFD_CLOEXEC, 10) for pipe in (commands, answers)]
+    silence = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_WRONLY, 0) for stream in (1, 2)]
+    connect = [(os.POSIX_SPAWN_DUP2, pipe, end) for pipe, end in zip(safe, (3, 4), strict=True)]
+    process = os.posix_spawn(
+        arguments[0], arguments, dict(os.environ), file_actions=[*silence, *connect]
+    )
+    for pipe in safe:
+        os.close(pipe)
+    return process

@@ -1,93 +1,49 @@
 """Picture reports in a headless browser and check what only a browser can tell.
 
 Each page is opened light and dark, 1400 and 400 pixels wide. Nothing may scroll sideways, no two
-words of a chart may overlap, every mark and every roof must lie in its frame, no error may be logged,
-nothing may be asked of any network, and no dialog may open.
+words of a chart may overlap, every mark and every roof must lie in its frame, no error may be
+logged, nothing may be asked of any network, and no dialog may open.
 
-    python benchmarks/shots.py REPORT.html … [--out out/shots]
+    python -m benchmarks.shots [REPORT.html …] [--out out/shots]
+
+Without names: the report of ``make demo``, the same run with a hostile kernel name, and, where
+other people's profiles lie beside the project, one report for each of five different devices.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
+import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
-from browser import Browser
+from advisor.api.profiles import Labels, ingest_paths
+from advisor.api.reporting import load_report, render_report
+from advisor.reports.render import html
+from benchmarks.browser import Browser
 
+HERE = Path(__file__).parent
+ROOT = HERE.parent
 _WIDTHS = (1400, 400)
-
-_CHECK = r"""
-(() => {
-  const problems = [], all = (s, r = document) => [...r.querySelectorAll(s)];
-  if (document.documentElement.scrollWidth > innerWidth)
-    problems.push(`scrolls sideways: ${document.documentElement.scrollWidth} > ${innerWidth}`);
-  const corners = t => { const b = t.getBBox(), m = t.getScreenCTM();
-    return [[0, 0], [1, 0], [1, 1], [0, 1]].map(([i, j]) =>
-      new DOMPoint(b.x + (i ? b.width - 1 : 1), b.y + (j ? b.height - 2 : 2)).matrixTransform(m)); };
-  const apart = (p, q) => [p, q].some(r => r.some((a, i) => {
-    const b = r[(i + 1) % 4], nx = b.y - a.y, ny = a.x - b.x, on = s => s.map(c => c.x * nx + c.y * ny);
-    return Math.max(...on(p)) <= Math.min(...on(q)) || Math.max(...on(q)) <= Math.min(...on(p)); }));
-  let texts = 0, marks = 0, roofs = 0;
-  for (const svg of all('.plot svg')) {
-    if (!svg.getBoundingClientRect().width) continue;
-    const frame = svg.querySelector('.fr').getBBox(), view = svg.viewBox.baseVal;
-    const words = all('text', svg).filter(t => t.textContent.trim() && t.getBoundingClientRect().width);
-    const boxes = words.map(corners);
-    texts += words.length;
-    words.forEach((w, i) => {
-      for (let j = i + 1; j < words.length; j++) if (!apart(boxes[i], boxes[j]))
-        problems.push(`words overlap: "${w.textContent}" and "${words[j].textContent}"`);
-      const area = svg.getBoundingClientRect();
-      if (boxes[i].some(c => c.x < area.left - 1 || c.x > area.right + 1 || c.y < area.top - 1 || c.y > area.bottom + 1))
-        problems.push(`word outside the picture: "${w.textContent}"`);
-    });
-    for (const mark of all('.pt[data-y]', svg)) {
-      marks++;
-      const b = mark.querySelector('.d').getBBox(), m = mark.transform.baseVal.consolidate().matrix;
-      if (b.x + m.e < frame.x || b.x + b.width + m.e > frame.x + frame.width || b.y + m.f < frame.y || b.y + b.height + m.f > frame.y + frame.height)
-        problems.push(`mark outside the frame: ${mark.getAttribute('aria-label')}`);
-    }
-    for (const line of all('.ln', svg)) {
-      roofs++;
-      const inside = n => { const p = line.getPointAtLength(n); return p.x >= frame.x - 1 && p.x <= frame.x + frame.width + 1 && p.y >= frame.y - 1 && p.y <= frame.y + frame.height + 1; };
-      const length = line.getTotalLength(), steps = 4000;
-      let seen = false;
-      for (let i = 0; i <= steps && !seen; i++) seen = inside(length * i / steps);
-      if (!seen) problems.push(`roof outside the frame: ${line.getAttribute('class')} ${line.dataset.p}`);
-    }
-    for (const label of all('.rl', svg)) {
-      const y = label.transform.baseVal.consolidate().matrix.f;
-      if (y < frame.y - 16 || y > frame.y + frame.height + 16) problems.push(`roof label off: ${label.textContent}`);
-    }
-  }
-  return {problems, texts, marks, roofs};
-})()
-"""
-_USE = """
-(() => {
-  const click = e => e && e.click(), first = s => document.querySelector(s);
-  click(first('[data-z=".8"]')); click(first('[data-z="1.25"]')); click(first('[data-z="0"]'));
-  document.querySelectorAll('.sort').forEach(click);
-  click(first('.kt tbody tr td'));
-  document.querySelectorAll('.tab').forEach(click);
-  click(first('#theme')); click(first('#theme'));
-  const tab = first('.tab'); if (tab) click(tab);
-  history.replaceState(0, '', location.pathname);
-})()
-"""
+_HOSTILE = "<img src=x onerror=alert(1)>|=cmd()"
+_REAL = ROOT.parent / "shared" / "data"
+_DEVICES = 5
+_WAIT = 30.0
 
 
 def main() -> int:
     """Check every page that was named; return 0 where all are well."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("pages", nargs="+", type=Path)
+    parser.add_argument("pages", nargs="*", type=Path)
     parser.add_argument("--out", type=Path, default=Path("out/shots"))
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
+    pages = arguments.pages or [*demo_pages(arguments.out), *real_pages(arguments.out)]
     problems = []
     with Browser() as browser:
-        for page in arguments.pages:
+        for page in pages:
             for width in _WIDTHS:
                 for dark in (False, True):
                     problems += check(browser, page, arguments.out, width=width, dark=dark)
@@ -98,14 +54,56 @@ def main() -> int:
     return 1 if problems else 0
 
 
+def demo_pages(out: Path) -> list[Path]:
+    """Write the demo's last run, and the same with a name that would do harm if it could."""
+    report = load_report(str(ROOT / "out" / "demo.duckdb"), wait=_WAIT)
+    kernels = tuple(replace(k, name=_HOSTILE, short_name=_HOSTILE) for k in report.kernels)
+    pages = {"demo": html(report), "hostile": html(replace(report, kernels=kernels))}
+    return [_write(out / f"{name}.html", page) for name, page in pages.items()]
+
+
+def real_pages(out: Path) -> list[Path]:
+    """Write a report for five devices: for each, the full profile with the most launches."""
+    if not _REAL.is_dir():
+        print("no profiles of other people beside the project: their reports are left out")
+        return []
+    with (_REAL / "MANIFEST.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if _is_full(row)]
+    chosen: dict[str, str] = {}
+    for row in sorted(rows, key=lambda row: -int(row["launches"])):
+        chosen.setdefault(row["gpu"], row["path"])
+    database = out / "real.duckdb"
+    database.unlink(missing_ok=True)
+    pages = []
+    for number, path in enumerate(list(chosen.values())[:_DEVICES], start=1):
+        for stored in ingest_paths(str(database), [str(_REAL / path)], labels=Labels(), wait=_WAIT):
+            if stored.run_id is not None:
+                page = render_report(str(database), stored.run_id, style="html", wait=_WAIT)
+                pages.append(_write(out / f"real-{number}.html", page["-"]))
+    return pages
+
+
+def _is_full(row: dict[str, str]) -> bool:
+    """Tell whether every launch has a roofline's counters, going by the note in the list."""
+    if row["kind"] != "ncu-rep" or not row["gpu"]:
+        return False
+    counted = re.search(r"roofline inputs .* for (\d+) of (\d+) launches", row["note"])
+    return counted is not None and counted[1] == counted[2] != "0"
+
+
+def _write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
 def check(browser: Browser, page: Path, out: Path, *, width: int, dark: bool) -> list[str]:
     """Picture one page in one way; return what is wrong with it."""
     name = f"{page.stem}-{width}-{'dark' if dark else 'light'}"
     url = page.resolve().as_uri()
     browser.open(url, width=width, dark=dark)
     browser.screenshot(out / f"{name}.png", width=width)
-    found = browser.evaluate(_CHECK)
-    browser.evaluate(_USE)
+    found = browser.evaluate((HERE / "check_page.js").read_text())
+    browser.evaluate((HERE / "use_page.js").read_text())
     problems = [*found["problems"], *_told(browser, url)]
     print(
         f"{name}: {found['marks']} marks, {found['roofs']} lines, {found['texts']} words, "

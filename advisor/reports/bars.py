@@ -155,12 +155,13 @@ def round_steps(largest: float) -> tuple[float, int]:
 def resource_bars(resources: Sequence[ResourceTime]) -> tuple[Bar, ...]:
     """Return the time each resource would need; the track ends at the measured duration."""
     unit = numbers.time_unit(resource.time for resource in resources)
+    decimals = numbers.decimals((resource.time for resource in resources), unit)
     return tuple(
         Bar(
             label=resource.label,
             about="",
             width=min(1.0, resource.share),
-            value=numbers.in_unit(resource.time, unit, 2) + numbers.NO_BREAK_SPACE + unit,
+            value=numbers.in_unit(resource.time, unit, decimals) + numbers.NO_BREAK_SPACE + unit,
             note=numbers.percent(resource.share, 0),
             group=resource.group,
             strong=resource.binds,

@@ -17,6 +17,7 @@ __all__ = [
     "NO_BREAK_SPACE",
     "UNKNOWN",
     "counted",
+    "decimals",
     "digits",
     "fact",
     "fixed",
@@ -162,6 +163,16 @@ def time_unit(values: Iterable[float | None]) -> str:
     """
     largest = max((value for value in values if known(value)), default=0.0)
     return f"{_PREFIXES[_exponent(largest, 3, shrinks=True)]}s"
+
+
+def decimals(values: Iterable[float | None], unit: str, significant: int = 3) -> int:
+    """Return the decimals at which the largest of some times has so many digits.
+
+    >>> decimals([8.1263e-4, 2.6e-5], "µs"), decimals([3.2e-3], "ms")
+    (0, 2)
+    """
+    largest = max((value * _TIMES[unit] for value in values if known(value)), default=0.0)
+    return max(0, significant - max(1, len(fixed(largest).replace(",", ""))))
 
 
 def in_unit(value: float | None, unit: str, decimals: int = 3) -> str:

@@ -163,7 +163,7 @@ def _evidence(rows: Sequence[Row], sums: Totals) -> Figure:
     rest = len(rows) - len(full)
     return Figure(
         label="evidence",
-        value=numbers.fixed(100 * time / sums.duration, 1),
+        value=numbers.share(time / sums.duration).split(numbers.NO_BREAK_SPACE)[0],
         unit="% of time",
         note="has a roofline" + (f"; {numbers.counted(rest, 'variant')} without" if rest else ""),
     )

@@ -1,0 +1,270 @@
+"""From launches to the report, through the SQL and the rules of production."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+
+import duckdb
+import pytest
+
+from advisor.errors import UsageError
+from advisor.reports import render
+from advisor.reports.machine import json_text
+from advisor.reports.records import Report
+from advisor.reports.terminal import kernel_text, report_text
+from advisor.reports.view import Request, build_report
+from advisor.rules import Rule, Settings, load_rules, load_settings
+from tests.support.facts import Value, database_of, vocabulary_once
+
+Launch = Mapping[str, Value]
+
+# 4 GB in 5 ms under a roof of 1 TB/s: 4 ms of memory, 80 %; 1 GFLOP at 10 TFLOP/s is 0.1 ms.
+STREAM: Launch = {
+    "variant_id": "stream",
+    "launch_shape": "(4096, 1, 1)x(256, 1, 1)",
+    "duration": 5e-3,
+    "grid_size": 4096.0,
+    "block_size": 256.0,
+    "dram_bytes": 4e9,
+    "flops_fp32": 1e9,
+    "flops_fp32_source": "counted",
+    "flops_fp64": 0.0,
+    "flops_fp16": 0.0,
+    "tensor_instructions": 0.0,
+    "peak_dram_bandwidth": 1e12,
+    "peak_fp32": 1e13,
+    "compute_utilization": 0.1,
+    "memory_utilization": 0.8,
+    "sm_clock": 1.4e9,
+}
+# The default set of the profiler: utilisations, launch and occupancy, no bytes, no operations.
+BASIC: Launch = {
+    "variant_id": "basic",
+    "launch_index": 1,
+    "duration": 1e-3,
+    "grid_size": 10.0,
+    "block_size": 64.0,
+    "compute_utilization": 0.2,
+    "memory_utilization": 0.3,
+}
+NO_FLOP: Launch = {
+    **STREAM,
+    "variant_id": "copy",
+    "launch_index": 2,
+    "duration": 2e-3,
+    "dram_bytes": 1e9,
+    "flops_fp32": 0.0,
+}
+
+
+@contextmanager
+def run_of(launches: Sequence[Launch], **changes: object) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give a database with one run of these launches."""
+    run = {
+        "run_id": "run",
+        "content_hash": "0" * 64,
+        "name": "/home/somebody/profile.ncu-rep",
+        "format": "ncu-rep",
+        "status": "complete",
+        "size": 1000,
+        "ingested_at": "2026-01-02",
+        "started_at": "2026-01-01",
+        "simulated": False,
+        "profiler": "ncu",
+        "skipped_reasons": json.dumps([{"place": "block 7", "reason": "cut off"}]),
+        "skipped": 1,
+        **changes,
+    }
+    with database_of(launches) as connection:
+        try:
+            connection.execute("create or replace table alembic_version (version_num varchar)")
+            connection.execute("insert into alembic_version values ('0001')")
+            insert(connection, "run", run)
+            kernel = {"kernel_id": "kernel", "name": "void f<int>(int)", "short_name": "f<int>"}
+            insert(connection, "kernel", {**kernel, "normalised_name": "f"})
+            yield connection
+        finally:
+            for table in ("run", "kernel", "reference_finding"):
+                connection.execute(f"delete from {table}")
+            connection.execute("drop table if exists alembic_version")
+
+
+@cache
+def rules_once() -> tuple[tuple[Rule, ...], Settings]:
+    """Return the shipped rules and what holds for all of them."""
+    vocabulary = vocabulary_once()
+    settings = load_settings(vocabulary.symbols)
+    return load_rules(vocabulary, settings=settings), settings
+
+
+def insert(connection: duckdb.DuckDBPyConnection, table: str, row: Mapping[str, object]) -> None:
+    marks = ", ".join("?" for _ in row)
+    names = ", ".join(f'"{name}"' for name in row)
+    connection.execute(f"insert into {table} ({names}) values ({marks})", list(row.values()))
+
+
+def report_of(
+    launches: Sequence[Launch], *, kernel: str | None = None, every: bool = False, **changes: object
+) -> Report:
+    """Return the report of one run of these launches."""
+    rules, settings = rules_once()
+    request = Request(
+        run_id="run", database="a.duckdb", written_at=0.0, kernel=kernel, every_fact=every
+    )
+    with run_of(launches, **changes) as connection:
+        return build_report(
+            connection,
+            request,
+            vocabulary=vocabulary_once(),
+            rules=rules,
+            settings=settings,
+        )
+
+
+def test_adds_up_the_run() -> None:
+    report = report_of([STREAM, NO_FLOP])
+    # 5 + 2 ms; at the roof 4 + 1 ms.
+    assert report.duration == pytest.approx(7e-3)
+    assert report.t_sol == pytest.approx(5e-3)
+    assert report.wasted_time == pytest.approx(2e-3)
+
+
+def test_lists_kernels_by_wasted_time() -> None:
+    report = report_of([NO_FLOP, {**STREAM, "launch_index": 0}, BASIC])
+    # 1 ms each for stream and copy, so the longer one leads; unknown waste comes last.
+    assert [kernel.id for kernel in report.kernels] == ["stream", "copy", "basic"]
+    assert report.kernels[2].wasted_time is None
+
+
+def test_places_a_kernel_by_its_work_and_traffic() -> None:
+    (chart,) = report_of([STREAM]).rooflines
+    (mark,) = chart.placements
+    # 1 GFLOP over 4 GB is 0.25 FLOP/B; in 5 ms that is 0.2 TFLOP/s; the roof there is 0.25 TFLOP/s.
+    assert (mark.x, mark.y, mark.roof) == pytest.approx((0.25, 2e11, 2.5e11))
+    assert chart.binding == "fp32"
+
+
+def test_lists_kernels_without_work_under_the_chart() -> None:
+    (chart,) = report_of([STREAM, NO_FLOP]).rooflines
+    assert [row.kernel_id for row in chart.unplaced] == ["copy"]
+    assert chart.unplaced[0].note.startswith("50")
+
+
+def test_falls_back_to_the_plane_of_utilisations() -> None:
+    report = report_of([BASIC])
+    assert report.rooflines == ()
+    assert report.plane is not None
+    (mark,) = report.plane.placements
+    assert (mark.x, mark.y) == (0.3, 0.2)
+
+
+def test_names_one_command_for_what_is_unknown() -> None:
+    report = report_of([BASIC], command_line="./app --steps 3")
+    assert report.collect is not None
+    assert report.collect.command is not None
+    assert report.collect.command.startswith("ncu ")
+    assert report.collect.command.endswith("./app --steps 3")
+
+
+@pytest.mark.parametrize(
+    "told", ['"C:\\Program Files\\Nsight\\ncu.exe" --set full app.exe', "/opt/ncu -o x ./app", " "]
+)
+def test_does_not_profile_the_profiler(told: str) -> None:
+    report = report_of([BASIC], command_line=told, program="app")
+    assert report.collect is not None
+    assert report.collect.command is not None
+    assert report.collect.command.count("ncu") == 1
+
+
+def test_promises_less_than_the_kernels_take() -> None:
+    report = report_of([STREAM, NO_FLOP, BASIC])
+    times = {k.id: k.duration for k in report.kernels if k.duration}
+    for action in report.actions:
+        if action.gain is not None:
+            most = sum(times[kernel.id] for kernel in action.kernels)
+            assert 0 <= action.gain.low <= action.gain.likely <= action.gain.high < most
+
+
+def test_ranks_cards_and_numbers_them_from_one() -> None:
+    report = report_of([STREAM, NO_FLOP, BASIC])
+    assert [action.number for action in report.actions] == [1, 2, 3][: len(report.actions)]
+    assert report.actions
+
+
+def test_leaves_folders_out_of_the_title() -> None:
+    assert report_of([STREAM]).run.title == "profile.ncu-rep"
+
+
+def test_tells_what_was_skipped_and_when() -> None:
+    report = report_of([STREAM])
+    assert report.skipped == (("block 7", "cut off"),)
+    assert report.run.started_at == pytest.approx(1767225600.0)  # 2026-01-01 00:00 UTC
+
+
+def test_marks_what_departs_from_the_usual() -> None:
+    slow = {**NO_FLOP, "sm_clock": 0.7e9}
+    conditions = {c.label: c for c in report_of([STREAM, slow], status="partial").conditions}
+    assert conditions["clock spread"].departs
+    assert conditions["clock spread"].value == "1 of 2 kernels differ"
+    assert conditions["profile"].departs
+    assert not conditions["driver"].departs
+    assert conditions["driver"].value == "unknown"
+
+
+def test_gathers_the_vendor_s_findings_by_kernel() -> None:
+    finding = {"run_id": "run", "launch_index": 0, "rule": "SOLBottleneck", "title": "High"}
+    with run_of([STREAM]) as connection:
+        for text, estimate, severity in (
+            ("small", 0.1, "optimization"), ("large", 0.2, "optimization"), ("", None, "ok"),
+        ):  # fmt: skip
+            row = {**finding, "text": text, "estimate": estimate, "severity": severity}
+            insert(connection, "reference_finding", row)
+        report = build_report(
+            connection,
+            Request(run_id="run", database="a.duckdb", written_at=0.0),
+            vocabulary=vocabulary_once(),
+            rules=(),
+            settings=rules_once()[1],
+        )
+    (vendor,) = report.kernels[0].vendor
+    assert (vendor.text, vendor.estimate, vendor.launches) == ("large", 0.2, 2)
+
+
+def test_finds_kernels_by_name_or_id() -> None:
+    assert [k.id for k in report_of([STREAM, NO_FLOP], kernel="copy").kernels] == ["copy"]
+    assert len(report_of([STREAM, NO_FLOP], kernel="^f<").kernels) == 2
+    with pytest.raises(UsageError, match="no kernel of run run is called 'nowhere'"):
+        report_of([STREAM], kernel="nowhere")
+    with pytest.raises(UsageError, match="no regular expression"):
+        report_of([STREAM], kernel="(")
+
+
+def test_names_the_run_that_is_absent() -> None:
+    with run_of([STREAM]) as connection, pytest.raises(UsageError, match="no run 'other'"):
+        build_report(
+            connection,
+            Request(run_id="other", database="a.duckdb", written_at=0.0),
+            vocabulary=vocabulary_once(),
+            rules=(),
+            settings=rules_once()[1],
+        )
+
+
+def test_shows_every_fact_on_request() -> None:
+    few = report_of([STREAM]).kernels[0].facts
+    every = report_of([STREAM], every=True).kernels[0].facts
+    assert sum(len(group.facts) for group in every) > 200
+    assert sum(len(group.facts) for group in few) < 60
+
+
+@pytest.mark.parametrize("launches", [[STREAM, NO_FLOP, BASIC], [BASIC], [{"duration": None}]])
+def test_is_written_in_every_format(launches: list[Launch]) -> None:
+    report = report_of(launches)
+    assert render.html(report).rstrip().endswith("</html>")
+    assert render.markdown(report, "a.svg").startswith("# ")
+    assert report_text(report)
+    assert kernel_text(report, report.kernels)
+    assert "NaN" not in json_text(report)
