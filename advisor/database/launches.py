@@ -42,8 +42,7 @@ def insert_launches(
         return
     _insert_launch_table(connection, launches, quantities)
     _insert_keyed(connection, [(p, *item) for p in launches for item in p.launch.keyed.items()])
-    instructions = [(p, *item) for p in launches for item in p.launch.instructions.items()]
-    _insert_instructions(connection, instructions)
+    insert_instructions(connection, launches)
     findings = [(p, finding) for p in launches for finding in p.launch.reference_findings]
     _insert_reference_findings(connection, findings)
 
@@ -154,9 +153,11 @@ def _insert_keyed(
     )
 
 
-def _insert_instructions(
-    connection: duckdb.DuckDBPyConnection, rows: Sequence[tuple[PlacedLaunch, str, Keyed]]
+def insert_instructions(
+    connection: duckdb.DuckDBPyConnection, launches: Sequence[PlacedLaunch]
 ) -> None:
+    """Store the values per instruction alone, for launches that follow without them."""
+    rows = [(p, *item) for p in launches for item in p.launch.instructions.items()]
     if not rows:
         return
     lists = (([_address(key) for key in each.keys], each.values) for _, _, each in rows)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from advisor.database import write
-from advisor.database.launches import insert_launches
+from advisor.database.launches import insert_instructions, insert_launches
 from advisor.errors import InputError, Location
 from advisor.hardware import identify_device, store_device
 from advisor.ingest.knowledge import Knowledge
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from advisor.facts import Mapping
 
 _BATCH = 256  # launches that are held at a time
+_VALUES = 100_000  # values per instruction that are held at a time: they are most of a profile
 _SHAPE = (
     "grid_size", "grid_x", "grid_y", "grid_z", "block_size", "block_x", "block_y", "block_z",
 )  # fmt: skip
@@ -86,6 +87,7 @@ class _Batch:
     _mapping: Mapping | None = None
     _waiting: list[tuple[IncomingRun, Launch]] = field(default_factory=list)
     _launches: int = 0
+    _values: int = 0
 
     def use(self, mapping: Mapping) -> None:
         """Let the launches that follow be understood by ``mapping``."""
@@ -96,8 +98,11 @@ class _Batch:
     def add(self, run: IncomingRun, launch: Launch) -> None:
         """Take a launch; store the batch when it is full."""
         self._waiting.append((run, launch))
+        self._values += sum(len(keyed.values) for keyed in launch.instructions.values())
         if len(self._waiting) == _BATCH:
             self.flush()
+        elif self._values > _VALUES:
+            self._shed()
 
     def flush(self) -> None:
         """Store the launches that wait."""
@@ -114,7 +119,15 @@ class _Batch:
         self.connection.unregister("staging")
         self._launches += len(self._waiting)
         self._waiting = []
+        self._values = 0
         self.progress(f"{self._launches:,} launches")
+
+    def _shed(self) -> None:
+        """Store the values per instruction of the launches that wait, and hold them no more."""
+        placed = [run.place(launch) for run, launch in self._waiting]
+        insert_instructions(self.connection, placed)
+        self._waiting = [(run, replace(launch, instructions={})) for run, launch in self._waiting]
+        self._values = 0
 
 
 def check_profile(profile: Profile, knowledge: Knowledge) -> tuple[int, tuple[Skipped, ...]]:
