@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from advisor import __version__
+from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import AdvisorError
 
 _LIBRARIES = ("duckdb", "sqlalchemy", "alembic", "sqlglot", "jinja2", "click", "protobuf", "numpy")
@@ -24,13 +25,16 @@ class Check:
     good: bool = True
 
 
-def examine(database: str, *, wait: float) -> Iterator[Check]:
+def examine(
+    database: str, *, wait: float, configuration: Configuration = DEFAULTS
+) -> Iterator[Check]:
     """Yield what is found about installation, readers, knowledge, devices and database."""
     system = f"{platform.system()} {platform.machine()}"
     yield Check(subject="advisor", text=f"{__version__}, Python {sys.version.split()[0]}, {system}")
     yield Check(subject="libraries", text=", ".join(f"{n} {version(n)}" for n in _LIBRARIES))
     yield _tried("readers", _readers)
-    yield _tried("rules", _rules)
+    yield Check(subject="configuration", text=_configured(configuration))
+    yield _tried("rules", lambda: _rules(configuration))
     yield _tried("devices", _devices)
     yield _tried("database", lambda: _database(database, wait))
 
@@ -50,11 +54,16 @@ def _readers() -> str:
     return ", ".join(reader.FORMAT for reader in READERS)
 
 
-def _rules() -> str:
+def _configured(configuration: Configuration) -> str:
+    files = ", ".join(str(path) for path in configuration.files)
+    return files or "defaults; there is no advisor.yaml here or above"
+
+
+def _rules(configuration: Configuration) -> str:
     from advisor.api.knowledge import load_knowledge
     from advisor.rules import rules_hash
 
-    knowledge = load_knowledge()
+    knowledge = load_knowledge(configuration)
     facts = len(knowledge.vocabulary.facts)
     return f"{len(knowledge.rules)} rules over {facts} facts, {rules_hash(knowledge.rules)}"
 

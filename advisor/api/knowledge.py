@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import difflib
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
-from advisor.errors import UsageError
+from advisor.configuration import DEFAULTS, Configuration
+from advisor.errors import ConfigError, Location, UsageError
 from advisor.facts import load_vocabulary
 from advisor.ingest import Knowledge
-from advisor.rules import Rule, load_rules, load_settings
+from advisor.resources import data_dir
+from advisor.rules import Rule, Severity, load_rules, load_settings
 from advisor.rules.examples import run_examples
+from advisor.rules.load import rule_paths
+from advisor.rules.thresholds import Override
 
 Rows = list[tuple[object, ...]]
 
@@ -18,25 +24,75 @@ _LIST = ("rule", "severity", "subject", "mechanism", "title")
 _WIDTH = 92
 
 
-def load_knowledge() -> Knowledge:
-    """Return vocabulary, rules and settings.
+def load_knowledge(configuration: Configuration = DEFAULTS) -> Knowledge:
+    """Return vocabulary, rules and settings: the shipped ones, changed as configured.
 
     Raises:
         RuleError: a file is wrong; with its place.
+        ConfigError: a directory holds neither rules nor facts, or the configuration speaks of a
+            rule or threshold that does not exist; with the place where it does.
     """
-    vocabulary = load_vocabulary()
+    _check_packs(configuration)
+    packs = configuration.rule_dirs
+    vocabulary = load_vocabulary(packs)
     settings = load_settings(vocabulary.symbols)
-    rules = load_rules(vocabulary, settings=settings)
-    return Knowledge(vocabulary=vocabulary, rules=rules, settings=settings)
+    rules = load_rules(vocabulary, packs, overrides=_overrides(configuration), settings=settings)
+    return Knowledge(
+        vocabulary=vocabulary, rules=_configured(rules, configuration), settings=settings
+    )
 
 
-def list_rules(family: str | None) -> tuple[tuple[str, ...], Rows]:
+def _check_packs(configuration: Configuration) -> None:
+    for setting in configuration.rules:
+        pack = setting.value
+        if not pack.is_dir():
+            raise ConfigError("there is no such directory", at=Location(name=str(pack)))
+        if any(rule_paths(pack)) or any((pack / "facts").glob("*.yaml")):
+            continue
+        problem = f"{str(pack)!r} holds neither rules nor facts"
+        hint = "rules are FAMILY/SLUG.yaml in it, facts are facts/NAME.yaml"
+        raise ConfigError(problem, at=Location(name=setting.origin), hint=hint)
+
+
+def _overrides(configuration: Configuration) -> dict[str, dict[str, Override]]:
+    return {
+        rule: {
+            name: Override(value=said.value, unit=said.unit, origin=str(said.at))
+            for name, said in thresholds.items()
+        }
+        for rule, thresholds in configuration.thresholds.items()
+    }
+
+
+def _configured(rules: Sequence[Rule], configuration: Configuration) -> tuple[Rule, ...]:
+    """Return the rules that are not disabled, with the severities of the configuration."""
+    known = [rule.id for rule in rules]
+    places: Mapping[str, Location] = {
+        **{rule: Location(name=said.origin) for rule, said in configuration.severity.items()},
+        **configuration.disable,
+        **{each.rule: each.at for each in configuration.suppress if "*" not in each.rule},
+    }
+    for rule_id, at in places.items():
+        if rule_id not in known:
+            hint = _nearest(known, rule_id)
+            raise ConfigError(f"there is no rule {rule_id!r}", at=at, hint=hint)
+    severity = {rule: Severity(said.value) for rule, said in configuration.severity.items()}
+    return tuple(
+        replace(rule, severity=severity.get(rule.id, rule.severity))
+        for rule in rules
+        if rule.id not in configuration.disable
+    )
+
+
+def list_rules(
+    family: str | None, configuration: Configuration = DEFAULTS
+) -> tuple[tuple[str, ...], Rows]:
     """Return columns and one row per rule.
 
     Raises:
         UsageError: there is no such family; names those there are.
     """
-    rules = load_knowledge().rules
+    rules = load_knowledge(configuration).rules
     chosen = [rule for rule in rules if family in (None, rule.family)]
     if not chosen:
         families = ", ".join(sorted({rule.family for rule in rules}))
@@ -48,19 +104,19 @@ def list_rules(family: str | None) -> tuple[tuple[str, ...], Rows]:
     return _LIST, rows
 
 
-def show_rule(name: str) -> str:
+def show_rule(name: str, configuration: Configuration = DEFAULTS) -> str:
     """Return a rule as a page: symptom, cause, advice, verification and sources.
 
     Raises:
         UsageError: there is no such rule; names the nearest.
     """
-    rule = _find(load_knowledge().rules, name)
+    rule = _find(load_knowledge(configuration).rules, name)
     parts = [
         f"{rule.id}: {rule.title}",
         f"{rule.severity.value}, about a {rule.subject.value}, mechanism {rule.mechanism}",
         _section("When", [rule.when.text]),
         _section("Unless", [f"{g.when.text}: {g.because.text}" for g in rule.unless]),
-        _section("Thresholds", [_threshold(rule, name) for name in rule.thresholds]),
+        _section("Thresholds", [_threshold(rule, name, configuration) for name in rule.thresholds]),
         _section("Why", [rule.why]),
         _section("What to do", [step.text for step in rule.recommendation]),
         _section("Verify", [*rule.verify.expect, *(f"but {g}" for g in rule.verify.guard)]),
@@ -70,13 +126,18 @@ def show_rule(name: str) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def check_examples(name: str | None) -> tuple[int, list[str]]:
+def check_examples(
+    name: str | None, configuration: Configuration = DEFAULTS
+) -> tuple[int, list[str]]:
     """Run the examples of one rule, or of all; return how many and what was not as expected.
+
+    The rules of configured directories are among them; thresholds are those of the files, which
+    the examples were written for.
 
     Raises:
         UsageError: there is no such rule; names the nearest.
     """
-    knowledge = load_knowledge()
+    knowledge = load_knowledge(replace(DEFAULTS, rules=configuration.rules))
     rules = knowledge.rules if name is None else [_find(knowledge.rules, name)]
     results = run_examples(rules, vocabulary=knowledge.vocabulary, settings=knowledge.settings)
     failures = [
@@ -91,15 +152,23 @@ def _find(rules: Sequence[Rule], name: str) -> Rule:
     by_id = {rule.id: rule for rule in rules}
     if name in by_id:
         return by_id[name]
-    near = difflib.get_close_matches(name, by_id, n=3, cutoff=0.4)
-    hint = f"did you mean {' or '.join(near)}?" if near else "advisor rules list names them"
-    raise UsageError(f"no rule is called {name!r}", hint=hint)
+    raise UsageError(f"no rule is called {name!r}", hint=_nearest(by_id, name))
 
 
-def _threshold(rule: Rule, name: str) -> str:
+def _nearest(known: Iterable[str], name: str) -> str:
+    near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.4)
+    return f"did you mean {' or '.join(near)}?" if near else "advisor rules list names them"
+
+
+def _threshold(rule: Rule, name: str, configuration: Configuration) -> str:
     threshold = rule.thresholds[name]
     unit = "" if threshold.unit == "1" else f" {threshold.unit}"
-    return f"{name} = {threshold.shown:g}{unit} ({threshold.source})"
+    said = f"{name} = {threshold.shown:g}{unit}"
+    if name in configuration.thresholds.get(rule.id, {}):
+        return f"{said} (set in {threshold.origin}; the rule's own rests on: {threshold.source})"
+    if not Path(threshold.origin).is_relative_to(data_dir("rules")):
+        return f"{said} ({threshold.source}; in {threshold.origin})"
+    return f"{said} ({threshold.source})"
 
 
 def _section(heading: str, lines: Sequence[str]) -> str:

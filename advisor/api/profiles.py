@@ -11,6 +11,7 @@ from pathlib import Path
 
 from advisor.api.knowledge import load_knowledge
 from advisor.api.storing import Ingested, Writer
+from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import InputError, Location
 from advisor.ingest import Labels, Profile, content_hash
 from advisor.readers import Source, detect, looks_like_profile
@@ -33,6 +34,7 @@ def ingest_paths(
     jobs: int = 1,
     wait: float,
     progress: Callable[[str], None] = lambda _: None,
+    configuration: Configuration = DEFAULTS,
 ) -> Iterator[Ingested]:
     """Store every profile that ``paths`` name; yield what became of each, in order.
 
@@ -41,7 +43,7 @@ def ingest_paths(
         DatabaseError: the database cannot be opened or written; what was yielded is stored.
     """
     place = _Place(progress)
-    writer = Writer(database, load_knowledge(), wait=wait, progress=place.tell)
+    writer = Writer(database, load_knowledge(configuration), wait=wait, progress=place.tell)
     profiles = read_profiles(
         paths,
         labels=labels,

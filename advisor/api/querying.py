@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 
+from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.connect import open_for_query
 from advisor.errors import Location, UsageError
 from advisor.facts import create_views, load_vocabulary
@@ -26,8 +27,12 @@ class Answer:
 
 
 @contextmanager
-def run_query(database: str, sql: str, *, wait: float) -> Iterator[Answer]:
+def run_query(
+    database: str, sql: str, *, wait: float, configuration: Configuration = DEFAULTS
+) -> Iterator[Answer]:
     """Give the answer to one SELECT; the file is read-only and nothing else can be reached.
+
+    The facts of configured directories are columns like the shipped ones.
 
     Raises:
         UsageError: the SQL is wrong, tries to change something, or is more than one statement.
@@ -35,7 +40,7 @@ def run_query(database: str, sql: str, *, wait: float) -> Iterator[Answer]:
     """
     with open_for_query(database, wait) as connection:
         statement = _single_select(connection, sql)
-        create_views(connection, load_vocabulary())
+        create_views(connection, load_vocabulary(configuration.rule_dirs))
         try:
             cursor = connection.execute(statement)
             columns = tuple(column[0] for column in cursor.description or ())

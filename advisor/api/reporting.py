@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from advisor.api.knowledge import load_knowledge
+from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.connect import open_for_reading
 from advisor.database.read import find_run
 from advisor.facts import create_views
@@ -26,6 +27,7 @@ def render_report(
     output: str | None = None,
     wait: float,
     color: bool = False,
+    configuration: Configuration = DEFAULTS,
 ) -> dict[str, str]:
     """Return the pages of a report by file name (``-`` for stdout): one, or two with a picture.
 
@@ -36,7 +38,7 @@ def render_report(
         UsageError: there is no such run, or no kernel of that name in it.
         DatabaseError: the database cannot be opened.
     """
-    report = load_report(database, run, kernel=kernel, wait=wait)
+    report = load_report(database, run, kernel=kernel, wait=wait, configuration=configuration)
     place = output or STDOUT
     if style == "html":
         from advisor.reports.render import html
@@ -64,6 +66,7 @@ def render_kernel(
     width: int,
     wait: float,
     color: bool,
+    configuration: Configuration = DEFAULTS,
 ) -> str:
     """Return everything known about the kernels that a name, pattern or id means.
 
@@ -73,7 +76,14 @@ def render_kernel(
     """
     from advisor.reports.terminal import kernel_text
 
-    report = load_report(database, run, kernel=kernel, every_fact=every, wait=wait)
+    report = load_report(
+        database,
+        run,
+        kernel=kernel,
+        every_fact=every,
+        wait=wait,
+        configuration=configuration,
+    )
     return kernel_text(
         report,
         report.kernels,
@@ -90,6 +100,7 @@ def load_report(
     kernel: str | None = None,
     every_fact: bool = False,
     wait: float,
+    configuration: Configuration = DEFAULTS,
 ) -> Report:
     """Return a run as records: everything that the pages show.
 
@@ -97,7 +108,7 @@ def load_report(
         UsageError: there is no such run, or no kernel of that name in it.
         DatabaseError: the database cannot be opened.
     """
-    knowledge = load_knowledge()
+    knowledge = load_knowledge(configuration)
     with open_for_reading(database, wait) as connection:
         create_views(connection, knowledge.vocabulary)
         request = Request(

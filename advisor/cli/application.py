@@ -6,12 +6,20 @@ import logging
 import os
 import signal
 import sys
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from advisor import __version__
 from advisor.cli.lazy import LazyGroup
 from advisor.errors import AdvisorError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from advisor.configuration import Configuration
 
 _COMMANDS = {
     "ingest": ("advisor.cli.ingest:ingest", "Read profiles into the database."),
@@ -21,6 +29,7 @@ _COMMANDS = {
     "runs": ("advisor.cli.runs:runs", "List, show and remove runs."),
     "hardware": ("advisor.cli.hardware:hardware", "List devices and their ceilings."),
     "rules": ("advisor.cli.rules:rules", "List, show and test the rules."),
+    "config": ("advisor.cli.config:config", "Show what is configured, and where."),
     "db": ("advisor.cli.db:db", "Upgrade, back up and inspect the database."),
     "doctor": ("advisor.cli.doctor:doctor", "Check the installation and the database."),
     "demo": ("advisor.cli.demo:demo", "Ingest the simulated example runs and write a report."),
@@ -41,19 +50,36 @@ Examples:
     "--db",
     "database",
     type=click.Path(dir_okay=False),
-    default="advisor.duckdb",
     envvar="ADVISOR_DB",
-    show_default=True,
+    show_default="advisor.duckdb",
     show_envvar=True,
     help="The database file; made on first use.",
 )
 @click.option(
     "--wait",
     type=click.FloatRange(min=0),
-    default=30.0,
-    show_default=True,
+    envvar="ADVISOR_WAIT",
+    show_default="30",
+    show_envvar=True,
     metavar="SECONDS",
     help="How long to wait for a database that another process has locked.",
+)
+@click.option(
+    "--config",
+    "config_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    envvar="ADVISOR_CONFIG",
+    show_envvar=True,
+    metavar="FILE",
+    help="Read this configuration in place of the project's.",
+)
+@click.option(
+    "--rules",
+    "packs",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    multiple=True,
+    metavar="DIR",
+    help="Add the rules DIR/FAMILY/*.yaml and facts DIR/facts/*.yaml; repeatable.",
 )
 @click.option(
     "--color",
@@ -65,7 +91,13 @@ Examples:
 @click.option("-v", "--verbose", count=True, help="Log more on stderr; twice for debugging.")
 @click.pass_context
 def application(
-    context: click.Context, database: str, wait: float, color: str, verbose: int
+    context: click.Context,
+    database: str | None,
+    wait: float | None,
+    config_file: Path | None,
+    packs: tuple[Path, ...],
+    color: str,
+    verbose: int,
 ) -> None:
     """From a GPU kernel profile to ranked, sourced advice.
 
@@ -77,15 +109,72 @@ def application(
     context.color = {"auto": None, "always": True, "never": False}[color]
     if color == "auto" and os.environ.get("NO_COLOR"):
         context.color = False
-    context.obj = Settings(database=database, wait=wait)
+    context.obj = Settings(
+        database=database,
+        wait=wait,
+        config_file=config_file,
+        packs=packs,
+        origins={name: _origin(context, name) for name in ("database", "wait")},
+    )
+
+
+def _origin(context: click.Context, name: str) -> str:
+    """Return the flag, or the variable, that gave an option of the whole command."""
+    option = next(param for param in context.command.params if param.name == name)
+    if context.get_parameter_source(name) is click.core.ParameterSource.ENVIRONMENT:
+        return str(option.envvar)
+    return option.opts[0]
 
 
 class Settings:
-    """What the options of the whole command say: database file and seconds to wait for its lock."""
+    """What the options of the whole command say, over what is configured.
 
-    def __init__(self, *, database: str, wait: float) -> None:
-        self.database = database
-        self.wait = wait
+    The configuration is read when a command first asks for it; ``wait`` is in seconds.
+    """
+
+    def __init__(
+        self,
+        *,
+        database: str | None = None,
+        wait: float | None = None,
+        config_file: Path | None = None,
+        packs: Sequence[Path] = (),
+        origins: dict[str, str],
+    ) -> None:
+        self._database = database
+        self._wait = wait
+        self._config_file = config_file
+        self._packs = packs
+        self._origins = origins
+
+    @property
+    def database(self) -> str:
+        """Return the database file."""
+        return self.configuration.database.value
+
+    @property
+    def wait(self) -> float:
+        """Return how long to wait for the database's lock."""
+        return self.configuration.wait.value
+
+    @cached_property
+    def configuration(self) -> Configuration:
+        """Everything that files, variables and flags say together."""
+        from advisor.configuration import Layer, Setting, load_configuration
+
+        database, wait, origins = self._database, self._wait, self._origins
+        return load_configuration(
+            directory=Path.cwd(),
+            environment=os.environ,
+            chosen=self._config_file,
+            command=Layer(
+                database=(
+                    None if not database else Setting(value=database, origin=origins["database"])
+                ),
+                wait=None if wait is None else Setting(value=wait, origin=origins["wait"]),
+                rules=tuple(Setting(value=pack, origin="--rules") for pack in self._packs),
+            ),
+        )
 
 
 def main() -> None:

@@ -15,7 +15,9 @@ def doctor(context: click.Context, settings: Settings) -> None:
     from advisor.api.checks import examine
 
     healthy = True
-    for check in examine(settings.database, wait=settings.wait):
+    for check in examine(
+        settings.database, wait=settings.wait, configuration=settings.configuration
+    ):
         healthy = healthy and check.good
         click.echo(f"{'ok  ' if check.good else 'BAD '}  {check.subject:<14}  {check.text}")
     context.exit(0 if healthy else 1)

@@ -31,5 +31,7 @@ def query(settings: Settings, sql: str | None, style: str) -> None:
 
     text = sys.stdin.read() if sql in (None, "-") else sql
     assert text is not None
-    with run_query(settings.database, text, wait=settings.wait) as answer:
+    with run_query(
+        settings.database, text, wait=settings.wait, configuration=settings.configuration
+    ) as answer:
         write_rows(answer.columns, answer.rows, style)

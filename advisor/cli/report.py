@@ -28,14 +28,13 @@ Examples:
     "--format",
     "style",
     type=click.Choice(["text", "html", "markdown", "json"]),
-    default="text",
-    show_default=True,
+    show_default="text",
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True))
 @click.option("--kernel", metavar="REGEX", help="Only kernels whose name matches.")
 @click.pass_obj
 def report(
-    settings: Settings, run: str, style: str, output: str | None, kernel: str | None
+    settings: Settings, run: str, style: str | None, output: str | None, kernel: str | None
 ) -> None:
     """Say what holds a run back, what to do first, and what it is worth.
 
@@ -43,6 +42,7 @@ def report(
     """
     from advisor.api.reporting import render_report
 
+    style = style or settings.configuration.report_format.value
     if output is None and style == "html" and sys.stdout.isatty():
         output = "advisor-report.html"
     pages = render_report(
@@ -54,6 +54,7 @@ def report(
         output=output,
         wait=settings.wait,
         color=wants_color(),
+        configuration=settings.configuration,
     )
     for name, text in pages.items():
         write_text(text, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from advisor.cli.application import Settings
 from advisor.cli.output import FORMATS, write_rows
 
 
@@ -15,31 +16,34 @@ def rules() -> None:
 @rules.command("list")
 @click.option("--family", help="Only this family: memory, occupancy, …")
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True)
-def list_(family: str | None, style: str) -> None:
+@click.pass_obj
+def list_(settings: Settings, family: str | None, style: str) -> None:
     """List the rules."""
     from advisor.api.knowledge import list_rules
 
-    columns, rows = list_rules(family)
+    columns, rows = list_rules(family, settings.configuration)
     write_rows(columns, rows, style)
 
 
 @rules.command()
 @click.argument("rule")
-def show(rule: str) -> None:
+@click.pass_obj
+def show(settings: Settings, rule: str) -> None:
     """Show RULE: what it looks for, why, what it advises, and its sources."""
     from advisor.api.knowledge import show_rule
 
-    click.echo(show_rule(rule))
+    click.echo(show_rule(rule, settings.configuration))
 
 
 @rules.command()
 @click.argument("rule", required=False)
+@click.pass_obj
 @click.pass_context
-def test(context: click.Context, rule: str | None) -> None:
+def test(context: click.Context, settings: Settings, rule: str | None) -> None:
     """Run the examples inside the rules, through the same SQL as production."""
     from advisor.api.knowledge import check_examples
 
-    checked, failures = check_examples(rule)
+    checked, failures = check_examples(rule, settings.configuration)
     for failure in failures:
         click.echo(failure, err=True)
     click.echo(f"{checked - len(failures):,} of {checked:,} examples as expected")

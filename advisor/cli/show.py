@@ -35,5 +35,6 @@ def show(settings: Settings, kernel: str, run: str, every: bool) -> None:
         width=terminal_width(),
         wait=settings.wait,
         color=wants_color(),
+        configuration=settings.configuration,
     )
     write_text(text, None)

@@ -7,18 +7,22 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from advisor.documents import Node
-from advisor.errors import ConfigError, Location, RuleError
+from advisor.errors import AdvisorError, ConfigError, Location, RuleError
 from advisor.expression import Kind, Symbol
 from advisor.rules.rule import Threshold
-from advisor.units import parse_unit
+from advisor.units import Unit, parse_unit
 
 
 @dataclass(frozen=True, kw_only=True)
 class Override:
-    """A threshold's value from a configuration, in the unit of the rule; ``origin`` says which."""
+    """A threshold's value from a configuration; ``origin`` says which.
+
+    It is in the unit of the rule where ``unit`` is None.
+    """
 
     value: float
     origin: str
+    unit: str | None = None
 
 
 def read_thresholds(
@@ -50,7 +54,7 @@ def _threshold(
     unit_node = entry.get("unit")
     text = "1" if unit_node is None else unit_node.as_text()
     unit = parse_unit(text, at=node.at if unit_node is None else unit_node.at)
-    shown = entry.number("value") if override is None else override.value
+    shown = entry.number("value") if override is None else _overridden(override, unit, name)
     return Threshold(
         name=name,
         value=shown * float(unit.scale),
@@ -59,6 +63,25 @@ def _threshold(
         source=entry.text("source"),
         origin=node.at.name if override is None else override.origin,
     )
+
+
+def _overridden(override: Override, unit: Unit, name: str) -> float:
+    """Return the new value in ``unit``.
+
+    Raises:
+        ConfigError: it is in a unit of something else.
+    """
+    if override.unit is None:
+        return override.value
+    at = Location(name=override.origin)
+    try:
+        given = parse_unit(override.unit, at=at)
+    except AdvisorError as error:
+        raise ConfigError(error.problem, at=at, hint=error.hint) from error
+    if given.dimension != unit.dimension:
+        problem = f"the threshold {name!r} is in {unit}, not in {given}"
+        raise ConfigError(problem, at=at, hint=f"give it in {unit}")
+    return override.value * float(given.scale) / float(unit.scale)
 
 
 def in_scope(

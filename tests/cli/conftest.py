@@ -35,6 +35,7 @@ def advisor(
 
     def run(*words: str) -> Outcome:
         database = str(tmp_path / "test.duckdb")
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
         monkeypatch.setattr(sys, "argv", ["advisor", "--db", database, *words])
         with pytest.raises(SystemExit) as exited:
             main()

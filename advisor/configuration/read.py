@@ -1,0 +1,146 @@
+"""One configuration file becomes one layer: every key checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from pathlib import Path
+from typing import TypeVar
+
+from advisor.configuration.records import Layer, Setting, Suppression, ThresholdSetting
+from advisor.configuration.toml import load_table
+from advisor.documents import MappingNode, Node, load
+from advisor.errors import ConfigError, RuleError
+
+KEYS = (
+    "database",
+    "disable",
+    "report",
+    "rules",
+    "severity",
+    "suppress",
+    "thresholds",
+    "wait",
+)
+REPORT_FORMATS = ("text", "html", "markdown", "json")
+SEVERITIES = ("error", "warning", "note")
+
+T = TypeVar("T")
+
+
+def read_file(path: Path) -> Layer | None:
+    """Return what a file says; None for a ``pyproject.toml`` without ``[tool.advisor]``.
+
+    Raises:
+        ConfigError: it cannot be read, or a key or value is wrong; with line and column.
+    """
+    try:
+        node = load_table(path) if path.suffix == ".toml" else load(path)
+        return None if node is None else _layer(node, path.parent)
+    except RuleError as error:
+        raise ConfigError(error.problem, at=error.at, hint=error.hint) from error
+
+
+def _layer(node: MappingNode, base: Path) -> Layer:
+    node.refuse_unknown(KEYS)
+    database, wait = node.get("database"), node.get("wait")
+    return Layer(
+        database=None if database is None else _said(str(_path(database, base)), database),
+        wait=None if wait is None else _said(_seconds(wait), wait),
+        report_format=_report_format(node.get("report")),
+        rules=tuple(_directory(each, base) for each in _list(node, "rules")),
+        thresholds={
+            rule: {name: _threshold(value) for name, value in entry.as_mapping().items()}
+            for rule, entry in _pairs(node, "thresholds")
+        },
+        disable={each.as_text(): each.at for each in _list(node, "disable")},
+        severity={
+            rule: _said(_word(word, SEVERITIES), word) for rule, word in _pairs(node, "severity")
+        },
+        suppress=tuple(_suppression(each.as_mapping()) for each in _list(node, "suppress")),
+    )
+
+
+def _list(node: MappingNode, key: str) -> Iterable[Node]:
+    return node.sequence(key) if key in node else ()
+
+
+def _pairs(node: MappingNode, key: str) -> Iterable[tuple[str, Node]]:
+    return node.mapping(key).items() if key in node else ()
+
+
+def _said(value: T, node: Node) -> Setting[T]:
+    return Setting(value=value, origin=str(node.at))
+
+
+def _path(node: Node, base: Path) -> Path:
+    """Return a path of the file, relative to the file's directory."""
+    text = node.as_text()
+    if not text:
+        raise node.unexpected("a path")
+    return base / Path(text).expanduser()
+
+
+def _directory(node: Node, base: Path) -> Setting[Path]:
+    path = _path(node, base)
+    if not path.is_dir():
+        hint = "paths are relative to the directory of the configuration file"
+        raise ConfigError(f"there is no directory {str(path)!r}", at=node.at, hint=hint)
+    return _said(path, node)
+
+
+def _seconds(node: Node) -> float:
+    value = node.as_number()
+    if value < 0:
+        raise node.unexpected("seconds, 0 or more")
+    return value
+
+
+def _report_format(node: Node | None) -> Setting[str] | None:
+    if node is None:
+        return None
+    report = node.as_mapping()
+    report.refuse_unknown(("format",))
+    return _said(_word(report["format"], REPORT_FORMATS), report["format"])
+
+
+def _word(node: Node, allowed: tuple[str, ...]) -> str:
+    text = node.as_text()
+    if text not in allowed:
+        raise node.unexpected(" or ".join(repr(word) for word in allowed))
+    return text
+
+
+def _threshold(node: Node) -> ThresholdSetting:
+    """Return a bare number, or what ``{value, unit}`` says."""
+    if not isinstance(node, MappingNode):
+        return ThresholdSetting(value=node.as_number(), unit=None, at=node.at)
+    node.refuse_unknown(("value", "unit"))
+    unit = node.text("unit") if "unit" in node else None
+    return ThresholdSetting(value=node.number("value"), unit=unit, at=node["value"].at)
+
+
+def _suppression(node: MappingNode) -> Suppression:
+    node.refuse_unknown(("rule", "kernel", "reason", "expires", "owner"))
+    return Suppression(
+        rule=_filled(node["rule"]),
+        kernel=_filled(node["kernel"]) if "kernel" in node else "*",
+        reason=_filled(node["reason"]),
+        expires=_day(node["expires"]) if "expires" in node else None,
+        owner=_filled(node["owner"]) if "owner" in node else None,
+        at=node.at,
+    )
+
+
+def _filled(node: Node) -> str:
+    text = node.as_text().strip()
+    if not text:
+        raise node.unexpected("some text")
+    return text
+
+
+def _day(node: Node) -> date:
+    try:
+        return date.fromisoformat(node.as_text())
+    except ValueError as error:
+        raise node.unexpected("a day such as 2026-12-31") from error

@@ -1,0 +1,119 @@
+"""The records of a configuration: each value knows its origin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from advisor.errors import Location
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting(Generic[T]):
+    """A value and what said it: a flag, a variable, a place in a file, or "default"."""
+
+    value: T
+    origin: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThresholdSetting:
+    """A rule's threshold: a number, in the unit of the rule where ``unit`` is None."""
+
+    value: float
+    unit: str | None
+    at: Location
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suppression:
+    """Findings that the user has looked at and does not want to see, until the end of a day.
+
+    ``rule`` and ``kernel`` are patterns in which ``*`` stands for anything; a kernel matches by
+    its full or its short name.
+    """
+
+    rule: str
+    kernel: str
+    reason: str
+    expires: date | None
+    owner: str | None
+    at: Location
+
+    def expired(self, today: date) -> bool:
+        """Tell whether the last day is over."""
+        return self.expires is not None and self.expires < today
+
+    def covers(self, rule_id: str, kernel_names: tuple[str, ...]) -> bool:
+        """Tell whether it speaks of a rule and a kernel; without names, only of every kernel."""
+        if not self._rule.fullmatch(rule_id):
+            return False
+        return self.kernel == "*" or any(self._kernel.fullmatch(name) for name in kernel_names)
+
+    @cached_property
+    def _rule(self) -> re.Pattern[str]:
+        return _pattern(self.rule)
+
+    @cached_property
+    def _kernel(self) -> re.Pattern[str]:
+        return _pattern(self.kernel)
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    """Return ``text`` as an expression; only ``*`` is special, as names may hold brackets."""
+    return re.compile(".*".join(re.escape(part) for part in text.split("*")), re.DOTALL)
+
+
+Thresholds = Mapping[str, Mapping[str, ThresholdSetting]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layer:
+    """What one place says: a file, or the flags and variables of a command.
+
+    ``thresholds`` are by rule id and name, ``disable`` maps rule ids to where they stand,
+    ``severity`` rule ids to ``error``, ``warning`` or ``note``.
+    """
+
+    database: Setting[str] | None = None
+    wait: Setting[float] | None = None
+    report_format: Setting[str] | None = None
+    rules: tuple[Setting[Path], ...] = ()
+    thresholds: Thresholds = field(default_factory=dict)
+    disable: Mapping[str, Location] = field(default_factory=dict)
+    severity: Mapping[str, Setting[str]] = field(default_factory=dict)
+    suppress: tuple[Suppression, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Configuration:
+    """Everything in effect; ``files`` were read, the user's first. ``wait`` is in seconds."""
+
+    database: Setting[str]
+    wait: Setting[float]
+    report_format: Setting[str]
+    rules: tuple[Setting[Path], ...] = ()
+    thresholds: Thresholds = field(default_factory=dict)
+    disable: Mapping[str, Location] = field(default_factory=dict)
+    severity: Mapping[str, Setting[str]] = field(default_factory=dict)
+    suppress: tuple[Suppression, ...] = ()
+    files: tuple[Path, ...] = ()
+
+    @property
+    def rule_dirs(self) -> tuple[Path, ...]:
+        """Return the directories of packs, in the order in which they are read."""
+        return tuple(setting.value for setting in self.rules)
+
+
+DEFAULTS = Configuration(
+    database=Setting(value="advisor.duckdb", origin="default"),
+    wait=Setting(value=30.0, origin="default"),
+    report_format=Setting(value="text", origin="default"),
+)
