@@ -27,6 +27,7 @@ from advisor.api.profiles import read_profiles
 from advisor.api.storing import Ingested, Writer, stored_runs
 from advisor.database import ids
 from advisor.database.connect import put
+from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import DatabaseError, InputError, Location
 from advisor.ingest import Knowledge, Labels, Profile, check_profile
 from advisor.readers import Source, detect
@@ -81,6 +82,7 @@ def merge_spool(
     done: str | None = None,
     wait: float,
     progress: Callable[[str], None] = lambda _: None,
+    configuration: Configuration = DEFAULTS,
 ) -> Iterator[Ingested]:
     """Load the bundles of a spool that the database does not hold; yield what became of each.
 
@@ -101,7 +103,8 @@ def merge_spool(
             )
             for number, bundle in enumerate(bundles, start=1)
         )
-        results = Writer(database, load_knowledge(), wait=wait, progress=progress).store(loaded)
+        knowledge = load_knowledge(configuration)
+        results = Writer(database, knowledge, wait=wait, progress=progress).store(loaded)
         for bundle, result in zip(bundles, results, strict=True):
             if done is not None and result.status != "refused":
                 _move(bundle, _made(Path(done)))

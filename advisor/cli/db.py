@@ -65,7 +65,12 @@ def merge(settings: Settings, directory: str, done: str | None) -> int:
 
     with Progress("merging", clock=time.monotonic) as progress:
         loaded = merge_spool(
-            settings.database, directory, done=done, wait=settings.wait, progress=progress
+            settings.database,
+            directory,
+            done=done,
+            wait=settings.wait,
+            progress=progress,
+            configuration=settings.configuration,
         )
         totals = tell_all(loaded, progress)
     if not totals:

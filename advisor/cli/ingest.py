@@ -111,6 +111,7 @@ def ingest(settings: Settings, /, paths: tuple[str, ...], **options: Any) -> int
                 labels=labels,
                 wait=settings.wait,
                 progress=progress,
+                configuration=settings.configuration,
                 **reading,
             )
             totals = tell_all(stored, progress)
