@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import click
 
+from advisor.cli.occupancy import occupancy
 from advisor.cli.output import FORMATS, write_rows
 
 
 @click.group()
 def hardware() -> None:
     """List devices; show their ceilings, ridge points and where each figure comes from."""
+
+
+hardware.add_command(occupancy)
 
 
 @hardware.command("list")

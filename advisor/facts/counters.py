@@ -35,6 +35,7 @@ class CounterFiles:
     quantities: dict[str, Entry] = field(default_factory=dict)
     flags: dict[str, Node] = field(default_factory=dict)
     keyed: list[str] = field(default_factory=list)
+    curves: dict[str, str] = field(default_factory=dict)
     instructions: list[str] = field(default_factory=list)
 
     def unit(self, counter: str, at: Location) -> Unit:
@@ -152,6 +153,11 @@ def _read_keyed(files: CounterFiles, node: Node) -> None:
     files.keyed.extend(node.as_sequence().texts())
 
 
+def _read_curves(files: CounterFiles, node: Node) -> None:
+    mapping = node.as_mapping()
+    add_new(files.curves, {name: mapping.text(name) for name in mapping}, mapping)
+
+
 def _read_instructions(files: CounterFiles, node: Node) -> None:
     files.instructions.extend(node.as_sequence().texts())
 
@@ -164,5 +170,6 @@ _SECTIONS: dict[str, Callable[[CounterFiles, Node], None]] = {
     "quantities": _read_quantities,
     "flags": _read_flags,
     "keyed": _read_keyed,
+    "curves": _read_curves,
     "instructions": _read_instructions,
 }

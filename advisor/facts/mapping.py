@@ -71,12 +71,14 @@ class Mapping:
     """How one profiler's counters become quantities.
 
     ``counters`` are the scalar counters that formulas read, ``keyed`` and ``instructions`` the
-    counters with many values that are kept.
+    counters with many values that are kept. ``curves`` are those of the keyed ones that hold the
+    resident warps of a multiprocessor over a parameter of the launch: parameter → counter.
     """
 
     profiler: str
     counters: tuple[str, ...]
     keyed: tuple[str, ...]
+    curves: tuple[tuple[str, str], ...]
     instructions: tuple[str, ...]
     opcodes: tuple[OpcodeColumn, ...]
     breakdowns: tuple[Breakdown, ...]
@@ -171,7 +173,8 @@ class _Compiler:
         return Mapping(
             profiler=self._files.profiler,
             counters=tuple(sorted(self._counters)),
-            keyed=tuple(self._files.keyed),
+            keyed=(*self._files.keyed, *self._files.curves.values()),
+            curves=tuple(self._files.curves.items()),
             instructions=tuple(self._files.instructions),
             opcodes=tuple(self._files.opcodes.values()),
             breakdowns=tuple(self._files.breakdowns.values()),

@@ -101,13 +101,17 @@ class DeviceSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class OccupancyLimits:
-    """What fits on a multiprocessor of one generation: counts and bytes under the seed's names."""
+    """What fits on a multiprocessor of one generation: counts and bytes under the seed's names.
+
+    ``carve_outs`` [B] are the sizes that shared memory may have, ascending.
+    """
 
     key: str
     name: str
     source: str
     confidence: str
     limits: Mapping[str, float] = field(default_factory=dict)
+    carve_outs: tuple[int, ...] = ()
 
 
 def load_devices(folder: Path | None = None) -> tuple[DeviceSpec, ...]:
@@ -136,6 +140,7 @@ def load_occupancy_limits(folder: Path | None = None) -> tuple[OccupancyLimits, 
             source=_names(node["sources"], names),
             confidence=node["confidence"],
             limits={k: float(v) for k, v in node.items() if type(v) in (int, float)},
+            carve_outs=tuple(node.get("shared_carveouts_bytes", ())),
         )
         for vendor in _read(folder / "occupancy-limits.yaml").values()
         for key, node in vendor["limits"].items()

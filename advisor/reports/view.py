@@ -138,16 +138,23 @@ def _run_row(connection: duckdb.DuckDBPyConnection, run_id: str) -> Row:
 def _kernel_rows(connection: duckdb.DuckDBPyConnection, request: Request) -> list[Row]:
     connection.execute(_TAKE, [request.run_id])
     rows = fetch(connection, _KERNELS)
-    if request.kernel is None:
-        return rows
+    return rows if request.kernel is None else named(rows, request.kernel, request.run_id)
+
+
+def named(rows: Sequence[Row], kernel: str, run_id: str) -> list[Row]:
+    """Return the rows of kernels that a name, a part of one, a regular expression or an id means.
+
+    Raises:
+        UsageError: it means none of the run, or is no regular expression.
+    """
     try:
-        pattern = re.compile(request.kernel)
+        pattern = re.compile(kernel)
     except re.error as error:
-        problem = f"{request.kernel!r} is no regular expression: {error}"
+        problem = f"{kernel!r} is no regular expression: {error}"
         raise UsageError(problem, hint="a part of the name is enough") from error
-    found = [row for row in rows if _is_meant(row, pattern, request.kernel)]
+    found = [row for row in rows if _is_meant(row, pattern, kernel)]
     if not found:
-        problem = f"no kernel of run {request.run_id} is called {request.kernel!r}"
+        problem = f"no kernel of run {run_id} is called {kernel!r}"
         raise UsageError(problem, hint="`advisor report` lists them")
     return found
 
