@@ -25,9 +25,9 @@ from advisor import __version__
 from advisor.api.knowledge import load_knowledge
 from advisor.api.profiles import read_profiles
 from advisor.api.storing import Ingested, Writer, stored_runs
+from advisor.configuration import DEFAULTS, Configuration
 from advisor.database import ids
 from advisor.database.connect import put
-from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import DatabaseError, InputError, Location
 from advisor.ingest import Knowledge, Labels, Profile, check_profile
 from advisor.readers import Source, detect
