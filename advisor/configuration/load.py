@@ -109,7 +109,10 @@ def _last(said: Sequence[Setting[T] | None], default: Setting[T]) -> Setting[T]:
 
 def _once(directories: Sequence[Setting[Path]]) -> tuple[Setting[Path], ...]:
     """Return the directories without those that were named before."""
-    return tuple({each.value.resolve(): each for each in reversed(directories)}.values())[::-1]
+    named: dict[Path, Setting[Path]] = {}
+    for each in directories:
+        named.setdefault(each.value.resolve(), each)
+    return tuple(named.values())
 
 
 def _thresholds(layers: Sequence[Layer]) -> Thresholds:
