@@ -184,7 +184,8 @@ class _Page:
         self.below_ruler = _is_ruler(line)
         message = _MESSAGE.fullmatch(line)
         if goes_on:
-            self.message += [line.strip()] if len(self.message) < _MOST_LINES else []
+            if len(self.message) < _MOST_LINES:
+                self.message.append(line.strip())
             return
         self._end_message()
         if line.startswith(_SECTION):
