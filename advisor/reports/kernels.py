@@ -13,6 +13,7 @@ from advisor.reports.layout import (
     MEMORY,
     NEUTRAL_STALLS,
     PRECISIONS,
+    SOURCES,
     STALLS,
     Entry,
 )
@@ -206,16 +207,19 @@ def _kind(row: Row, entry: Entry, vocabulary: Vocabulary) -> str:
     if entry.name == "duration":
         return "measured, 1 launch" if launches == 1 else f"sum of {launches:,} launches"
     if entry.name == "flops":
-        return text(row, "work_source") or "derived"
+        return _source(text(row, "work_source")) or "derived"
     if entry.name == "t_sol":
         known = text(row, "t_sol_known") or "nothing"
         return "derived, profiled" if flag(row, "t_sol_complete") else f"at least: {known} known"
     if entry.name in vocabulary.facts:
         return "derived"
-    source = text(row, f"{entry.name}_source")
-    words = source if source and source != "counted" else "measured"
+    words = _source(text(row, f"{entry.name}_source")) or "measured"
     covered = (row.get("coverage") or {}).get(entry.name)
     return words if covered is None else f"{words}, {covered:,} of {launches:,} launches"
+
+
+def _source(label: str | None) -> str | None:
+    return None if label is None else SOURCES.get(label, label)
 
 
 def _others(row: Row, vocabulary: Vocabulary) -> FactGroup:

@@ -3,7 +3,7 @@
 Marks come by falling importance. Eight places are tried for each; overlap with placed labels and
 marks costs most, then the binding roof, then other lines; outside the frame is no place at all. A
 name that fits nowhere is cut to its tail, then loses its second line, then is left out, for the
-read-out has it.
+read-out has it. Only the first three may cover other marks.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ _COST_TAKEN = 10.0
 _COST_ROOF = 3.0
 _COST_LINE = 1.0
 _TAIL = 14
+_OVER_MARKS = 3
 # Advances of DejaVu Sans at 12 px, the widest of the fonts a system's sans may be.
 _WIDTHS = {
     **dict.fromkeys("ijl'|", 3.6),
@@ -146,9 +147,12 @@ def place(subjects: Sequence[Subject], around: Surroundings) -> tuple[Label, ...
         s.key: Box(s.x - s.radius, s.y - s.radius, s.x + s.radius, s.y + s.radius) for s in subjects
     }
     placed: list[Label] = []
-    for subject in subjects:
+    for position, subject in enumerate(subjects):
         others = [box for key, box in marks.items() if key != subject.key]
-        label = _first_fit(subject, others, [*around.taken, *(p.box for p in placed)], around)
+        texts = [*around.taken, *(label.box for label in placed)]
+        strict = _first_fit(subject, others, [*texts, *others], around)
+        lenient = position < _OVER_MARKS and strict is None
+        label = _first_fit(subject, others, texts, around) if lenient else strict
         if label is not None:
             placed.append(label)
     return tuple(placed)
@@ -165,6 +169,7 @@ def _advance(character: str) -> float:
 def _first_fit(
     subject: Subject, marks: Sequence[Box], texts: Sequence[Box], around: Surroundings
 ) -> Label | None:
+    """Return the longest wording at its cheapest place that covers none of ``texts``."""
     for lines in _wordings(subject):
         best = min(
             _candidates(subject, lines),

@@ -43,6 +43,13 @@ STALLS: Mapping[str, str] = {
     "not_selected": "ready, another warp issued",
     "selected": "issuing",
 }
+# How a quantity was had, by the label of the formula that gave it.
+SOURCES: Mapping[str, str] = {
+    "counted": "counted",
+    "rate": "counted per cycle",
+    "opcodes": "from opcodes",
+    "sectors": "sectors × 32 B",
+}
 NEUTRAL_STALLS = frozenset({"not_selected", "selected"})
 
 LIMITS: Mapping[str, tuple[str, str]] = {

@@ -45,6 +45,7 @@ _ROW = 18.0
 _CROWDED = 6.0
 _EDGE_DISTANCE = 15.0
 _FLOOR = -20.0
+_TICK = 8.0
 _UNIT = "FLOP/s"
 
 
@@ -316,14 +317,7 @@ def _levels(sheet: _Sheet, spot: Spot, selected: bool) -> Levels:
     y = spot.at[1]
     found = (("L2", placement.x_l2), ("L1", placement.x_l1))
     ticks = tuple(
-        LevelTick(
-            name=name,
-            at=(math.log10(x), y),
-            x=frame.x(math.log10(x)),
-            y=frame.y(y),
-            path=f"M0,{-_tick_height(name, spot):.1f}V{_tick_height(name, spot):.1f}",
-            name_y=-_tick_height(name, spot) - 4,
-        )
+        _level_tick(name, math.log10(x), spot, frame)
         for name, x in found
         if x is not None and x > 0
     )
@@ -353,9 +347,19 @@ def _named(sheet: _Sheet, tick: LevelTick) -> LevelTick:
     return tick if free else replace(tick, name="")
 
 
-def _tick_height(name: str, spot: Spot) -> float:
-    """Return half the height of a tick: L2 usually lies under the mark and has to show."""
-    return spot.radius + 8 if name == "L2" else 7.0
+def _level_tick(name: str, at: float, spot: Spot, frame: Frame) -> LevelTick:
+    """Return the tick of a level at log₁₀ ``at``; one that lies under the mark sticks out of it."""
+    x = frame.x(at)
+    hidden = abs(x - spot.x) < spot.radius + _TICK
+    half = spot.radius + _TICK if hidden else _TICK
+    return LevelTick(
+        name=name,
+        at=(at, spot.at[1]),
+        x=x,
+        y=spot.y,
+        path=f"M0,{-half:.1f}V{half:.1f}",
+        name_y=-half - 4,
+    )
 
 
 def _apart(ticks: tuple[LevelTick, ...]) -> tuple[LevelTick, ...]:

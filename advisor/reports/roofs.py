@@ -83,7 +83,7 @@ def roofs(chart: Roofline) -> Roofs:
     corners = [point for line in lines for point in line.points]
     return Roofs(
         lines=tuple(lines),
-        slope_texts=tuple(_slope_texts(chart.ceilings, memory, top)),
+        slope_texts=tuple(_slope_texts(chart.ceilings, memory, bound, top)),
         edge_texts=tuple(_edge_texts(chart.ceilings, compute)),
         ridge=ridge,
         extent_x=tuple(10**x for x, _ in corners if abs(x) < _BEYOND),
@@ -188,10 +188,15 @@ def _binding(dram: Ceiling | None, bound: Ceiling | None, top: float | None) -> 
     return []
 
 
+def _achievable_limit(ceilings: Sequence[Ceiling], bound: Ceiling | None) -> Ceiling | None:
+    """Return where the achievable memory roof ends."""
+    return next(iter(_of(ceilings, "achievable", "FLOP/s")), bound)
+
+
 def _achievable(ceilings: Sequence[Ceiling], bound: Ceiling | None) -> list[Line]:
     memory = next(iter(_of(ceilings, "achievable", "B/s")), None)
     compute = next(iter(_of(ceilings, "achievable", "FLOP/s")), None)
-    limit = compute or bound
+    limit = _achievable_limit(ceilings, bound)
     if memory is not None:
         end = _BEYOND if limit is None else _log(limit.value / memory.value)
         points = _slope(memory.value, end)
@@ -232,7 +237,10 @@ def _close(nominal: Ceiling, profiled: Iterable[Ceiling]) -> bool:
 
 
 def _slope_texts(
-    ceilings: Sequence[Ceiling], memory: Sequence[Ceiling], top: float | None
+    ceilings: Sequence[Ceiling],
+    memory: Sequence[Ceiling],
+    bound: Ceiling | None,
+    top: float | None,
 ) -> Iterable[SlopeText]:
     for ceiling in memory:
         text = f"{ceiling.label} {numbers.si(ceiling.value, 'B/s')} profiled"
@@ -240,9 +248,10 @@ def _slope_texts(
             if nominal.resource == ceiling.resource and _close(nominal, memory):
                 text += f", nominal {numbers.si(nominal.value, 'B/s')}"
         yield _words(text, ceiling, top, dy=_ABOVE)
+    limit = _achievable_limit(ceilings, bound)
     for ceiling in _of(ceilings, "achievable", "B/s"):
         text = f"achievable {numbers.si(ceiling.value, 'B/s')}"
-        yield _words(text, ceiling, top, dy=_BELOW)
+        yield _words(text, ceiling, None if limit is None else limit.value, dy=_BELOW)
     for ceiling in _of(ceilings, "nominal", "B/s"):
         if not _close(ceiling, memory):
             text = f"nominal {numbers.si(ceiling.value, 'B/s')}"

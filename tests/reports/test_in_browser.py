@@ -1,0 +1,121 @@
+"""What only a browser can tell; and that the check of ``make shots`` can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from advisor.reports import render
+from advisor.reports.records import Report
+from benchmarks import browser, shots
+
+pytestmark = pytest.mark.skipif(browser.find() is None, reason="no Chromium on this computer")
+HOSTILE = "<img src=x onerror=alert(1)>|=cmd()"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[browser.Browser]:
+    with browser.Browser() as running:
+        yield running
+
+
+def problems(chromium: browser.Browser, folder: Path, page: str, width: int = 1400) -> str:
+    """Return what the check says of a page, in one text."""
+    path = folder / "page.html"
+    path.write_text(page, encoding="utf-8")
+    found = shots.check(chromium, path, folder, width=width, dark=False)
+    return "\n".join(found)
+
+
+@pytest.mark.parametrize("width", [1400, 700, 400])
+def test_shows_the_example_without_a_problem(
+    chromium: browser.Browser, report: Report, tmp_path: Path, width: int
+) -> None:
+    assert problems(chromium, tmp_path, render.html(report), width) == ""
+
+
+def test_lets_a_hostile_name_do_nothing(
+    chromium: browser.Browser, report: Report, tmp_path: Path
+) -> None:
+    kernels = tuple(replace(k, name=HOSTILE, short_name=HOSTILE) for k in report.kernels)
+    page = render.html(replace(report, kernels=kernels))
+    assert problems(chromium, tmp_path, page) == ""
+    assert chromium.evaluate("document.images.length") == 0
+
+
+def test_runs_no_script_but_its_own(
+    chromium: browser.Browser, report: Report, tmp_path: Path
+) -> None:
+    planted = "<img src='data:,' onerror='document.title=1'><script>document.title=2</script>"
+    page = render.html(report).replace("</main>", planted + "</main>")
+    assert "Content Security Policy" in problems(chromium, tmp_path, page)
+    assert chromium.evaluate("document.title") == "example.ncu-rep: advisor report"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("<main>", '<main><p style="width:3000px">wide</p>', "scrolls sideways"),
+        ('class="rl" ', 'class="rl" style="transform:translate(900px,100px)" ', "words overlap"),
+        ("<main>", '<main><img src="http://127.0.0.1:9/x.png">', "request: http://127.0.0.1:9"),
+    ],
+)
+def test_notices_what_is_wrong(
+    chromium: browser.Browser, report: Report, tmp_path: Path, old: str, new: str, complaint: str
+) -> None:
+    page = render.html(report)
+    assert old in page
+    said = problems(chromium, tmp_path, page.replace(old, new))
+    assert complaint in said
+
+
+def test_notices_a_mark_outside_its_frame(
+    chromium: browser.Browser, report: Report, tmp_path: Path
+) -> None:
+    page = render.html(report)
+    frame = 'class="fr" x="96"'
+    assert frame in page
+    moved = page.replace(frame, 'class="fr" x="700"')
+    assert "mark outside the frame" in problems(chromium, tmp_path, moved)
+
+
+def test_keeps_its_state_in_the_address(
+    chromium: browser.Browser, report: Report, tmp_path: Path
+) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(render.html(report), encoding="utf-8")
+    chromium.open(f"{path.as_uri()}#q=stream&sort=name&theme=dark", width=1400)
+    rows = chromium.evaluate(
+        "[...document.querySelectorAll('.kt tbody tr')].filter(r => !r.hidden)"
+        ".map(r => r.cells[0].dataset.v)"
+    )
+    assert rows == ["stream"]
+    assert chromium.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+def test_sorts_with_unknown_last(chromium: browser.Browser, report: Report, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(render.html(report), encoding="utf-8")
+    chromium.open(f"{path.as_uri()}#sort=ai", width=1400)
+    rows = chromium.evaluate(
+        "[...document.querySelectorAll('.kt tbody tr')].map(r => r.cells[0].dataset.v)"
+    )
+    # 0.25, 2, 9 and 25 FLOP/B; a transpose does no operation.
+    assert rows == ["stream", "stencil_step", "reduction", "matrix_product", "transpose"]
+
+
+def test_projects_again_when_zoomed(
+    chromium: browser.Browser, report: Report, tmp_path: Path
+) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(render.html(report), encoding="utf-8")
+    chromium.open(path.as_uri(), width=1400)
+    place = "document.querySelector('.w3 .pt').getAttribute('transform')"
+    before = chromium.evaluate(place)
+    zoomed = chromium.evaluate(f"document.querySelector('[data-z=\".8\"]').click() || {place}")
+    size = "getComputedStyle(document.querySelector('.w3 text')).fontSize"
+    assert zoomed != before
+    assert chromium.evaluate(size) == "12px"
