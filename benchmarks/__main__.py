@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -32,7 +33,10 @@ def main(names: list[str]) -> None:
     for name in names or BENCHMARKS:
         title, run = BENCHMARKS[name]
         with tempfile.TemporaryDirectory() as folder:
-            show(title, run(Path(folder)))
+            try:
+                show(title, run(Path(folder)))
+            except subprocess.CalledProcessError as error:
+                sys.exit(f"{error}\n{error.output}")
 
 
 if __name__ == "__main__":

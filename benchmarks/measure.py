@@ -39,7 +39,11 @@ class Line:
 
 
 def cost_of(command: Sequence[object], folder: Path) -> Cost:
-    """Run the command in ``folder`` and return its cost; it has to succeed."""
+    """Run the command in ``folder`` and return its cost.
+
+    Raises:
+        CalledProcessError: the command failed; with what it wrote.
+    """
     words = [str(word) for word in command]
     log = folder / "output.txt"
     with log.open("wb") as output:
@@ -49,7 +53,8 @@ def cost_of(command: Sequence[object], folder: Path) -> Cost:
         wall = perf_counter() - started
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        sys.exit(f"{' '.join(words)} failed:\n{log.read_text(errors='replace')}")
+        said = log.read_text(errors="replace")
+        raise subprocess.CalledProcessError(process.returncode, words, output=said)
     return Cost(
         wall=wall,
         processor=usage.ru_utime + usage.ru_stime,

@@ -41,6 +41,7 @@ VIEWS = {  # the table that a view is made from, and what a row is
 HEAD = ("column", "type", "meaning")
 ADDED = {  # columns that views have beside those of tables, quantities and facts
     "kernel_name": "name of the kernel as the profile gives it",
+    "counters": "the profiler's counters by name, in its units",
     "coverage": "for each value, in how many of the launches it is known",
 }
 
