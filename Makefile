@@ -60,12 +60,14 @@ check: $(READY)  ## Format, lint, types, imports, generated pages, tests and whe
 	$(BIN)/mypy
 	$(BIN)/lint-imports --cache-dir .cache/imports
 	$(BIN)/python -m docs.generate --check
+	$(BIN)/python -m docs.schemas --check
 	$(MAKE) test
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist
 
 .PHONY: docs
-docs: $(READY)  ## Write the generated pages: commands, schema, facts, rules
+docs: $(READY)  ## Write what is generated: pages on commands, schema, facts and rules; JSON Schemas
 	$(BIN)/python -m docs.generate
+	$(BIN)/python -m docs.schemas
 
 .PHONY: bench
 bench: $(READY)  ## Measure, side by side in one run, and print ratios

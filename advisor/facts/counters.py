@@ -59,10 +59,10 @@ def read_counter_files(directory: Path, profiler: str) -> CounterFiles:
     files = CounterFiles(profiler=profiler)
     for path in yaml_files(directory, f"{profiler}*.yaml"):
         document = load(path)
-        document.refuse_unknown({"profiler", *_SECTIONS})
+        document.refuse_unknown({"profiler", *SECTIONS})
         if document.text("profiler") != profiler:
             raise RuleError(f"expected the profiler {profiler!r}", at=document["profiler"].at)
-        for section, read in _SECTIONS.items():
+        for section, read in SECTIONS.items():
             if section in document:
                 read(files, document[section])
     return files
@@ -134,6 +134,8 @@ def _read_quantities(files: CounterFiles, node: Node) -> None:
 def _breakdown(name: str, node: MappingNode) -> Breakdown:
     node.refuse_unknown({"breakdown", "units"})
     units = [item.as_mapping() for item in node.sequence("units")]
+    for unit in units:
+        unit.refuse_unknown({"match", "unit"})
     return Breakdown(
         name=name,
         lists=node.sequence("breakdown").texts(),
@@ -162,7 +164,7 @@ def _read_instructions(files: CounterFiles, node: Node) -> None:
     files.instructions.extend(node.as_sequence().texts())
 
 
-_SECTIONS: dict[str, Callable[[CounterFiles, Node], None]] = {
+SECTIONS: dict[str, Callable[[CounterFiles, Node], None]] = {
     "units": _read_units,
     "constants": _read_constants,
     "opcodes": _read_opcodes,

@@ -31,11 +31,11 @@ from advisor.units import parse_unit
 
 Level = Literal["launch", "kernel"]
 
-_KEYS = frozenset(
+FACT_KEYS = frozenset(
     {"kind", "unit", "level", "aggregate", "paired", "formula", "known_of", "about", "source"}
 )
-_AGGREGATES = frozenset({"sum", "time_weighted", "max", "same"})
-_KINDS = {"text": Kind.TEXT, "boolean": Kind.BOOLEAN, "number": Kind.NUMBER}
+AGGREGATES = frozenset({"sum", "time_weighted", "max", "same"})
+KINDS = {"text": Kind.TEXT, "boolean": Kind.BOOLEAN, "number": Kind.NUMBER}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,8 +165,8 @@ def _read_file(path: Path, found: dict[str, _Declared], quantities: Quantities) 
 
 
 def _declared(name: str, node: MappingNode, numbers: Mapping[str, NamedNumber]) -> _Declared:
-    node.refuse_unknown(_KEYS)
-    kind = _one_of(node, "kind", _KINDS, "number")
+    node.refuse_unknown(FACT_KEYS)
+    kind = _one_of(node, "kind", KINDS, "number")
     if ("unit" in node) != (kind == "number"):
         raise RuleError("a number has a unit, a text or truth value has none", at=node.at)
     if ("formula" in node) == ("known_of" in node):
@@ -174,7 +174,7 @@ def _declared(name: str, node: MappingNode, numbers: Mapping[str, NamedNumber]) 
     unit = node.text("unit") if kind == "number" else None
     if unit is not None:
         parse_unit(unit, at=node["unit"].at)
-    return _Declared(name=name, node=node, numbers=numbers, kind=_KINDS[kind], unit=unit)
+    return _Declared(name=name, node=node, numbers=numbers, kind=KINDS[kind], unit=unit)
 
 
 def _one_of(node: MappingNode, key: str, allowed: Iterable[str], default: str) -> str:
@@ -207,7 +207,7 @@ def _symbol(kind: Kind, unit: str | None) -> Symbol:
 def _compile(declared: _Declared, symbols: Mapping[str, Symbol]) -> Fact:
     node = declared.node
     level = _one_of(node, "level", ("launch", "kernel"), "kernel")
-    aggregate = _one_of(node, "aggregate", sorted(_AGGREGATES), "") or None
+    aggregate = _one_of(node, "aggregate", sorted(AGGREGATES), "") or None
     return Fact(
         name=declared.name,
         kind=declared.kind,

@@ -11,7 +11,7 @@ from advisor.expression import Kind, Symbol
 from advisor.rules.estimators import BOUNDS
 from advisor.rules.rule import Example, Outcome, Rule, Value
 
-_KEYS = ("name", "facts", "expect", "gain", "evidence", "because")
+EXAMPLE_KEYS = ("name", "facts", "expect", "gain", "evidence", "because")
 _PYTHON_TYPES: Mapping[Kind, tuple[type, ...]] = {
     Kind.NUMBER: (int, float),
     Kind.TEXT: (str,),
@@ -47,7 +47,7 @@ def check_examples(rule: Rule, at: Location) -> None:
 
 
 def _example(node: MappingNode, symbols: Mapping[str, Symbol]) -> Example:
-    node.refuse_unknown(_KEYS)
+    node.refuse_unknown(EXAMPLE_KEYS)
     facts = node.mapping("facts")
     evidence, because = node.get("evidence"), node.get("because")
     return Example(
