@@ -74,7 +74,7 @@ def test_notices_what_no_test_of_a_rule_notices(
     load_rule: Load, vocabulary: Vocabulary, settings: Settings
 ) -> None:
     # The sample's tests say nothing of its gain, and keep far from its threshold.
-    found = score(load_rule(), vocabulary, settings)
+    found = score(load_rule(RULE), vocabulary, settings)
     survivors = {mutant.text for mutant in found.survivors}
     assert {"wasted: 0.22 1", "low: (1.1 * (duration * 0.1))"} <= survivors
     assert "(not (load_efficiency < (1 - wasted)))" not in survivors
