@@ -108,8 +108,8 @@ ALLOWED: dict[str, tuple[str, set[float]]] = {
     "advisor/documents/load.py": ("how big and deep a YAML file may be", {20, 100_000, 2_000_000}),
     "advisor/reports/bars.py": ("how many labelled steps fit an axis", {4}),
     "advisor/reports/labels.py": (
-        "which characters are wide, how long a name may be",
-        {0x2E7F, 14},
+        "which characters are wide, how long a name may be, how many may cover a mark",
+        {0x2E7F, 14, 3},
     ),
     "advisor/reports/marks.py": ("how long a name fits a small drawing", {16}),
     "advisor/reports/numbers.py": (
@@ -122,6 +122,7 @@ ALLOWED: dict[str, tuple[str, set[float]]] = {
     ),
     "advisor/reports/roofline.py": ("from where the axis labels fewer decades", {6.0}),
     "advisor/reports/roofs.py": ("when two lines of the drawing are one", {0.02, 8.0}),
+    "advisor/reports/terminal.py": ("how wide a terminal holds all columns", {72}),
     "advisor/reports/scales.py": ("from where the axis labels fewer decades", {1.6}),
 }
 

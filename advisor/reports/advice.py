@@ -9,6 +9,7 @@ from typing import Literal
 
 from advisor.facts import Vocabulary
 from advisor.reports import numbers
+from advisor.reports.judgement import Judgement
 from advisor.reports.records import (
     Action,
     Collect,
@@ -25,8 +26,6 @@ from advisor.rules.rank import Action as Ranked
 from advisor.rules.rule import Outcome, Severity
 
 MOST_CARDS = 3
-_WORTH_A_CARD = 0.005
-_HIGH, _MEDIUM = 0.75, 0.45
 
 _SHARES = frozenset(
     {"share", "rate", "utilization", "fraction", "efficiency", "pipe", "occupancy", "divergence"}
@@ -39,22 +38,24 @@ def cards(
     ranked: Sequence[Ranked],
     rows: Mapping[str, Row],
     vocabulary: Vocabulary,
+    judgement: Judgement,
     *,
     total: float | None,
     run_id: str,
 ) -> tuple[Action, ...]:
     """Return the cards of the first page: actions of one rule become one, the most time first.
 
-    ``rows`` are the kernels by variant. An action that saves less than half a percent of ``total``
-    seconds is not worth a card; one without an estimate is where its rule is no mere note.
+    ``rows`` are the kernels by variant. An action that saves too little of ``total`` seconds is not
+    worth a card; one without an estimate is where its rule is no mere note.
     """
+    worth = judgement.worth_a_card * (total or 0.0)
     by_rule: dict[str, list[Ranked]] = defaultdict(list)
     for each in ranked:
         by_rule[each.evaluation.rule.id].append(each)
-    groups = [group for group in by_rule.values() if _worth(group, rows, total)]
+    groups = [group for group in by_rule.values() if _worth(group, rows, worth)]
     groups.sort(key=lambda group: -sum(each.expected or 0.0 for each in group))
     return tuple(
-        _card(number, group, rows, vocabulary, total=total, run_id=run_id)
+        _card(number, group, rows, vocabulary, judgement, total=total, run_id=run_id)
         for number, group in enumerate(groups[:MOST_CARDS], start=1)
     )
 
@@ -109,13 +110,13 @@ def to_collect(evaluations: Iterable[Evaluation], collection: Collection | None)
 _OUTCOMES = (Outcome.FIRES, Outcome.RULED_OUT, Outcome.UNKNOWN)
 
 
-def _worth(group: Sequence[Ranked], rows: Mapping[str, Row], total: float | None) -> bool:
+def _worth(group: Sequence[Ranked], rows: Mapping[str, Row], least: float) -> bool:
     ran = [each for each in group if number(rows[each.evaluation.variant_id], "duration")]
-    if total and not ran:
+    if least and not ran:
         return False
     likely = [each.gain.likely for each in group if each.gain is not None]
-    if likely and total:
-        return sum(likely) >= _WORTH_A_CARD * total
+    if likely and least:
+        return sum(likely) >= least
     return not likely and group[0].evaluation.rule.severity is not Severity.NOTE
 
 
@@ -124,6 +125,7 @@ def _card(
     group: Sequence[Ranked],
     rows: Mapping[str, Row],
     vocabulary: Vocabulary,
+    judgement: Judgement,
     *,
     total: float | None,
     run_id: str,
@@ -146,7 +148,7 @@ def _card(
         steps=best.recommendation,
         verify=tuple(verify),
         caveats=rule.caveats,
-        confidence=_confidence(best.confidence),
+        confidence=_confidence(best.confidence, judgement),
         confidence_reason=", ".join((*best.confidence_because, *_unchecked(best))),
         next_command=_show(row, run_id),
         references=rule.references,
@@ -220,8 +222,10 @@ def _unchecked(evaluation: Evaluation) -> tuple[str, ...]:
     return (f"{count} guard{'s' if count > 1 else ''} unchecked",) if count else ()
 
 
-def _confidence(value: float) -> Confidence:
-    return "high" if value >= _HIGH else "medium" if value >= _MEDIUM else "low"
+def _confidence(value: float, judgement: Judgement) -> Confidence:
+    if value >= judgement.high_confidence:
+        return "high"
+    return "medium" if value >= judgement.medium_confidence else "low"
 
 
 def _name(row: Row) -> KernelName:

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from advisor.reports import numbers
+from advisor.reports.judgement import Judgement
 from advisor.reports.records import Condition
 from advisor.reports.rows import Row, number, text, whole
 from advisor.wording import UNKNOWN
 
-_SLOW_CLOCK = 0.9
 _NOT_TOLD = "not in the report"
 
 
-def conditions(run: Row, rows: Sequence[Row], devices: Sequence[Row]) -> tuple[Condition, ...]:
+def conditions(
+    run: Row, rows: Sequence[Row], devices: Sequence[Row], judgement: Judgement
+) -> tuple[Condition, ...]:
     """Return at most ten conditions; ``rows`` are the kernels, ``devices`` those they ran on."""
     found = [
         _device(run, devices),
         _clock("clock, multiprocessors", "sm_clock", rows, number_of(devices, "boost_clock")),
         _clock("clock, DRAM", "dram_clock", rows, None),
-        _spread(rows),
+        _spread(rows, judgement.slow_clock),
         _clock_control(run),
         _profiler(run),
         _driver(run),
@@ -71,13 +73,17 @@ def _clock(label: str, name: str, rows: Sequence[Row], nominal: float | None) ->
     return Condition(label=label, value=f"{numbers.si(mean, 'Hz', 4)} measured", note=note)
 
 
-def _spread(rows: Sequence[Row]) -> Condition:
+def _spread(rows: Sequence[Row], least: float) -> Condition:
     ratios = [ratio for row in rows if (ratio := number(row, "sm_clock_ratio")) is not None]
-    slow = [ratio for ratio in ratios if ratio < _SLOW_CLOCK]
+    slow = [ratio for ratio in ratios if ratio < least]
     if not ratios:
         return Condition(label="clock spread", value=UNKNOWN, note=_NOT_TOLD)
     if not slow:
-        return Condition(label="clock spread", value="within 10 %", note="over all kernels")
+        return Condition(
+            label="clock spread",
+            value=f"within {numbers.share(1 - least)}",
+            note="over all kernels",
+        )
     return Condition(
         label="clock spread",
         value=f"{numbers.fixed(len(slow))} of {numbers.fixed(len(ratios))} kernels differ",

@@ -28,6 +28,19 @@ class Size:
     inner_height: float
     compact: bool = False
 
+    def frame(self, x: tuple[float, float], y: tuple[float, float]) -> Frame:
+        """Return the frame over these ranges of data."""
+        return Frame(
+            left=self.left,
+            top=self.top,
+            width=self.inner_width,
+            height=self.inner_height,
+            x0=x[0],
+            x1=x[1],
+            y0=y[0],
+            y1=y[1],
+        )
+
 
 SIZES = (
     Size(name="w4", width=1500, height=760, left=96, top=30, inner_width=1234, inner_height=682),

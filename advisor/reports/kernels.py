@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from advisor.facts import Vocabulary
 from advisor.reports import numbers
@@ -44,6 +45,21 @@ def kernel(
     every: bool = False,
 ) -> Kernel:
     """Return the record of one variant; ``every`` adds all facts of the vocabulary."""
+    return replace(
+        _measured(row),
+        facts=_facts(row, vocabulary, every=every),
+        resources=_resources(row),
+        stalls=_stalls(row),
+        occupancy=_occupancy(row),
+        results=results,
+        vendor=vendor,
+        actions=actions,
+        flags=tuple(_flags(row)),
+    )
+
+
+def _measured(row: Row) -> Kernel:
+    """Return what the row itself tells of a variant."""
     flops = number(row, "flops")
     return Kernel(
         id=str(row["variant_id"]),
@@ -78,14 +94,6 @@ def kernel(
         compute_utilization=number(row, "compute_utilization"),
         memory_utilization=number(row, "memory_utilization"),
         remark=_remark(row),
-        facts=_facts(row, vocabulary, every=every),
-        resources=_resources(row),
-        stalls=_stalls(row),
-        occupancy=_occupancy(row),
-        results=results,
-        vendor=vendor,
-        actions=actions,
-        flags=tuple(_flags(row)),
     )
 
 

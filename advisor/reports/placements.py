@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from advisor.reports import numbers
+from advisor.reports.judgement import Judgement
 from advisor.reports.layout import LABELS, PRECISIONS
 from advisor.reports.records import Ceiling, CeilingKind, Placement, Plane, Roofline, Unplaced
 from advisor.reports.rows import Row, number
 
-_LEAST_WORK_SHARE = 0.1
-_LEAST_TIME_SHARE = 0.01
 _DRAWN_MEMORY = ("dram", "l2", "l1")
 _NOMINAL = {
     "fp16": ("nominal_fp16", "vector_fp16"),
@@ -46,14 +45,19 @@ def ceilings(rows: Sequence[Row], known: Sequence[Row]) -> tuple[Ceiling, ...]:
 
 
 def rooflines(
-    rows: Sequence[Row], limits: Sequence[Ceiling], *, device: str, simulated: bool
+    rows: Sequence[Row],
+    limits: Sequence[Ceiling],
+    judgement: Judgement,
+    *,
+    device: str,
+    simulated: bool,
 ) -> tuple[Roofline, ...]:
     """Return a chart per precision that matters: by its share of the work, or of the time."""
     used = [name for name in PRECISIONS if any(number(row, f"flops_{name}") for row in rows)]
     charts = [
-        _roofline(rows, name, limits, device=device, simulated=simulated, used=used)
+        _roofline(rows, name, limits, judgement, device=device, simulated=simulated, used=used)
         for name in used
-        if _matters(rows, name)
+        if _matters(rows, name, judgement)
     ]
     return tuple(sorted(charts, key=lambda chart: _importance(rows, chart), reverse=True))
 
@@ -74,13 +78,13 @@ def plane(
     return Plane(device=device, placements=found, simulated=simulated) if found else None
 
 
-def _matters(rows: Sequence[Row], precision: str) -> bool:
+def _matters(rows: Sequence[Row], precision: str, judgement: Judgement) -> bool:
     work = sum(number(row, f"flops_{precision}") or 0.0 for row in rows)
     every = sum(number(row, "flops") or 0.0 for row in rows)
     if work <= 0:
         return False
     led = sum(number(row, "time_share") or 0.0 for row in rows if _leading(row) == precision)
-    return work >= _LEAST_WORK_SHARE * every or led >= _LEAST_TIME_SHARE
+    return work >= judgement.chart_work_share * every or led >= judgement.chart_time_share
 
 
 def _leading(row: Row) -> str | None:
@@ -94,12 +98,14 @@ def _roofline(
     rows: Sequence[Row],
     precision: str,
     limits: Sequence[Ceiling],
+    judgement: Judgement,
     *,
     device: str,
     simulated: bool,
     used: Sequence[str],
 ) -> Roofline:
-    placements = tuple(p for row in rows if (p := _placement(row, precision, limits)) is not None)
+    least = judgement.chart_work_share
+    placements = tuple(p for row in rows if (p := _placement(row, precision, limits, least)))
     shown = [c for c in limits if _belongs(c, precision, used)]
     return Roofline(
         id=precision,
@@ -123,10 +129,12 @@ def _belongs(ceiling: Ceiling, precision: str, used: Sequence[str]) -> bool:
     )
 
 
-def _placement(row: Row, precision: str, limits: Sequence[Ceiling]) -> Placement | None:
+def _placement(
+    row: Row, precision: str, limits: Sequence[Ceiling], least: float
+) -> Placement | None:
     work, duration = number(row, f"flops_{precision}"), number(row, "duration")
     every = number(row, "flops")
-    if not work or not duration or not every or work < _LEAST_WORK_SHARE * every:
+    if not work or not duration or not every or work < least * every:
         return None
     rate = work / duration
     traffic = number(row, "dram_bytes")

@@ -11,24 +11,15 @@ from advisor.reports.marks import Spot, largest, name_marks, share_spot
 from advisor.reports.records import Kernel, Plane
 from advisor.reports.roofline import stroke, x_title
 from advisor.reports.roofs import Line, segments
-from advisor.reports.scales import Frame
 
 _MARGIN = 0.08
+_RANGE = (-_MARGIN, 1.0 + _MARGIN)
 _TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
 def draw_plane(plane: Plane, kernels: Mapping[str, Kernel], size: Size) -> Drawing:
     """Return the plane at one size: memory utilisation to the right, compute upwards."""
-    frame = Frame(
-        left=size.left,
-        top=size.top,
-        width=size.inner_width,
-        height=size.inner_height,
-        x0=-_MARGIN,
-        x1=1.0 + _MARGIN,
-        y0=-_MARGIN,
-        y1=1.0 + _MARGIN,
-    )
+    frame = size.frame(_RANGE, _RANGE)
     shown = largest(plane.placements, kernels)
     spots = [share_spot(p, kernels[p.kernel_id], frame, size) for p in shown]
     diagonal = Line(style="thin", points=((0.0, 0.0), (1.0, 1.0)))

@@ -127,18 +127,9 @@ def _sheet(chart: Roofline, kernels: Mapping[str, Kernel], size: Size) -> _Sheet
     lines = roofs(chart)
     shown = largest(chart.placements, kernels)
     levels = (x for p in shown for x in (p.x, p.x_l2, p.x_l1) if x)
-    x0, x1 = log_range([*lines.extent_x, *levels] or [1.0])
-    y0, y1 = log_range([*lines.extent_y, *(p.y for p in chart.placements)] or [1e12])
-    frame = Frame(
-        left=size.left,
-        top=size.top,
-        width=size.inner_width,
-        height=size.inner_height,
-        x0=x0,
-        x1=x1,
-        y0=y0,
-        y1=y1,
-    )
+    x = log_range([*lines.extent_x, *levels] or [1.0])
+    y = log_range([*lines.extent_y, *(p.y for p in chart.placements)] or [1e12])
+    frame = size.frame(x, y)
     spots = tuple(log_spot(p, kernels[p.kernel_id], frame, size) for p in shown)
     return _Sheet(chart=chart, kernels=kernels, size=size, frame=frame, roofs=lines, spots=spots)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from advisor.reports import numbers
+from advisor.reports.judgement import Judgement
 from advisor.reports.records import Action, Figure, Verdict
 from advisor.reports.rows import Row, number, text, whole
 
@@ -16,7 +17,6 @@ _HOLDS: Mapping[str, str] = {
     "balanced": "Memory and arithmetic hold this run back alike.",
 }
 _UNDETERMINED = "What holds this run back is unknown."
-_NEAR_THE_ROOF = 0.85
 _ROOFLINE_LEVELS = (1, 2)
 
 
@@ -48,11 +48,13 @@ def totals(rows: Sequence[Row]) -> Totals:
     )
 
 
-def verdict(rows: Sequence[Row], sums: Totals, actions: Sequence[Action]) -> Verdict:
+def verdict(
+    rows: Sequence[Row], sums: Totals, actions: Sequence[Action], judgement: Judgement
+) -> Verdict:
     """Return what holds the run back, what to do first, and the key figures."""
     limiter, share = _limiter(rows, sums)
     return Verdict(
-        sentence=_sentence(limiter, sums, actions),
+        sentence=_sentence(limiter, sums, actions, judgement),
         paragraph=_paragraph(limiter, share, sums),
         figures=tuple(_figures(rows, sums, actions)),
     )
@@ -71,9 +73,11 @@ def _limiter(rows: Sequence[Row], sums: Totals) -> tuple[str | None, float]:
     return first, times[first] / sums.duration
 
 
-def _sentence(limiter: str | None, sums: Totals, actions: Sequence[Action]) -> str:
+def _sentence(
+    limiter: str | None, sums: Totals, actions: Sequence[Action], judgement: Judgement
+) -> str:
     if not actions:
-        return _nothing_to_do(limiter, sums)
+        return _nothing_to_do(limiter, sums, judgement)
     first = actions[0]
     holds = _HOLDS.get(limiter or "", _UNDETERMINED)
     title = first.title[:1].lower() + first.title[1:] if first.title[1:2].islower() else first.title
@@ -83,10 +87,10 @@ def _sentence(limiter: str | None, sums: Totals, actions: Sequence[Action]) -> s
     return f"{holds} First: {title}, {worth}."
 
 
-def _nothing_to_do(limiter: str | None, sums: Totals) -> str:
+def _nothing_to_do(limiter: str | None, sums: Totals, judgement: Judgement) -> str:
     if sums.t_sol_achievable and sums.placed:
         reached = sums.t_sol_achievable / sums.placed
-        if reached >= _NEAR_THE_ROOF:
+        if reached >= judgement.near_the_roof:
             share = numbers.share(min(1.0, reached))
             return f"At {share} of the achievable roof; nothing is worth doing."
     return f"{_HOLDS.get(limiter or '', _UNDETERMINED)} No rule offers an action worth its time."

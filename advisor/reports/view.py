@@ -17,13 +17,17 @@ from advisor.errors import UsageError
 from advisor.facts import Vocabulary
 from advisor.reports import advice, placements
 from advisor.reports.conditions import conditions
+from advisor.reports.judgement import Judgement, load_judgement
 from advisor.reports.kernels import kernel
 from advisor.reports.records import (
     Action,
     Ceiling,
+    Collect,
     Kernel,
+    Plane,
     Provenance,
     Report,
+    Roofline,
     RuleResult,
     Run,
     VendorFinding,
@@ -87,45 +91,97 @@ def build_report(
     """
     run = _run_row(connection, request.run_id)
     rows = _kernel_rows(connection, request)
-    variants = {str(row["variant_id"]): row for row in rows}
-    program = compile_program(
-        [rule for rule in rules if rule.subject is Subject.KERNEL], settings, vocabulary
-    )
-    judged = run_program(connection, program, _TABLE, key="variant_id", run_id=request.run_id)
-    evaluations = [each for each in judged if each.variant_id in variants]
-    ranked = rank(evaluations)
-    sums = totals(rows)
-    actions = advice.cards(ranked, variants, vocabulary, total=sums.duration, run_id=request.run_id)
-    said = advice.results(evaluations, ranked, rows=variants, run_id=request.run_id)
-    launches = named_launches(connection, request.run_id)
-    command = _profiled_command(run, settings.collect.program)
-    collection = collect(evaluations, launches, settings.collect, command)
+    judgement = load_judgement()
     devices, known = _devices(connection, rows)
-    limits = placements.ceilings(rows, known)
-    name = _device_name(run, devices)
-    simulated = bool(run["simulated"])
-    charts = placements.rooflines(rows, limits, device=name, simulated=simulated)
+    drawn = _drawn(run, rows, devices, known, judgement)
+    said = _said(
+        connection, run, rows, judgement, vocabulary=vocabulary, rules=rules, settings=settings
+    )
+    sums = totals(rows)
+    vendor = _vendor(connection, request.run_id)
     return Report(
         run=_run(run, rows),
-        verdict=verdict(rows, sums, actions),
+        verdict=verdict(rows, sums, said.actions, judgement),
         duration=sums.duration,
         t_sol=sums.t_sol,
         wasted_time=sums.wasted,
-        actions=actions,
-        more_actions=len(ranked) - sum(len(action.kernels) for action in actions),
-        left_alone=advice.left_alone(actions, rows, sums.duration),
-        collect=advice.to_collect(evaluations, collection),
-        conditions=conditions(run, rows, devices),
-        device=name,
-        ceilings=limits,
-        rooflines=charts,
-        plane=placements.plane(rows, charts, device=name, simulated=simulated),
-        kernels=_kernels(
-            rows, said, _vendor(connection, request.run_id), actions, vocabulary, request
-        ),
-        provenance=_provenance(connection, request, rules, limits),
+        actions=said.actions,
+        more_actions=said.more_actions,
+        left_alone=advice.left_alone(said.actions, rows, sums.duration),
+        collect=said.collect,
+        conditions=conditions(run, rows, devices, judgement),
+        device=drawn.device,
+        ceilings=drawn.ceilings,
+        rooflines=drawn.rooflines,
+        plane=drawn.plane,
+        kernels=_kernels(rows, said.results, vendor, said.actions, vocabulary, request),
+        provenance=_provenance(connection, request, rules, drawn.ceilings),
         skipped=_skipped(run),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Said:
+    """What the rules say of a run; ``results`` by variant."""
+
+    actions: tuple[Action, ...]
+    more_actions: int
+    results: Mapping[str, tuple[RuleResult, ...]]
+    collect: Collect | None
+
+
+def _said(
+    connection: duckdb.DuckDBPyConnection,
+    run: Row,
+    rows: Sequence[Row],
+    judgement: Judgement,
+    *,
+    vocabulary: Vocabulary,
+    rules: Sequence[Rule],
+    settings: Settings,
+) -> _Said:
+    run_id = str(run["run_id"])
+    variants = {str(row["variant_id"]): row for row in rows}
+    about_kernels = [rule for rule in rules if rule.subject is Subject.KERNEL]
+    program = compile_program(about_kernels, settings, vocabulary)
+    judged = run_program(connection, program, _TABLE, key="variant_id", run_id=run_id)
+    evaluations = [each for each in judged if each.variant_id in variants]
+    ranked = rank(evaluations)
+    total = totals(rows).duration
+    actions = advice.cards(ranked, variants, vocabulary, judgement, total=total, run_id=run_id)
+    launches = named_launches(connection, run_id)
+    command = _profiled_command(run, settings.collect.program)
+    collection = collect(evaluations, launches, settings.collect, command)
+    return _Said(
+        actions=actions,
+        more_actions=len(ranked) - sum(len(action.kernels) for action in actions),
+        results=advice.results(evaluations, ranked, rows=variants, run_id=run_id),
+        collect=advice.to_collect(evaluations, collection),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Drawn:
+    """What the charts show, and of which device."""
+
+    device: str
+    ceilings: tuple[Ceiling, ...]
+    rooflines: tuple[Roofline, ...]
+    plane: Plane | None
+
+
+def _drawn(
+    run: Row,
+    rows: Sequence[Row],
+    devices: Sequence[Row],
+    known: Sequence[Row],
+    judgement: Judgement,
+) -> _Drawn:
+    device, simulated = _device_name(run, devices), bool(run["simulated"])
+    limits = placements.ceilings(rows, known)
+    charts = placements.rooflines(rows, limits, judgement, device=device, simulated=simulated)
+    plane = placements.plane(rows, charts, device=device, simulated=simulated)
+    return _Drawn(device=device, ceilings=limits, rooflines=charts, plane=plane)
 
 
 def _run_row(connection: duckdb.DuckDBPyConnection, run_id: str) -> Row:

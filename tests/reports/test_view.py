@@ -66,7 +66,7 @@ def run_of(launches: Sequence[Launch], **changes: object) -> Iterator[duckdb.Duc
     run = {
         "run_id": "run",
         "content_hash": "0" * 64,
-        "name": "/home/somebody/profile.ncu-rep",
+        "name": "some/folder/profile.ncu-rep",
         "format": "ncu-rep",
         "status": "complete",
         "size": 1000,
