@@ -57,7 +57,12 @@ def load_rules(
     overrides = overrides or {}
     _check_overrides(overrides, nodes)
     rules = (
-        parse_rule(node, scopes, text_hash=_hash(node), overrides=overrides.get(rule_id, {}))
+        parse_rule(
+            node,
+            scopes,
+            text_hash=_hash(node, overrides.get(rule_id, {})),
+            overrides=overrides.get(rule_id, {}),
+        )
         for rule_id, node in sorted(nodes.items())
     )
     return tuple(rule for rule in rules if rule.enabled)
@@ -135,6 +140,9 @@ def _check_overrides(overrides: Overrides, nodes: Mapping[str, MappingNode]) -> 
             raise ConfigError(f"there is no rule {rule_id!r}", at=at, hint=hint)
 
 
-def _hash(node: MappingNode) -> str:
+def _hash(node: MappingNode, overrides: Mapping[str, Override]) -> str:
     """Return 12 hex digits over what the rule says, whichever file a part comes from."""
-    return hashlib.blake2b(repr(node.plain()).encode(), digest_size=6).hexdigest()
+    told = repr(node.plain())
+    if overrides:
+        told += repr(sorted((name, each.value, each.unit) for name, each in overrides.items()))
+    return hashlib.blake2b(told.encode(), digest_size=6).hexdigest()
