@@ -85,10 +85,10 @@ class Browser:
         self.send("Emulation.setDeviceMetricsOverride", metrics)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.send("Emulation.setEmulatedMedia", {"media": "screen", "features": [scheme]})
-        self.send("Page.navigate", {"url": "about:blank"})
+        # An address that differs in its fragment alone would load nothing.
+        self._navigate("about:blank")
         self.events.clear()
-        self.send("Page.navigate", {"url": url})
-        self._until("Page.loadEventFired")
+        self._navigate(url)
         self.evaluate("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))")
 
     def evaluate(self, script: str) -> Any:
@@ -140,9 +140,12 @@ class Browser:
         self._session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.send(f"{domain}.enable")
+        self.send("Page.setLifecycleEventsEnabled", {"enabled": True})
 
-    def _until(self, event: str) -> None:
-        while not any(seen["method"] == event for seen in self.events):
+    def _navigate(self, url: str) -> None:
+        """Go to a page and wait until that page, and none before it, has loaded."""
+        loader = self.send("Page.navigate", {"url": url})["loaderId"]
+        while not any(_has_loaded(event, loader) for event in self.events):
             self._read()
 
     def _read(self) -> dict[str, Any]:
@@ -159,6 +162,12 @@ class Browser:
         if "method" in message:
             self.events.append(message)
         return message
+
+
+def _has_loaded(event: dict[str, Any], loader: str) -> bool:
+    if event["method"] != "Page.lifecycleEvent":
+        return False
+    return event["params"]["loaderId"] == loader and event["params"]["name"] == "load"
 
 
 def _spawn(arguments: list[str], commands: int, answers: int) -> int:
