@@ -176,7 +176,12 @@ def _section(heading: str, lines: Sequence[str]) -> str:
         return ""
     wrapped = [
         textwrap.fill(
-            " ".join(line.split()), _WIDTH, initial_indent="  - ", subsequent_indent="    "
+            " ".join(line.split()),
+            _WIDTH,
+            initial_indent="  - ",
+            subsequent_indent="    ",
+            break_on_hyphens=False,
+            break_long_words=False,
         )
         for line in lines
     ]

@@ -1,0 +1,178 @@
+"""Rules and facts as configured: packs, thresholds, severities, and what is not there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from advisor.api.knowledge import check_examples, load_knowledge, show_rule
+from advisor.configuration import (
+    DEFAULTS,
+    Configuration,
+    Setting,
+    Suppression,
+    ThresholdSetting,
+)
+from advisor.errors import ConfigError, Location, RuleError
+from advisor.rules import Rule, Severity
+from tests.support.sample_rule import RULE
+
+LOADS = "memory/uncoalesced-loads"
+AT = Location(name="advisor.yaml", line=3, column=7)
+FACT = """\
+facts:
+  launches_squared: {unit: "1", formula: launch_count * launch_count, about: a, source: here}
+"""
+
+
+def thresholds(**values: tuple[float, str | None]) -> Configuration:
+    said = {n: ThresholdSetting(value=v, unit=unit, at=AT) for n, (v, unit) in values.items()}
+    return replace(DEFAULTS, thresholds={LOADS: said})
+
+
+def with_pack(folder: Path) -> Configuration:
+    return replace(DEFAULTS, rules=(Setting(value=folder, origin="advisor.yaml:1:9"),))
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return folder
+
+
+def rule(configuration: Configuration, rule_id: str = LOADS) -> Rule:
+    return next(each for each in load_knowledge(configuration).rules if each.id == rule_id)
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Rule:
+    return rule(DEFAULTS)
+
+
+def test_takes_a_threshold_in_the_unit_of_the_rule_or_in_another(shipped: Rule) -> None:
+    configuration = thresholds(wasted=(0.3, None), sector=(0.064, "kB"), idle=(25, "%"))
+    changed = rule(configuration).thresholds
+    assert {name: changed[name].value for name in shipped.thresholds} == {
+        "wasted": 0.3,
+        "sector": 64.0,
+        "idle": 0.25,
+    }
+    assert changed["wasted"].origin == "advisor.yaml:3:7"
+
+
+def test_gives_a_rule_with_another_threshold_another_hash(shipped: Rule) -> None:
+    changed = rule(thresholds(wasted=(0.3, None)))
+    assert changed.text_hash not in (
+        shipped.text_hash,
+        rule(thresholds(wasted=(0.4, None))).text_hash,
+    )
+
+
+def test_shows_a_threshold_with_its_origin() -> None:
+    page = show_rule(LOADS, thresholds(wasted=(0.3, None)))
+    assert "wasted = 0.3 (set in advisor.yaml:3:7; the rule's own rests on: uncalibrated" in page
+    assert "idle = 0.2 (uncalibrated)" in page
+
+
+@pytest.mark.parametrize(
+    ("configuration", "problem", "hint"),
+    [
+        (thresholds(waste=(0.3, None)), "no threshold 'waste'", "did you mean 'wasted'?"),
+        (thresholds(sector=(1.0, "s")), "'sector' is in B, not in s", "give it in B"),
+        (thresholds(sector=(1.0, "parsec")), "'parsec' is not a unit", ""),
+        (replace(DEFAULTS, disable={"memory/loads": AT}), "no rule 'memory/loads'", "did you mean"),
+        (
+            replace(DEFAULTS, severity={"memory/x": Setting(value="note", origin=str(AT))}),
+            "no rule 'memory/x'",
+            "",
+        ),
+        (
+            replace(
+                DEFAULTS,
+                suppress=(
+                    Suppression(
+                        rule="memory/uncoalesced-load",
+                        kernel="*",
+                        reason="r",
+                        expires=None,
+                        owner=None,
+                        at=AT,
+                    ),
+                ),
+            ),
+            "no rule 'memory/uncoalesced-load'",
+            f"did you mean {LOADS}",
+        ),
+    ],
+)
+def test_refuses_what_names_nothing_and_says_where(
+    configuration: Configuration, problem: str, hint: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_knowledge(configuration)
+    assert problem in caught.value.problem
+    assert hint in (caught.value.hint or "")
+    assert str(caught.value.at) == "advisor.yaml:3:7"
+
+
+def test_leaves_out_what_is_disabled_and_changes_severity() -> None:
+    severity = {LOADS: Setting(value="error", origin=str(AT))}
+    changed = replace(DEFAULTS, disable={"memory/l2-misses": AT}, severity=severity)
+    rules = {each.id: each for each in load_knowledge(changed).rules}
+    assert "memory/l2-misses" not in rules
+    assert rules[LOADS].severity is Severity.ERROR
+
+
+def test_reads_rules_and_facts_of_other_directories(tmp_path: Path) -> None:
+    write(tmp_path, "facts/ours.yaml", FACT)
+    text = RULE.replace(
+        "when: load_efficiency <", "when: launches_squared > 0 and load_efficiency <"
+    )
+    write(tmp_path, "sample/slow.yaml", text.replace("{load_", "{launches_squared: 4, load_"))
+    knowledge = load_knowledge(with_pack(tmp_path))
+    assert "launches_squared" in knowledge.vocabulary.facts
+    assert {"sample/slow", LOADS} <= {each.id for each in knowledge.rules}
+    checked, failures = check_examples("sample/slow", with_pack(tmp_path))
+    assert (checked, failures) == (4, [])
+
+
+def test_changes_a_shipped_rule_from_another_directory(tmp_path: Path) -> None:
+    threshold = "threshold: {wasted: {value: 0.4, source: our benchmarks}}"
+    change = f"id: {LOADS}\nextends: {LOADS}\n{threshold}\n"
+    path = write(tmp_path, f"{LOADS}.yaml", change) / f"{LOADS}.yaml"
+    configuration = with_pack(tmp_path)
+    assert rule(configuration).thresholds["wasted"].value == 0.4
+    shown = " ".join(show_rule(LOADS, configuration).split())
+    assert f"wasted = 0.4 (our benchmarks; in {path})" in shown
+
+
+def test_runs_examples_with_the_thresholds_of_the_files() -> None:
+    checked, failures = check_examples(LOADS, thresholds(wasted=(0.9, None)))
+    assert checked >= 4
+    assert failures == []
+
+
+def test_refuses_a_directory_without_rules(tmp_path: Path) -> None:
+    write(tmp_path, "slow.yaml", RULE)
+    with pytest.raises(ConfigError, match="holds neither rules nor facts") as caught:
+        load_knowledge(with_pack(tmp_path))
+    assert str(caught.value.at) == "advisor.yaml:1:9"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        ("sample/slow.yaml", RULE.replace("why: It", "wy: It"), "unknown key 'wy'"),
+        ("facts/ours.yaml", FACT.replace("launch_count *", "launch_cuont *"), "launch_cuont"),
+        ("facts/ours.yaml", FACT.replace("launches_squared", "duration"), "is a quantity"),
+        (f"{LOADS}.yaml", f"id: {LOADS}\n", f"the rule '{LOADS}' exists"),
+    ],
+)
+def test_refuses_a_pack_that_is_wrong(tmp_path: Path, name: str, text: str, problem: str) -> None:
+    with pytest.raises(RuleError) as caught:
+        load_knowledge(with_pack(write(tmp_path, name, text)))
+    assert problem in caught.value.problem
+    assert str(tmp_path / name) in str(caught.value.at)
