@@ -158,7 +158,11 @@ def calculate_measured(
             problem = f"the profile does not tell what a block of {kernel!r} takes, or on what"
             raise UsageError(problem, hint="give --cc, --threads, --registers and --shared")
         curves = _stored_curves(connection, found)
-        return tuple(_measured(row, curves.get(str(row["variant_id"]), {})) for row in known)
+        limits = {key: limits_of(key) for key in sorted(set(map(_capability, known)))}
+        return tuple(
+            _measured(limits[_capability(row)], row, curves.get(row["variant_id"], {}))
+            for row in known
+        )
 
 
 def as_json(calculation: Calculation) -> dict[str, object]:
@@ -243,8 +247,13 @@ def _calculation(limits: MultiprocessorLimits, launch: BlockShape) -> Calculatio
     )
 
 
-def _measured(row: Row, curves: Mapping[Parameter, Points]) -> Calculation:
-    limits = limits_of(f"{number(row, 'compute_capability'):.1f}")
+def _capability(row: Row) -> str:
+    return f"{row['compute_capability']:.1f}"
+
+
+def _measured(
+    limits: MultiprocessorLimits, row: Row, curves: Mapping[Parameter, Points]
+) -> Calculation:
     launch = BlockShape(
         threads=whole(row, "block_size"),
         registers=whole(row, "registers_per_thread"),
