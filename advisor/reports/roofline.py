@@ -208,13 +208,26 @@ def _edge_texts(sheet: _Sheet) -> tuple[PlacedText, ...]:
 
 
 def _remark(sheet: _Sheet) -> PlacedText | None:
-    text = "; ".join(sheet.chart.remarks)
-    x, y = sheet.frame.right - 6, sheet.frame.top + 16
-    box = text_box(x, y, text, "end")
-    if not text or not sheet.free(box):
-        return None
-    sheet.taken.append(box)
-    return PlacedText(text=text, x=x, y=y, anchor="end")
+    """Return what the chart leaves out, as much of it as fits the top edge."""
+    hidden = _hidden(sheet)
+    for words in ((*hidden, *sheet.chart.remarks), hidden):
+        text = "; ".join(words)
+        x, y = sheet.frame.right - 6, sheet.frame.top + 16
+        box = text_box(x, y, text, "end")
+        if text and sheet.free(box):
+            sheet.taken.append(box)
+            return PlacedText(text=text, x=x, y=y, anchor="end")
+    return None
+
+
+def _hidden(sheet: _Sheet) -> tuple[str, ...]:
+    """Return how many kernels have no mark for want of room, and how little time each takes."""
+    shown = {spot.kernel.id for spot in sheet.spots}
+    rest = [p.kernel_id for p in sheet.chart.placements if p.kernel_id not in shown]
+    if not rest:
+        return ()
+    longest = max(sheet.kernels[kernel_id].time_share or 0.0 for kernel_id in rest)
+    return (f"{numbers.fixed(len(rest))} more, at most {numbers.share(longest)} of time each",)
 
 
 def _listing(sheet: _Sheet) -> Listing | None:

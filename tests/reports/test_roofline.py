@@ -94,6 +94,8 @@ def test_draws_at_most_sixty_marks(report: Report) -> None:
     )
     drawn = draw_roofline(chart, {k.id: k for k in many}, SIZES[0], None)
     assert {mark.kernel_id for mark in drawn.marks} == {f"k{i}" for i in range(20, 80)}
+    assert drawn.remark is not None
+    assert drawn.remark.text.startswith("20 more, at most 40")
 
 
 def test_places_a_kernel_without_bytes_at_the_right_edge(report: Report) -> None:
