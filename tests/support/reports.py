@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,21 +16,23 @@ from advisor.facts import Mapping, load_mapping
 from advisor.hardware.matching import identify_device
 from advisor.hardware.seeding import seed_database, store_device
 from advisor.model import Launch, Session
-from advisor.readers import ncu_report
-from advisor.readers.base import ReadOptions, Source
+from advisor.readers import ReadOptions, Source, detect
 from tests.support.facts import empty_database
 
 
 @contextmanager
-def ingested(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+def ingested(
+    folder: Path, paths: Sequence[Path] | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
     """Return a database with the launches below ``folder`` and the table ``kernel_rows``.
 
-    Run ids are paths relative to the folder, variant ids the positions of launches.
+    ``paths`` names the files, all where it is not given. Run ids are paths relative to the folder,
+    variant ids the positions of launches.
     """
     mapping = load_mapping("ncu")
     with empty_database() as connection:
         seed_database(connection)
-        for path in sorted(folder.rglob("*")):
+        for path in sorted(paths or folder.rglob("*")):
             if path.is_file():
                 _ingest(connection, mapping, path, path.relative_to(folder))
         connection.execute(f"update launch set flags = {mapping.flags_sql()}")
@@ -41,7 +43,8 @@ def ingested(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 def _ingest(connection: duckdb.DuckDBPyConnection, mapping: Mapping, path: Path, run: Path) -> None:
     options = ReadOptions(keyed=frozenset(mapping.keyed))
     try:
-        records = list(ncu_report.read(Source.from_path(path), options))
+        source = Source.from_path(path)
+        records = list(detect(source).read(source, options))
     except InputError:
         return
     launches = [record for record in records if isinstance(record, Launch)]
@@ -67,5 +70,7 @@ def _ingest(connection: duckdb.DuckDBPyConnection, mapping: Mapping, path: Path,
     ]
     register_arrays(connection, "staging", mapping.stage(launches))
     shape = ", ".join(name for name in mapping.quantities.launch if name != "launch_index")
-    quantities = f"select * exclude ({shape}) rename (launch_index as row) from ({mapping.sql('staging')})"
+    quantities = (
+        f"select * exclude ({shape}) rename (launch_index as row) from ({mapping.sql('staging')})"
+    )
     insert_launches(connection, placed, quantities=quantities)

@@ -1,0 +1,122 @@
+"""The facts of a launch are the same from its report and from what was printed of it."""
+
+from __future__ import annotations
+
+import collections
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.support.reports import ingested
+
+pytestmark = [pytest.mark.real, pytest.mark.slow]
+
+Row = dict[str, object]
+
+# Six decimals of a number, of some in a unit a thousand times as large; two decimals.
+RELATIVE = {"raw-base.csv": 1e-3, "raw.csv": 1e-3, "details.csv": 1e-2, "details.txt": 1e-2}
+PERCENT = 1e-4  # difference of two percentages with two decimals
+PLAIN = 1.1e-2  # quotient of two numbers with two decimals
+SCALED_BYTES = 500.0  # half of the sixth decimal of a Gbyte
+
+# FLOP and bytes per cycle are printed with two decimals.
+PER_CYCLE = (
+    "flops", "fp32_", "fp64_", "performance", "arithmetic_intensity", "bytes_per_flop",
+    "fraction_fp", "unfused_share", "t_fp", "t_compute", "peak_l2_bandwidth",
+)  # fmt: skip
+PER_CYCLE_RELATIVE = 2e-2
+
+# Facts of counters that are ratios: all pages print these with two decimals only.
+TWO_DECIMALS = (
+    "stall_", "top_stall_share", "waves", "waves_per_sm", "tail_share", "pipe_", "active_warps",
+    "eligible_warps", "issue_slot_utilization", "sm_active_cycles", "warp_latency",
+    "predicated_threads_per_instruction", "threads_per_instruction", "divergence",
+)  # fmt: skip
+
+IDENTITY = {"run_id", "variant_id", "kernel_id", "series_id", "device_id", "kernel_name"}
+# Only a report says which counters make up a throughput, and what each opcode was executed.
+OF_REPORTS = {"limiting_unit", "t_sol_known", "t_sol_complete", "evidence_level"}
+# A page without a device's name has no ceilings that were measured on it.
+OF_REPORTS |= {"t_sol_achievable", "roof_fraction_achievable", "at_achievable_roof"}
+# Without a duration a launch is left out of totals; a peak from a percentage near zero has no
+# digits; a report's own limit may be for another carve-out of shared memory.
+OF_REPORTS |= {"launches_excluded", "peak_dram_bandwidth", "blocks_by_shared_memory"}
+# With fewer terms known, a bound is looser and says so (t_sol_known).
+OF_TERMS = {"t_sol", "roof_fraction", "wasted_time", "binding_resource", "t_compute"}
+# In the first the counters have the names of 2019, in the second all failed and print as 0.
+APART = ("Twisty/profile.nsight-cuprof-report", "profileMSDKT5.out.ncu-rep.raw.csv")
+
+
+# Facts that agreed when this was written; a new formula may add some or take a few away.
+EQUAL = {"raw-base.csv": 70_428, "raw.csv": 40_787, "details.csv": 21_800, "details.txt": 5_686}
+
+
+@dataclass
+class Tally:
+    """What came out of comparing pages of one kind."""
+
+    equal: int = 0
+    unknown: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def rows(real_data: Path) -> dict[tuple[str, str], Row]:
+    """Return every fact of every launch of the exports and of their reports, by file and launch."""
+    folder = real_data / "ncu-export"
+    exports = [path for path in folder.rglob("*") if path.is_file()]
+    reports = {
+        real_data / "ncu-rep" / path.relative_to(folder).with_name(path.name.rsplit(".", 2)[0])
+        for path in exports
+    }
+    with ingested(real_data, [*reports, *exports]) as connection:
+        result = connection.execute("select * from kernel_rows")
+        names = [column[0] for column in result.description or ()]
+        found = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+    return {(str(row["run_id"]), str(row["variant_id"])): row for row in found}
+
+
+def is_equal(kind: str, name: str, printed: object, stored: object) -> bool:
+    if isinstance(printed, bool) or not isinstance(printed, (int, float)):
+        return printed == stored
+    if not isinstance(stored, (int, float)):
+        return False
+    relative = PER_CYCLE_RELATIVE if name.startswith(PER_CYCLE) else RELATIVE[kind]
+    plain = PLAIN if name.startswith(TWO_DECIMALS) else PERCENT
+    if kind == "raw.csv" and name.endswith("_bytes"):
+        plain = SCALED_BYTES
+    return abs(printed - stored) <= relative * abs(stored) + plain
+
+
+def compare(kind: str, printed: Row, stored: Row, tally: Tally) -> None:
+    """Compare the facts that both know; what a page cannot tell is unknown, not wrong."""
+    same_terms = printed["t_sol_known"] == stored["t_sol_known"]
+    for name, value in printed.items():
+        if name in IDENTITY | OF_REPORTS or name.endswith("_source"):
+            continue
+        if name in OF_TERMS and not same_terms:
+            continue
+        if value is None:
+            tally.unknown += stored[name] is not None
+        elif is_equal(kind, name, value, stored[name]):
+            tally.equal += 1
+        else:
+            tally.wrong.append(f"{printed['run_id']}: {name}: {stored[name]!r}, {value!r}")
+
+
+def test_the_facts_of_printed_pages_are_those_of_the_report(
+    rows: dict[tuple[str, str], Row],
+) -> None:
+    tallies: dict[str, Tally] = collections.defaultdict(Tally)
+    for (run, launch), printed in rows.items():
+        folder, _, name = run.partition("/")
+        if folder == "ncu-export" and not any(apart in run for apart in APART):
+            kind = next(kind for kind in RELATIVE if name.endswith(f".{kind}"))
+            stored = rows["ncu-rep/" + name.removesuffix(f".{kind}"), launch]
+            compare(kind, printed, stored, tallies[kind])
+    for kind, tally in tallies.items():
+        print(f"\n{kind}: {tally.equal:,} facts equal, {tally.unknown:,} unknown to the page")
+    wrong = [line for tally in tallies.values() for line in tally.wrong]
+    assert not wrong, wrong[:20]
+    assert all(tallies[kind].equal > 0.9 * EQUAL[kind] for kind in RELATIVE)
