@@ -47,6 +47,8 @@ def load(source: Path | str, *, name: str | None = None) -> MappingNode:
 
 
 def _read(path: Path, name: str) -> str:
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise RuleError("not a regular file", at=Location(name=name))  # a pipe would never end
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
