@@ -62,6 +62,7 @@ def json_text(report: Report) -> str:
         "more_actions": report.more_actions,
         "left_alone": _plain(report.left_alone),
         "collect": _plain(report.collect),
+        "suppressed": _plain(report.suppressed),
         "conditions": _plain(report.conditions),
         "ceilings": _plain(report.ceilings),
         "kernels": [_kernel(kernel) for kernel in report.kernels],

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from advisor.reports.suppressed import Suppressed
+
 SCHEMA_VERSION = "1.0"
 _NAMED_KERNELS = 6
 
@@ -377,3 +379,4 @@ class Report:
     kernels: tuple[Kernel, ...]
     provenance: Provenance
     skipped: tuple[tuple[str, str], ...] = ()
+    suppressed: Suppressed | None = None

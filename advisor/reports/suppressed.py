@@ -32,6 +32,11 @@ class Suppressed:
     findings: tuple[SuppressedFinding, ...]
     expired: tuple[str, ...]
 
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Return what to say beneath the actions."""
+        return (self.sentence, *self.expired) if self.sentence else self.expired
+
 
 def suppressed(screened: Screened, rows: Mapping[str, Row]) -> Suppressed | None:
     """Return what suppressions did to a run; None where they did nothing.

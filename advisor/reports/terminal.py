@@ -82,6 +82,9 @@ def _actions(paper: Paper, report: Report) -> None:
     if report.more_actions:
         more = numbers.counted(report.more_actions, "more finding")
         paper.write(f"{more}: advisor show KERNEL")
+    if report.suppressed:
+        for sentence in report.suppressed.sentences:
+            paper.write(sentence)
     if report.collect:
         _collect(paper, report)
 
@@ -200,6 +203,9 @@ def _facts(paper: Paper, kernel: Kernel) -> None:
     label = max((len(fact.label) for fact in facts), default=10) + 2
     wide = paper.width >= _WIDE
     for fact in facts:
+        if isinstance(fact.value, str):
+            paper.row((fact.label, fact.value), (min(label, 34), 0))
+            continue
         cells = _fact(fact)
         paper.row(cells if wide else cells[:3], (min(label, 34), -11, 8, 0) if wide else _PAIR)
 

@@ -13,6 +13,7 @@ from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING
 
 from advisor import __version__
+from advisor.configuration import Suppression
 from advisor.errors import UsageError
 from advisor.facts import Vocabulary
 from advisor.reports import advice, placements
@@ -33,10 +34,12 @@ from advisor.reports.records import (
     VendorFinding,
 )
 from advisor.reports.rows import Row, fetch, number, text, whole
+from advisor.reports.suppressed import Suppressed, suppressed
 from advisor.reports.verdict import totals, verdict
 from advisor.rules import Rule, Settings, Subject, collect, named_launches, rank, rules_hash
 from advisor.rules.evaluate import run_program
 from advisor.rules.program import compile_program
+from advisor.rules.suppress import screen
 
 if TYPE_CHECKING:
     import duckdb
@@ -57,6 +60,7 @@ _KERNELS = """
     ORDER BY wasted_time DESC NULLS LAST, duration DESC NULLS LAST, variant_id
 """
 _LABELS = ("label", "configuration", "commit", "branch", "host")
+_NAMES = ("kernel_name", "short_name")
 _MOST_SKIPPED = 20
 _DEFAULT_DATABASE = "advisor.duckdb"
 
@@ -66,7 +70,7 @@ class Request:
     """What is asked: a run, perhaps only some kernels, perhaps every fact.
 
     ``kernel`` is a regular expression for names; ``database`` is named in commands;
-    ``written_at`` is in seconds since 1970.
+    ``written_at`` is in seconds since 1970, and on that day (UTC) ``suppressions`` are in force.
     """
 
     run_id: str
@@ -74,6 +78,7 @@ class Request:
     written_at: float
     kernel: str | None = None
     every_fact: bool = False
+    suppressions: tuple[Suppression, ...] = ()
 
 
 def build_report(
@@ -95,7 +100,14 @@ def build_report(
     devices, known = _devices(connection, rows)
     drawn = _drawn(run, rows, devices, known, judgement)
     said = _said(
-        connection, run, rows, judgement, vocabulary=vocabulary, rules=rules, settings=settings
+        connection,
+        request,
+        run,
+        rows,
+        judgement,
+        vocabulary=vocabulary,
+        rules=rules,
+        settings=settings,
     )
     sums = totals(rows)
     vendor = _vendor(connection, request.run_id)
@@ -117,6 +129,7 @@ def build_report(
         kernels=_kernels(rows, said.results, vendor, said.actions, vocabulary, request),
         provenance=_provenance(connection, request, rules, drawn.ceilings),
         skipped=_skipped(run),
+        suppressed=said.suppressed,
     )
 
 
@@ -128,10 +141,12 @@ class _Said:
     more_actions: int
     results: Mapping[str, tuple[RuleResult, ...]]
     collect: Collect | None
+    suppressed: Suppressed | None
 
 
 def _said(
     connection: duckdb.DuckDBPyConnection,
+    request: Request,
     run: Row,
     rows: Sequence[Row],
     judgement: Judgement,
@@ -140,12 +155,18 @@ def _said(
     rules: Sequence[Rule],
     settings: Settings,
 ) -> _Said:
-    run_id = str(run["run_id"])
+    run_id = request.run_id
     variants = {str(row["variant_id"]): row for row in rows}
     about_kernels = [rule for rule in rules if rule.subject is Subject.KERNEL]
     program = compile_program(about_kernels, settings, vocabulary)
     judged = run_program(connection, program, _TABLE, key="variant_id", run_id=run_id)
-    evaluations = [each for each in judged if each.variant_id in variants]
+    screened = screen(
+        [each for each in judged if each.variant_id in variants],
+        request.suppressions,
+        kernel_names={variant: _names(row) for variant, row in variants.items()},
+        today=datetime.fromtimestamp(request.written_at, tz=UTC).date(),
+    )
+    evaluations = screened.shown
     ranked = rank(evaluations)
     total = totals(rows).duration
     actions = advice.cards(ranked, variants, vocabulary, judgement, total=total, run_id=run_id)
@@ -157,7 +178,12 @@ def _said(
         more_actions=len(ranked) - sum(len(action.kernels) for action in actions),
         results=advice.results(evaluations, ranked, rows=variants, run_id=run_id),
         collect=advice.to_collect(evaluations, collection),
+        suppressed=suppressed(screened, variants),
     )
+
+
+def _names(row: Row) -> tuple[str, ...]:
+    return tuple(name for key in _NAMES if (name := text(row, key)) is not None)
 
 
 @dataclass(frozen=True, kw_only=True)
