@@ -53,7 +53,19 @@ def kernel_text(
         _bars(paper, kernel)
         _results(paper, kernel)
         _vendor(paper, report, kernel.vendor)
+    _suppressed(paper, report)
     return paper.text()
+
+
+def _suppressed(paper: Paper, report: Report) -> None:
+    if report.suppressed is None:
+        return
+    paper.heading("Suppressed")
+    for finding in report.suppressed.findings:
+        until = f", until {finding.expires}" if finding.expires else ""
+        paper.write(f"{finding.rule_id} for {finding.kernel}{until}: {finding.reason}")
+    for sentence in report.suppressed.expired:
+        paper.write(sentence)
 
 
 def _verdict(paper: Paper, report: Report) -> None:
