@@ -117,6 +117,7 @@ def load_report(
             written_at=time.time(),
             kernel=kernel,
             every_fact=every_fact,
+            suppressions=configuration.suppress,
         )
         return build_report(
             connection,
