@@ -162,6 +162,7 @@ def _tests() -> Schema:
                     "description": "seconds expected, after the cap: the likely ones, or each",
                     "oneOf": [number, _object(dict.fromkeys(BOUNDS, number))],
                 },
+                "assumed": _map(number, "values expected of what the rule assumes, in SI"),
                 "evidence": _text("the evidence expected, word for word"),
                 "because": _text("the guard's reason expected, word for word"),
             },

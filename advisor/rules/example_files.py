@@ -11,7 +11,7 @@ from advisor.expression import Kind, Symbol
 from advisor.rules.estimators import BOUNDS
 from advisor.rules.rule import Example, Outcome, Rule, Value
 
-EXAMPLE_KEYS = ("name", "facts", "expect", "gain", "evidence", "because")
+EXAMPLE_KEYS = ("name", "facts", "expect", "gain", "assumed", "evidence", "because")
 _PYTHON_TYPES: Mapping[Kind, tuple[type, ...]] = {
     Kind.NUMBER: (int, float),
     Kind.TEXT: (str,),
@@ -29,10 +29,10 @@ def read_examples(node: SequenceNode, symbols: Mapping[str, Symbol]) -> tuple[Ex
 
 
 def check_examples(rule: Rule, at: Location) -> None:
-    """Refuse a rule whose examples leave an outcome out.
+    """Refuse a rule whose examples leave an outcome out, or expect what it does not assume.
 
     Raises:
-        RuleError: names the outcomes that have no example.
+        RuleError: names the outcomes that have no example, or what is not assumed.
     """
     wanted = [Outcome.FIRES, Outcome.SILENT, Outcome.UNKNOWN]
     if rule.unless:
@@ -44,6 +44,10 @@ def check_examples(rule: Rule, at: Location) -> None:
     if missing:
         problem = f"the rule has no test that is {' or '.join(missing)}"
         raise RuleError(problem, at=at, hint="one test each at least")
+    for example in rule.examples:
+        if wrong := example.assumed.keys() - rule.assumes.keys():
+            problem = f"the rule assumes nothing of {min(wrong)!r}"
+            raise RuleError(problem, at=example.at, hint=f"it assumes {', '.join(rule.assumes)}")
 
 
 def _example(node: MappingNode, symbols: Mapping[str, Symbol]) -> Example:
@@ -55,6 +59,7 @@ def _example(node: MappingNode, symbols: Mapping[str, Symbol]) -> Example:
         facts={name: _value(name, value, facts, symbols) for name, value in facts.items()},
         expect=_outcome(node["expect"]),
         gain=_gain(node.get("gain")),
+        assumed=_numbers(node.get("assumed")),
         evidence=None if evidence is None else evidence.as_text(),
         because=None if because is None else because.as_text(),
         at=node.at,
@@ -93,4 +98,10 @@ def _gain(node: Node | None) -> dict[str, float]:
     if not isinstance(node, MappingNode):
         return {"likely": node.as_number()}
     node.refuse_unknown(BOUNDS)
-    return {bound: value.as_number() for bound, value in node.items()}
+    return _numbers(node)
+
+
+def _numbers(node: Node | None) -> dict[str, float]:
+    if node is None:
+        return {}
+    return {name: value.as_number() for name, value in node.as_mapping().items()}

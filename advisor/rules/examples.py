@@ -10,6 +10,7 @@ import duckdb
 
 from advisor.expression import Kind, Symbol, quote
 from advisor.facts.vocabulary import Vocabulary
+from advisor.rules.estimators import BOUNDS
 from advisor.rules.evaluate import Evaluation, run_program
 from advisor.rules.program import OUTCOMES, Program, compile_program
 from advisor.rules.rule import Example, Outcome, Rule, Subject, Value
@@ -65,21 +66,37 @@ def _results(program: Program, symbols: Mapping[str, Symbol]) -> list[ExampleRes
             (each.variant_id, each.rule.id): each
             for each in run_program(connection, program, _TABLE, key=_KEY)
         }
+        assumed = {
+            index: _assumed(connection, program, index)
+            for index in {at for at, example in cases if example.assumed}
+        }
     results = []
     for index, example in cases:
         key, rule = keys[id(example)], program.rules[index]
         outcome = OUTCOMES[found[key][index]]
         evaluation = evaluations.get((key, rule.id))
+        problems = _problems(example, outcome, evaluation)
+        if example.assumed and not problems:
+            problems = _differences("assumed", example.assumed, assumed[index][key])
         results.append(
             ExampleResult(
                 rule=rule,
                 example=example,
                 outcome=outcome,
                 evaluation=evaluation,
-                problems=tuple(_problems(example, outcome, evaluation)),
+                problems=tuple(problems),
             )
         )
     return results
+
+
+def _assumed(
+    connection: duckdb.DuckDBPyConnection, program: Program, index: int
+) -> dict[str, dict[str, float | None]]:
+    """Return what a rule assumes, by example and quantity; NULL is None."""
+    names = list(program.rules[index].assumes)
+    rows = connection.execute(program.assumptions(_TABLE, _KEY, index)).fetchall()
+    return {row[0]: dict(zip(names, row[1:], strict=True)) for row in rows}
 
 
 def _fill(
@@ -121,16 +138,23 @@ def _gain_problems(expected: Mapping[str, float], evaluation: Evaluation) -> lis
         return []
     if evaluation.gain is None:
         return ["expected a gain, found none"]
-    found = {
-        "low": evaluation.gain.low,
-        "likely": evaluation.gain.likely,
-        "high": evaluation.gain.high,
-    }
-    return [
-        f"expected {bound} gain {value:.6g} s, found {found[bound]:.6g} s"
-        for bound, value in expected.items()
-        if not math.isclose(value, found[bound], rel_tol=TOLERANCE, abs_tol=1e-12)
-    ]
+    found = {bound: getattr(evaluation.gain, bound) for bound in BOUNDS}
+    return _differences("gain", expected, found, " s")
+
+
+def _differences(
+    what: str,
+    expected: Mapping[str, float],
+    found: Mapping[str, float | None],
+    unit: str = "",
+) -> list[str]:
+    problems = []
+    for name, value in expected.items():
+        came = found.get(name)
+        if came is None or not math.isclose(value, came, rel_tol=TOLERANCE, abs_tol=1e-12):
+            shown = "nothing" if came is None else f"{came:.6g}{unit}"
+            problems.append(f"expected {name} {what} {value:.6g}{unit}, found {shown}")
+    return problems
 
 
 def _plain(text: str) -> str:

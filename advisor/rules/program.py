@@ -64,6 +64,13 @@ class Program:
             layers += written.layers
         return " ".join(("SELECT", ", ".join(parts), f"FROM ({layered(table, layers)})"))
 
+    def assumptions(self, table: str, key: str, index: int) -> str:
+        """Return a SELECT: ``key``, then what a rule assumes, under the names of the quantities."""
+        rule = self.rules[index]
+        columns = _with(rule.thresholds, quote)
+        parts = [f"{each.sql(columns)} AS {quote(name)}" for name, each in rule.assumes.items()]
+        return " ".join(("SELECT", ", ".join((quote(key), *parts)), "FROM", table))
+
 
 def factor_column(number: int) -> str:
     """Return the name of the column that says whether a confidence factor holds."""

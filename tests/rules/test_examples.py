@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 
+from advisor.errors import RuleError
 from advisor.facts import Vocabulary, load_vocabulary
 from advisor.rules import (
     ExampleResult,
@@ -64,3 +65,38 @@ def test_compares_gain_and_evidence(
         "expected likely gain 0.4 s, found 0.5 s",
         "expected evidence 'none', found '50 % used in 1.00 s'",
     )
+
+
+ASSUMING = RULE.replace("evidence:", "assumes: {l1_bytes: l1_bytes * (1 - wasted)}\nevidence:")
+
+
+def _assuming(expected: str) -> str:
+    return ASSUMING.replace(
+        "duration: 1.0}\n    expect: fires\n",
+        f"duration: 1.0, l1_bytes: 10}}\n    expect: fires\n    assumed: {{{expected}}}\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("expected", "problems"),
+    [
+        # 10 B less a fifth, which is the threshold `wasted`.
+        ("l1_bytes: 8", ()),
+        ("l1_bytes: 9", ("expected l1_bytes assumed 9, found 8",)),
+    ],
+)
+def test_compares_what_a_rule_assumes(
+    expected: str,
+    problems: tuple[str, ...],
+    load_rule: Load,
+    vocabulary: Vocabulary,
+    settings: Settings,
+) -> None:
+    result = _bent(_assuming(expected), load_rule, vocabulary, settings)
+    assert result.problems == problems
+
+
+def test_refuses_to_compare_what_a_rule_does_not_assume(load_rule: Load) -> None:
+    with pytest.raises(RuleError, match="assumes nothing of 'l2_bytes'") as caught:
+        load_rule(_assuming("l2_bytes: 8"))
+    assert caught.value.hint == "it assumes l1_bytes"
