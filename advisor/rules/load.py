@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -65,7 +66,9 @@ def load_rules(
         )
         for rule_id, node in sorted(nodes.items())
     )
-    return tuple(rule for rule in rules if rule.enabled)
+    return tuple(
+        replace(rule, is_state=rule.id in settings.states) for rule in rules if rule.enabled
+    )
 
 
 def rule_paths(directory: Path) -> Iterator[Path]:

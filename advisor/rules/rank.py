@@ -1,7 +1,8 @@
 """From findings to actions: one per cause and kernel, in order of the seconds they likely save.
 
 Findings of one kernel with the same mechanism are symptoms of one cause: the best becomes the
-action, the others stand beside it. What the actions of a kernel promise together never exceeds what
+action, the others stand beside it, and so do rules that only describe a state which the causes
+explain. What the actions of a kernel promise together never exceeds what
 that kernel could save at most, so a later one is cut at what the earlier ones left.
 """
 
@@ -25,7 +26,8 @@ class Action:
     ``gain`` is what it saves once the actions ``after`` (rule ids, of the same subject) are done;
     those are named only where they took something away. ``also`` are findings of the same cause.
     ``overtaken`` are findings of other causes to which the actions for this subject leave nothing
-    to win; they stand beside the first one. ``position`` counts from 1 over the run.
+    to win, and states that they explain; they stand beside the first one. ``position`` counts from
+    1 over the run.
     """
 
     evaluation: Evaluation
@@ -54,9 +56,11 @@ def rank(evaluations: Iterable[Evaluation]) -> list[Action]:
 
 def _of_subject(findings: Sequence[Evaluation]) -> list[Action]:
     """Return the actions of one subject, cut one after the other."""
+    explained = _explained(findings)
     causes: dict[str, list[Evaluation]] = defaultdict(list)
     for finding in sorted(findings, key=lambda each: _order(each, each.expected)):
-        causes[finding.rule.mechanism].append(finding)
+        if finding not in explained:
+            causes[finding.rule.mechanism].append(finding)
     gaining = [first for first, *_ in causes.values() if first.gain is not None]
     left = max((each.cap for each in gaining if each.cap is not None), default=0.0)
     left_likely = max((e.cap_likely for e in gaining if e.cap_likely is not None), default=0.0)
@@ -81,9 +85,30 @@ def _of_subject(findings: Sequence[Evaluation]) -> list[Action]:
         if gain is not None:
             done.append(first.rule.id)
             left, left_likely = left - gain.likely, left_likely - gain.likely
-    if overtaken:
-        actions[0] = replace(actions[0], overtaken=tuple(overtaken))
+    beside = (*overtaken, *explained)
+    if beside:
+        actions[0] = replace(actions[0], overtaken=beside)
     return actions
+
+
+def _explained(findings: Sequence[Evaluation]) -> list[Evaluation]:
+    """Return the states that the causes found for the same subject explain.
+
+    A cause is what promises time or says that there is none to win. It explains a state that promises
+    nothing; one that promises time only where the causes together promise as much.
+    """
+    causes = [each for each in findings if _is_cause(each)]
+    if not causes:
+        return []
+    won = sum(each.gain.likely for each in causes if each.gain is not None)
+    states = [each for each in findings if each.rule.is_state]
+    return [each for each in states if each.gain is None or each.gain.likely <= won]
+
+
+def _is_cause(finding: Evaluation) -> bool:
+    if finding.rule.is_state:
+        return False
+    return finding.rule.gain is None or (finding.gain is not None and finding.gain.likely > 0)
 
 
 def _within(gain: Seconds, left: float, left_likely: float) -> Seconds:

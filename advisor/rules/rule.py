@@ -150,7 +150,10 @@ class Example:
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """One rule file, checked and compiled."""
+    """One rule file, checked and compiled.
+
+    ``is_state`` marks what describes a kernel without naming a cause.
+    """
 
     id: str
     title: str
@@ -172,6 +175,7 @@ class Rule:
     references: tuple[str, ...]
     examples: tuple[Example, ...]
     enabled: bool = True
+    is_state: bool = False
     text_hash: str
     at: Location
 

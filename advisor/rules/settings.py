@@ -15,6 +15,8 @@ from advisor.rules.run_facts import RunFacts, load_run_facts
 from advisor.rules.templates import Wording
 from advisor.rules.thresholds import in_scope, read_thresholds
 
+_KEYS = ("threshold", "floor", "confidence", "guards", "states", "collect")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Factor:
@@ -64,7 +66,8 @@ class CollectSettings:
 class Settings:
     """The whole file; ``floor`` and ``floor_achievable`` are the least times in seconds.
 
-    ``run`` are the facts of runs, from a file of their own.
+    ``states`` are ids of rules that name no cause; ``run`` are the facts of runs, from a file of
+    their own.
     """
 
     thresholds: Mapping[str, Threshold]
@@ -74,6 +77,7 @@ class Settings:
     unchecked_factor: float
     uncalibrated_factor: float
     guards: tuple[SharedGuard, ...]
+    states: frozenset[str]
     collect: CollectSettings
     run: RunFacts
 
@@ -92,7 +96,7 @@ def load_settings(symbols: Mapping[str, Symbol], path: Path | None = None) -> Se
         RuleError: something in the file is wrong; with its place.
     """
     document = load(path or data_dir("rules") / "evaluation.yaml")
-    document.refuse_unknown(("threshold", "floor", "confidence", "guards", "collect"))
+    document.refuse_unknown(_KEYS)
     thresholds = read_thresholds(document.get("threshold"), symbols, {})
     scope = in_scope(symbols, thresholds)
     floor = document.mapping("floor")
@@ -107,6 +111,7 @@ def load_settings(symbols: Mapping[str, Symbol], path: Path | None = None) -> Se
         unchecked_factor=confidence.mapping("unchecked_guard").number("factor"),
         uncalibrated_factor=confidence.mapping("uncalibrated_gain").number("factor"),
         guards=tuple(_guard(n.as_mapping(), symbols) for n in document.sequence("guards")),
+        states=frozenset(document.sequence("states").texts()),
         collect=_collect(document.mapping("collect")),
         run=load_run_facts(symbols),
     )
