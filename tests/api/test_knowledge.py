@@ -14,6 +14,7 @@ from advisor.configuration import (
     Setting,
     Suppression,
     ThresholdSetting,
+    load_configuration,
 )
 from advisor.errors import ConfigError, Location, RuleError
 from advisor.rules import Rule, Severity
@@ -176,3 +177,17 @@ def test_refuses_a_pack_that_is_wrong(tmp_path: Path, name: str, text: str, prob
         load_knowledge(with_pack(write(tmp_path, name, text)))
     assert problem in caught.value.problem
     assert str(tmp_path / name) in str(caught.value.at)
+
+
+def test_takes_the_example_of_the_documentation(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")
+    text = page.split("```yaml\n")[1].split("```")[0]
+    write(tmp_path, "advisor.yaml", text)
+    write(tmp_path / "perf" / "rules", "facts/ours.yaml", FACT)
+    found = load_configuration(
+        directory=tmp_path, environment={"XDG_CONFIG_HOME": str(tmp_path / "home")}
+    )
+    rules = {each.id: each for each in load_knowledge(found).rules}
+    assert rules[LOADS].thresholds["idle"].value == 0.25
+    assert rules["launch/partial-warp"].severity is Severity.NOTE
+    assert "scheduling/wait" not in rules

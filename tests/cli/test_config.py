@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -147,3 +147,44 @@ def test_writes_reports_in_the_configured_format(filled: Run, project: Path) -> 
     (project / "advisor.yaml").write_text("report: {format: json}")
     assert json.loads(filled("report").out)["schema_version"]
     assert filled("report", "--markdown").out.startswith("#")
+
+
+def test_keeps_a_suppressed_finding_off_the_report_until_it_expires(
+    filled: Run, project: Path
+) -> None:
+    def report() -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(filled("report", "--format", "json").out)
+        return found
+
+    def suppress(expires: str) -> None:
+        entry = f"{{rule: {rule}, reason: by design, expires: {expires}}}"
+        (project / "advisor.yaml").write_text(f"suppress: [{entry}]")
+
+    stored = "select count(*) as n from findings where outcome = 'fires'"
+    before, count = report(), filled("query", stored).out
+    rule = before["actions"][0]["rule_id"]
+    kernels = [
+        kernel["id"]
+        for kernel in before["kernels"]
+        for finding in kernel["findings"]
+        if (finding["rule_id"], finding["outcome"]) == (rule, "fires")
+    ]
+
+    suppress("2999-12-31")
+    after = report()
+    assert rule not in {action["rule_id"] for action in after["actions"]}
+    said = after["suppressed"]
+    assert sorted(each["kernel_id"] for each in said["findings"]) == sorted(kernels)
+    assert {each["rule_id"] for each in said["findings"]} == {rule}
+    assert f"{len(kernels)} finding" in said["sentence"]
+    assert said["sentence"].endswith(" 2999-12-31).")
+    assert said["expired"] == []
+    assert said["sentence"] in " ".join(filled("report").out.split())
+    assert filled("query", stored).out == count
+
+    suppress("2001-01-01")
+    again = report()
+    assert again["actions"] == before["actions"]
+    assert again["suppressed"]["findings"] == []
+    (sentence,) = again["suppressed"]["expired"]
+    assert sentence.startswith(f"The suppression of {rule} for * expired on 2001-01-01")
