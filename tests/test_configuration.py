@@ -221,6 +221,10 @@ def test_refuses_what_is_wrong_and_says_where(
         ("[tool.advisor]\n\nwiat = 3\n", ":3:1", "unknown key 'wiat'"),
         ("[tool.advisor]\nwait = 'soon'\n", ":2:1", "expected a number"),
         ("[tool.advisor]\nwait = = 1\n", ":2:8", "not TOML"),
+        ("[tool.advisor]\nwait = nan\n", ":2:1", "expected a number, found the text 'nan'"),
+        ("[tool.advisor]\nwait = 2026-01-01\n", ":2:1", "expected a number"),
+        ("[tool]\nadvisor = 3\n", ":2:1", "expected a mapping"),
+        (f"[tool.advisor]\nrules = {'[' * 100_000}", "", "nested too deep"),
         ("[tool]\nadvisor.report.format = 'pdf'\n", ":2:1", "expected 'text' or"),
         (
             '[[tool.advisor.suppress]]\nrule = "a/x"\nreason = "y"\n'
@@ -239,6 +243,11 @@ def test_refuses_what_is_wrong_in_toml_and_says_where(
         load(project)
     assert problem in caught.value.problem
     assert str(caught.value.at) == f"{path}{place}"
+
+
+def test_passes_over_a_file_that_configures_other_tools(project: Path) -> None:
+    (project / "pyproject.toml").write_text("tool = 3  # not that of advisor\n")
+    assert load(project) == DEFAULTS
 
 
 def test_refuses_two_files_in_one_directory(project: Path) -> None:

@@ -6,6 +6,7 @@ placed at its key, and what stands within an inline table or list at the key of 
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Iterator
@@ -44,7 +45,7 @@ def load_table(path: Path) -> MappingNode | None:
         text = data.decode("utf-8")
         if _TABLE[-1] not in text:
             return None
-        table = tomllib.loads(text).get(_TABLE[0], {}).get(_TABLE[1])
+        tools = tomllib.loads(text).get(_TABLE[0])
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror}", at=Location(name=name)) from error
     except UnicodeDecodeError as error:
@@ -52,6 +53,9 @@ def load_table(path: Path) -> MappingNode | None:
         raise ConfigError("not UTF-8 text", at=at) from error
     except tomllib.TOMLDecodeError as error:
         raise _not_toml(error, name) from error
+    except RecursionError as error:
+        raise ConfigError("nested too deep", at=Location(name=name)) from error
+    table = tools.get(_TABLE[1]) if isinstance(tools, dict) else None
     if table is None:
         return None
     places = {(): Location(name=name), **dict(_places(text, name))}
@@ -101,7 +105,7 @@ def _node(value: object, key: Key, places: Places) -> Node:
     if isinstance(value, list):
         items = (_node(item, (*key, number), places) for number, item in enumerate(value))
         return SequenceNode(at=at, nodes=tuple(items))
-    if isinstance(value, str | bool | int | float):
+    if isinstance(value, str | bool | int) or (isinstance(value, float) and math.isfinite(value)):
         return ScalarNode(at=at, text=str(value), value=value)
     text = value.isoformat() if isinstance(value, date) else str(value)
     return ScalarNode(at=at, text=text, value=text)
