@@ -89,6 +89,7 @@ class Writer:
             yield _ingested(profile, each, len(profiles))
 
     def _stored(self, profiles: Sequence[Profile]) -> list[Stored]:
+        self._knowledge.prepare({profile.reader.COUNTERS for profile in profiles})
         with open_for_writing(self._database, self._wait) as connection:
             connection.execute("SET threads = 1")  # each thread holds blocks of every column
             seed_database(connection)

@@ -138,7 +138,14 @@ def create(path: Path) -> None:
             made = Path(folder) / "new.duckdb"
             with duckdb.connect(str(made), config=dict(ALONE)) as connection:
                 schema.migrate(connection, path)
+                connection.execute("CHECKPOINT")  # closing would do it, and hide that it failed
             put(made, path)
+    except _FAILURES as error:
+        raise DatabaseError(
+            f"cannot be made: {_first_line(error)}",
+            at=Location(name=str(path)),
+            hint="see that the disk has room, then repeat it",
+        ) from error
     except OSError as error:
         raise DatabaseError(
             f"cannot be made: {error.strerror}",

@@ -102,6 +102,7 @@ def _copy(connection: duckdb.DuckDBPyConnection, path: Path, to: Path | None) ->
             connection.execute(f"ATTACH {_literal(str(made))} AS backup_copy (READ_WRITE)")
             try:
                 connection.execute(f"COPY FROM DATABASE {quoted(source[0])} TO backup_copy")
+                connection.execute("CHECKPOINT backup_copy")
             finally:
                 connection.execute("DETACH backup_copy")
             put(made, to)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -31,6 +31,12 @@ class Knowledge:
         if profiler not in self._mappings:
             self._mappings[profiler] = load_mapping(profiler)
         return self._mappings[profiler]
+
+    def prepare(self, profilers: Iterable[str]) -> None:
+        """Load what storing profiles needs: it takes a while, and nobody should wait for it."""
+        for profiler in profilers:
+            self.mapping(profiler)
+        _ = self.compiled, self.devices
 
     @cached_property
     def compiled(self) -> Compiled:

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+Start = Callable[..., "subprocess.Popen[str]"]
+WholeRuns = Callable[[Path], set[str]]
+
+
+def finish(processes: list[subprocess.Popen[str]]) -> list[str]:
+    """Return what the processes printed, once all of them ended well."""
+    printed = [process.communicate(timeout=240) for process in processes]
+    codes = [process.returncode for process in processes]
+    assert codes == [0] * len(processes), [err for _, err in printed]
+    return [out for out, _ in printed]
+
+
+def test_many_ingest_at_once_and_nothing_is_lost_or_stored_twice(
+    database: Path, profiles: list[Path], start: Start, whole_runs: WholeRuns
+) -> None:
+    """Three processes, each with two files, of which its neighbour has one as well."""
+    processes = [start(database, "ingest", *profiles[n : n + 2]) for n in range(3)]
+    while any(process.poll() is None for process in processes):
+        whole_runs(database)  # a reader meets whole runs at any moment
+    lines = [line for out in finish(processes) for line in out.splitlines()]
+    new = [line.split()[1] for line in lines if line.startswith("new ")]
+    assert len(new) == len(set(new)) == 4
+    assert whole_runs(database) == set(new)
+
+
+def test_many_spool_while_one_merges(
+    database: Path, profiles: list[Path], start: Start, tmp_path: Path, whole_runs: WholeRuns
+) -> None:
+    spool = tmp_path / "spool"
+    spool.mkdir()
+    spoolers = [start(database, "ingest", *profiles[n : n + 3], "--spool", spool) for n in range(4)]
+    while any(process.poll() is None for process in spoolers):
+        finish([start(database, "db", "merge", spool)])
+    finish(spoolers)
+    finish([start(database, "db", "merge", spool)])
+    (again,) = finish([start(database, "db", "merge", spool)])
+    assert again.endswith("6 already known\n")
+    assert len(whole_runs(database)) == 6
