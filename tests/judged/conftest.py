@@ -1,7 +1,9 @@
-"""Kernels of the judged reports, as the tool sees them."""
+"""Kernels of the judged reports and of a simulated night, as the tool sees them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +12,36 @@ import yaml
 
 from advisor.api.profiles import Labels, ingest_paths
 from advisor.api.querying import run_query
+from advisor.database.connect import open_for_reading
+from advisor.facts import load_vocabulary
+from advisor.facts.view import create_views
+from advisor.rules import Action, Outcome, load_rules, load_settings, rank
+from advisor.rules.evaluate import compile_rules, evaluate_runs
+from seed.simulation.generate import RUNS
+from tests.support.advice import Advised
 
 JUDGED = Path(__file__).parents[2] / "docs" / "judged"
 QUERY = """
     select runs.name as report, launch_index, limiter, limiting_unit, roofline_bound
     from launches join runs using (run_id) join kernels using (run_id, variant_id)
 """
+LAUNCHES = "select name, launch_index, variant_id, run_id from launches join runs using (run_id)"
+KERNELS = "select short_name, run_id, variant_id from kernels"
+
+
+def judged(name: str) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = yaml.safe_load((JUDGED / f"{name}.yaml").read_text("utf-8"))[
+        "judged"
+    ]
+    return entries
+
+
+def _ingested(paths: Iterable[Path], folder: Path) -> str:
+    database = str(folder / "judged.duckdb")
+    wanted = sorted({str(path) for path in paths})
+    results = list(ingest_paths(database, wanted, labels=Labels(), wait=0))
+    assert [result.status for result in results] == ["new"] * len(wanted)
+    return database
 
 
 @pytest.fixture(scope="session")
@@ -23,15 +49,74 @@ def limiters(
     real_data: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[tuple[str, int], dict[str, Any]]:
     """Return what the tool says limits each launch of the reports in limiter.yaml."""
-    judged = yaml.safe_load((JUDGED / "limiter.yaml").read_text(encoding="utf-8"))["judged"]
     folder = real_data / "ncu-rep"
-    paths = sorted({str(folder / entry["report"]) for entry in judged})
-    database = str(tmp_path_factory.mktemp("judged") / "judged.duckdb")
-    results = list(ingest_paths(database, paths, labels=Labels(), wait=0))
-    assert [result.status for result in results] == ["new"] * len(paths)
+    paths = (folder / entry["report"] for entry in judged("limiter"))
+    database = _ingested(paths, tmp_path_factory.mktemp("limiters"))
     with run_query(database, QUERY, wait=0) as answer:
         rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
     return {
         (str(Path(row["report"]).relative_to(folder)), int(row["launch_index"])): row
         for row in rows
     }
+
+
+@cache
+def _advised(database: str) -> dict[tuple[str, str], Advised]:
+    """Return what the rules say of every kernel of a database, by run and variant."""
+    vocabulary = load_vocabulary()
+    settings = load_settings(vocabulary.symbols)
+    rules = load_rules(vocabulary, settings=settings)
+    compiled = compile_rules(rules, vocabulary=vocabulary, settings=settings)
+    with open_for_reading(database, wait=0) as connection:
+        create_views(connection, vocabulary)
+        found = connection.execute("select run_id, variant_id from kernels").fetchall()
+        runs = sorted({run_id for run_id, _ in found})
+        evaluations = evaluate_runs(connection, compiled, runs, settings=settings)
+    return {
+        (run_id, variant_id): _of(
+            rank(each for each in evaluations[run_id] if each.variant_id == variant_id)
+        )
+        for run_id, variant_id in found
+    }
+
+
+def _of(actions: list[Action]) -> Advised:
+    said = [
+        each
+        for action in actions
+        for each in (action.evaluation, *action.also, *action.overtaken)
+        if each.outcome is Outcome.FIRES
+    ]
+    return Advised(
+        first=actions[0].evaluation.rule.id if actions else None,
+        fired={each.rule.id: each.rule.severity.value for each in said},
+    )
+
+
+@pytest.fixture(scope="session")
+def advice(
+    real_data: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[tuple[str, int], Advised]:
+    """Return the advice for each launch of the reports in advice.yaml and stop.yaml."""
+    folder = real_data / "ncu-rep"
+    entries = [*judged("advice"), *judged("stop")]
+    database = _ingested(
+        (folder / entry["report"] for entry in entries), tmp_path_factory.mktemp("advice")
+    )
+    with run_query(database, LAUNCHES, wait=0) as answer:
+        rows = list(answer.rows)
+    found = _advised(database)
+    return {
+        (str(Path(name).relative_to(folder)), int(index)): found[run_id, variant_id]
+        for name, index, variant_id, run_id in rows
+    }
+
+
+@pytest.fixture(scope="session")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Advised]:
+    """Return the advice for each kernel of the first simulated night."""
+    database = _ingested([RUNS / "night-01.ncu-rep"], tmp_path_factory.mktemp("night"))
+    with run_query(database, KERNELS, wait=0) as answer:
+        rows = list(answer.rows)
+    found = _advised(database)
+    return {name: found[run_id, variant_id] for name, run_id, variant_id in rows}
