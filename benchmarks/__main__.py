@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import ingest, rules, startup
+from benchmarks import ingest, rules, startup, store
 from benchmarks.measure import show
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 BENCHMARKS: dict[str, tuple[str, Callable[[Path], list[Line]]]] = {
     "startup": ("Start-up and reports", startup.run),
     "ingest": ("Ingest", ingest.run),
+    "store": ("Store", store.run),
     "rules": ("Rules", rules.run),
 }
 
