@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import random
 import signal
 import subprocess
 import time
@@ -10,6 +12,8 @@ import pytest
 
 from advisor.api.profiles import Labels, ingest_paths
 from advisor.api.spooling import merge_spool, spool_paths
+from advisor.database import write
+from advisor.database.connect import open_for_writing
 
 Start = Callable[..., "subprocess.Popen[str]"]
 WholeRuns = Callable[[Path], set[str]]
@@ -43,6 +47,26 @@ def test_a_killed_ingest_leaves_whole_runs_and_loses_none_it_told_of(
     results = list(ingest_paths(str(database), list(map(str, profiles)), labels=Labels(), wait=10))
     assert {result.status for result in results} <= {"new", "known"}
     assert whole_runs(database) == {result.run_id for result in results}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("ADVISOR_SLOW" not in os.environ, reason="ADVISOR_SLOW is not set")
+def test_fifty_kills_at_random_moments(
+    database: Path, profiles: list[Path], start: Start, tmp_path: Path, whole_runs: WholeRuns
+) -> None:
+    """Ingest and merge take turns on one database that is only ever killed."""
+    spool = tmp_path / "spool"
+    list(spool_paths(str(spool), list(map(str, profiles)), labels=Labels()))
+    commands: list[tuple[object, ...]] = [("ingest", *profiles), ("db", "merge", spool)]
+    moments, told = random.Random(1), set[str]()
+    for number in range(50):
+        with open_for_writing(database) as connection:  # make room for more to be stored
+            for run_id in told if number % 5 == 0 else ():
+                write.remove_run(connection, run_id)
+        told = told if number % 5 else set()
+        process = start(database, *commands[number % 2])
+        told |= acknowledged(kill_after(process, moments.uniform(0.2, 4)))
+        assert told <= whole_runs(database)
 
 
 @pytest.mark.parametrize("seconds", [1.2, 2.5])
