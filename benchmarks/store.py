@@ -20,7 +20,7 @@ from advisor.database import ids, write
 from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.database.launches import insert_launches
 from advisor.database.rows import KernelRow, PlacedLaunch, RunRow, SeriesRow
-from advisor.facts import Mapping
+from advisor.facts.mapping import Mapping
 from advisor.model import Launch
 from benchmarks.measure import Line
 

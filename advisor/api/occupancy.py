@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from advisor.database.connect import open_for_reading
 from advisor.database.read import find_run
 from advisor.errors import UsageError
-from advisor.facts import create_views, load_mapping, load_vocabulary
+from advisor.facts import create_views, load_vocabulary
+from advisor.facts.mapping import load_mapping
 from advisor.hardware.occupancy import (
     BlockShape,
     MultiprocessorLimits,

@@ -13,7 +13,7 @@ from advisor.api.knowledge import load_knowledge
 from advisor.api.storing import Ingested, Writer
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import InputError, Location
-from advisor.ingest import Labels, Profile, content_hash
+from advisor.ingest.records import Labels, Profile, content_hash
 from advisor.readers import Source, detect, looks_like_profile
 from advisor.readers.archives import plain_sources
 

@@ -29,7 +29,9 @@ from advisor.configuration import DEFAULTS, Configuration
 from advisor.database import ids
 from advisor.database.connect import put
 from advisor.errors import DatabaseError, InputError, Location
-from advisor.ingest import Knowledge, Labels, Profile, check_profile
+from advisor.ingest.knowledge import Knowledge
+from advisor.ingest.records import Labels, Profile
+from advisor.ingest.store import check_profile
 from advisor.readers import Source, detect
 
 SUFFIX = ".bundle"

@@ -12,7 +12,9 @@ from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.errors import InputError
 from advisor.facts import create_views
 from advisor.hardware import seed_database
-from advisor.ingest import Knowledge, Profile, Stored, store_profiles
+from advisor.ingest.knowledge import Knowledge
+from advisor.ingest.records import Profile, Stored
+from advisor.ingest.store import store_profiles
 from advisor.model import Skipped
 
 _MOST = 32  # profiles in one transaction

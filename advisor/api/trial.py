@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from advisor.api.knowledge import load_knowledge
 from advisor.api.profiles import read_profiles
 from advisor.api.storing import Ingested, Writer, stored_runs
-from advisor.database.arrays import quoted
 from advisor.database.connect import open_for_reading
-from advisor.ingest import Labels, Profile
+from advisor.database.records import quoted
+from advisor.ingest.records import Labels, Profile
 
 if TYPE_CHECKING:
     import duckdb

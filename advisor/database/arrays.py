@@ -9,6 +9,8 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from advisor.database.records import quoted
+
 Array = NDArray[Any]
 
 
@@ -68,11 +70,6 @@ def objects(values: Sequence[object]) -> NDArray[np.object_]:
 def numbers(values: Sequence[float | None]) -> NDArray[np.float64]:
     """Return ``values`` as doubles, ``None`` as NaN."""
     return np.array(values, dtype=np.float64)
-
-
-def quoted(name: str) -> str:
-    """Return ``name`` as an SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _array(values: list[Any]) -> Array:

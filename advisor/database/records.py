@@ -12,8 +12,6 @@ from typing import Literal
 
 import duckdb
 
-from advisor.database.arrays import quoted
-
 
 def insert_records(
     connection: duckdb.DuckDBPyConnection,
@@ -42,3 +40,8 @@ def insert_records(
     statement = (verb, quoted(table), "BY NAME SELECT record.* FROM (", rows, ")")
     conflict = "ON CONFLICT DO NOTHING" if known == "keep" else ""
     connection.execute(" ".join((*statement, conflict)), [document])
+
+
+def quoted(name: str) -> str:
+    """Return ``name`` as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'

@@ -10,8 +10,8 @@ from pathlib import Path
 import duckdb
 
 from advisor.database import schema
-from advisor.database.arrays import quoted
 from advisor.database.connect import DEFAULT_WAIT, opened, put
+from advisor.database.records import quoted
 from advisor.errors import DatabaseError, Location
 
 

@@ -1,15 +1,9 @@
-"""From counters to quantities to facts: YAML compiled to SQL, and the views made of it."""
+"""From counters to quantities to facts: YAML compiled to SQL, and the views made of it.
 
-from advisor.facts.mapping import Mapping, load_mapping, quantity_rows
+``mapping`` turns counters into quantities; it is not imported here, for only ingest needs it.
+"""
+
 from advisor.facts.view import create_views
 from advisor.facts.vocabulary import Fact, Vocabulary, load_vocabulary
 
-__all__ = [
-    "Fact",
-    "Mapping",
-    "Vocabulary",
-    "create_views",
-    "load_mapping",
-    "load_vocabulary",
-    "quantity_rows",
-]
+__all__ = ["Fact", "Vocabulary", "create_views", "load_vocabulary"]

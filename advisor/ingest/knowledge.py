@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from advisor.facts import Mapping, Vocabulary, load_mapping
-from advisor.hardware import DeviceSpec, load_devices
+from advisor.facts import Vocabulary
 from advisor.rules.evaluate import Compiled, compile_rules
 from advisor.rules.rule import Rule
 from advisor.rules.settings import Settings
+
+if TYPE_CHECKING:
+    from advisor.facts.mapping import Mapping
+    from advisor.hardware import DeviceSpec
 
 
 @dataclass(kw_only=True)
@@ -28,6 +32,8 @@ class Knowledge:
         Raises:
             RuleError: a file of ``rules/counters`` is wrong; with its place.
         """
+        from advisor.facts.mapping import load_mapping
+
         if profiler not in self._mappings:
             self._mappings[profiler] = load_mapping(profiler)
         return self._mappings[profiler]
@@ -46,4 +52,6 @@ class Knowledge:
     @cached_property
     def devices(self) -> tuple[DeviceSpec, ...]:
         """The devices of the seed data."""
+        from advisor.hardware import load_devices
+
         return load_devices()

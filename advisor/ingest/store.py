@@ -6,6 +6,7 @@ a transaction: to plan the statements takes longer than to run them over a few l
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,7 +27,7 @@ from advisor.rules.store import rules_hash, store_evaluations
 if TYPE_CHECKING:
     import duckdb
 
-    from advisor.facts import Mapping
+    from advisor.facts.mapping import Mapping
 
 _BATCH = 256  # launches that are held at a time
 _VALUES = 100_000  # values per instruction that are held at a time: they are most of a profile
@@ -77,6 +78,22 @@ def judge(
         store_evaluations(connection, run_id, evaluations)
 
 
+@contextlib.contextmanager
+def derived(
+    connection: duckdb.DuckDBPyConnection, mapping: Mapping, launches: Sequence[Launch]
+) -> Iterator[str]:
+    """Yield a SELECT of ``row`` (the place in ``launches``), quantities, their sources and flags.
+
+    It can be run as long as the block lasts.
+    """
+    rows = [replace(launch, index=row) for row, launch in enumerate(launches)]
+    connection.register("staging", mapping.stage(rows))
+    chosen = f"SELECT * EXCLUDE ({', '.join(_SHAPE)}) RENAME (launch_index AS row),"
+    flags = f"{mapping.flags_sql()} AS flags"
+    yield " ".join((chosen, flags, "FROM (", mapping.sql("staging"), ")"))
+    connection.unregister("staging")
+
+
 @dataclass
 class _Batch:
     """Launches on their way into the database, of one profile or several."""
@@ -108,15 +125,10 @@ class _Batch:
         """Store the launches that wait."""
         if not self._waiting or self._mapping is None:
             return
-        rows = [replace(launch, index=row) for row, (_, launch) in enumerate(self._waiting)]
-        self.connection.register("staging", self._mapping.stage(rows))
         placed = [run.place(launch) for run, launch in self._waiting]
-        chosen = f"SELECT * EXCLUDE ({', '.join(_SHAPE)}) RENAME (launch_index AS row),"
-        flags = f"{self._mapping.flags_sql()} AS flags"
-        mapped = self._mapping.sql("staging")
-        quantities = " ".join((chosen, flags, "FROM (", mapped, ")"))
-        insert_launches(self.connection, placed, quantities=quantities)
-        self.connection.unregister("staging")
+        launches = [launch for _, launch in self._waiting]
+        with derived(self.connection, self._mapping, launches) as quantities:
+            insert_launches(self.connection, placed, quantities=quantities)
         self._launches += len(self._waiting)
         self._waiting = []
         self._values = 0

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from advisor.errors import RuleError
-from advisor.facts import Mapping, load_mapping, quantity_rows
+from advisor.facts.mapping import Mapping, load_mapping, quantity_rows
 from advisor.model import Keyed, Launch
 
 SHAPES = "sass__inst_executed_per_opcode_with_modifier_all"

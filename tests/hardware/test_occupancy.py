@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from advisor.api.occupancy import compare_curve
 from advisor.errors import UsageError
-from advisor.facts import load_mapping
+from advisor.facts.mapping import load_mapping
 from advisor.hardware.devices import load_occupancy_limits
 from advisor.hardware.occupancy import (
     BlockShape,

@@ -14,7 +14,8 @@ from jsonschema import Draft202012Validator
 
 from advisor.documents import load
 from advisor.errors import RuleError
-from advisor.facts import Vocabulary, load_mapping, load_vocabulary
+from advisor.facts import Vocabulary, load_vocabulary
+from advisor.facts.mapping import load_mapping
 from advisor.resources import data_dir
 from advisor.rules import Subject
 from advisor.rules.estimators import load_estimators

@@ -12,7 +12,7 @@ from advisor.database.arrays import register_arrays
 from advisor.database.launches import insert_launches
 from advisor.database.rows import PlacedLaunch
 from advisor.errors import InputError
-from advisor.facts import Mapping, load_mapping
+from advisor.facts.mapping import Mapping, load_mapping
 from advisor.hardware.matching import identify_device
 from advisor.hardware.seeding import seed_database, store_device
 from advisor.model import Launch, Session
