@@ -66,6 +66,7 @@ def test_refuses_a_message_that_it_does_not_know(knowledge: Knowledge) -> None:
                 "tail_share": 0.4,
                 "occupancy_achieved": 0.95,
                 "occupancy_theoretical": 1.0,
+                "sm_busy": 0.95,
             },
             "ruled out",
             "guarded",
