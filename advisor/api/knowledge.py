@@ -11,17 +11,21 @@ from pathlib import Path
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import ConfigError, Location, UsageError
 from advisor.facts import load_vocabulary
-from advisor.ingest import Knowledge
+from advisor.ingest.knowledge import Knowledge
 from advisor.resources import data_dir
 from advisor.rules import Rule, Severity, load_rules, load_settings
 from advisor.rules.examples import run_examples
-from advisor.rules.load import rule_paths
+from advisor.rules.load import is_shipped, rule_paths
+from advisor.rules.proven import Evidence, load_proven
 from advisor.rules.thresholds import Override
 
 Rows = list[tuple[object, ...]]
 
-_LIST = ("rule", "severity", "subject", "mechanism", "title")
+_LIST = (
+    "rule", "severity", "subject", "mechanism", "thresholds", "proven", "fired", "silent", "title",
+)  # fmt: skip
 _WIDTH = 92
+PROVEN, UNPROVEN = "proven", "unproven"
 
 
 def load_knowledge(configuration: Configuration = DEFAULTS) -> Knowledge:
@@ -85,23 +89,57 @@ def _configured(rules: Sequence[Rule], configuration: Configuration) -> tuple[Ru
 
 
 def list_rules(
-    family: str | None, configuration: Configuration = DEFAULTS
+    family: str | None,
+    configuration: Configuration = DEFAULTS,
+    *,
+    subject: str | None = None,
+    proven: bool | None = None,
 ) -> tuple[tuple[str, ...], Rows]:
-    """Return columns and one row per rule.
+    """Return columns and one row per rule; ``proven`` picks those that are, or are not.
+
+    ``fired`` and ``silent`` count real kernels, None where nobody counted.
 
     Raises:
         UsageError: there is no such family; names those there are.
     """
     rules = load_knowledge(configuration).rules
-    chosen = [rule for rule in rules if family in (None, rule.family)]
-    if not chosen:
-        families = ", ".join(sorted({rule.family for rule in rules}))
-        raise UsageError(f"no family of rules is called {family!r}", hint=f"one of {families}")
-    rows: Rows = [
-        (rule.id, rule.severity.value, rule.subject.value, rule.mechanism, rule.title)
-        for rule in chosen
+    families = sorted({rule.family for rule in rules})
+    if family is not None and family not in families:
+        near = difflib.get_close_matches(family, families, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(families)}"
+        raise UsageError(f"no family of rules is called {family!r}", hint=hint)
+    counted = load_proven()
+    chosen = [
+        rule
+        for rule in rules
+        if family in (None, rule.family) and subject in (None, rule.subject.value)
     ]
-    return _LIST, rows
+    rows = [(rule, _row(rule, counted.get(rule.id))) for rule in chosen]
+    return _LIST, [row for _, row in rows if proven is None or (row[5] == PROVEN) is proven]
+
+
+def _row(rule: Rule, counted: Evidence | None) -> tuple[object, ...]:
+    evidence = counted if is_shipped(rule) else None
+    is_proof = evidence is not None and evidence.is_proof
+    return (
+        rule.id,
+        rule.severity.value,
+        rule.subject.value,
+        rule.mechanism,
+        _sources(rule),
+        PROVEN if is_proof else UNPROVEN if is_shipped(rule) else "yours",
+        None if evidence is None else evidence.fired,
+        None if evidence is None else evidence.silent,
+        rule.title,
+    )
+
+
+def _sources(rule: Rule) -> str:
+    """Return what the rule's thresholds rest on, in a word."""
+    kinds = {threshold.is_uncalibrated for threshold in rule.thresholds.values()}
+    if not kinds:
+        return "none"
+    return "mixed" if len(kinds) > 1 else "uncalibrated" if True in kinds else "sourced"
 
 
 def show_rule(name: str, configuration: Configuration = DEFAULTS) -> str:
@@ -114,6 +152,7 @@ def show_rule(name: str, configuration: Configuration = DEFAULTS) -> str:
     parts = [
         f"{rule.id}: {rule.title}",
         f"{rule.severity.value}, about a {rule.subject.value}, mechanism {rule.mechanism}",
+        _proof(rule),
         _section("When", [rule.when.text]),
         _section("Unless", [f"{g.when.text}: {g.because.text}" for g in rule.unless]),
         _section("Thresholds", [_threshold(rule, name, configuration) for name in rule.thresholds]),
@@ -146,6 +185,16 @@ def check_examples(
         for problem in result.problems
     ]
     return len(results), failures
+
+
+def _proof(rule: Rule) -> str:
+    if not is_shipped(rule):
+        return ""
+    counted = load_proven().get(rule.id)
+    if counted is None:
+        return "unproven: it was not run over real profiles yet"
+    word = PROVEN if counted.is_proof else UNPROVEN
+    return f"{word}: fired on {counted.fired:,} real kernels, silent on {counted.silent:,}"
 
 
 def _find(rules: Sequence[Rule], name: str) -> Rule:

@@ -15,13 +15,21 @@ def rules() -> None:
 
 @rules.command("list")
 @click.option("--family", help="Only this family: memory, occupancy, …")
+@click.option("--subject", type=click.Choice(["kernel", "run"]), help="Only rules about this.")
+@click.option("--proven/--unproven", default=None, help="Only those that are, or are not yet.")
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True)
 @click.pass_obj
-def list_(settings: Settings, family: str | None, style: str) -> None:
-    """List the rules."""
+def list_(
+    settings: Settings, family: str | None, subject: str | None, proven: bool | None, style: str
+) -> None:
+    """List the rules, what their thresholds rest on, and which are proven.
+
+    A rule is proven when it fired on a real kernel and stayed silent on another; the counts are in
+    the list. Unproven rules are kept off the first page of reports.
+    """
     from advisor.api.knowledge import list_rules
 
-    columns, rows = list_rules(family, settings.configuration)
+    columns, rows = list_rules(family, settings.configuration, subject=subject, proven=proven)
     write_rows(columns, rows, style)
 
 

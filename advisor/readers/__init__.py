@@ -6,7 +6,15 @@ from advisor.errors import InputError, Location, UsageError
 from advisor.readers import ncu_csv, ncu_report, ncu_text
 from advisor.readers.base import Reader, ReadOptions, Source
 
-__all__ = ["READERS", "ReadOptions", "Reader", "Source", "detect", "looks_like_profile"]
+__all__ = [
+    "READERS",
+    "ReadOptions",
+    "Reader",
+    "Source",
+    "detect",
+    "looks_like_profile",
+    "reader_of",
+]
 
 READERS: tuple[Reader, ...] = (ncu_report, ncu_csv, ncu_text)
 
@@ -23,7 +31,7 @@ def detect(source: Source, as_format: str | None = None) -> Reader:
         UsageError: there is no format called ``as_format``.
     """
     if as_format is not None:
-        return _named(as_format)
+        return reader_of(as_format)
     head = source.head(_LOOKED_AT)
     for reader in READERS:
         if reader.accepts(head):
@@ -31,7 +39,12 @@ def detect(source: Source, as_format: str | None = None) -> Reader:
     raise InputError(_problem(head), at=Location(name=source.name), hint=_hint(source.name, head))
 
 
-def _named(name: str) -> Reader:
+def reader_of(name: str) -> Reader:
+    """Return the reader of the format ``name``.
+
+    Raises:
+        UsageError: there is no such format.
+    """
     for reader in READERS:
         if name == reader.FORMAT:
             return reader

@@ -46,12 +46,14 @@ def cards(
     """Return the cards of the first page: actions of one rule become one, the most time first.
 
     ``rows`` are the kernels by variant. An action that saves too little of ``total`` seconds is not
-    worth a card; one without an estimate is where its rule is no mere note.
+    worth a card; one without an estimate is where its rule is no mere note. Unproven rules get
+    none.
     """
     worth = judgement.worth_a_card * (total or 0.0)
     by_rule: dict[str, list[Ranked]] = defaultdict(list)
     for each in ranked:
-        by_rule[each.evaluation.rule.id].append(each)
+        if not each.evaluation.rule.is_unproven:
+            by_rule[each.evaluation.rule.id].append(each)
     groups = [group for group in by_rule.values() if _worth(group, rows, worth)]
     groups.sort(key=lambda group: -sum(each.expected or 0.0 for each in group))
     return tuple(
@@ -160,7 +162,7 @@ def _result(evaluation: Evaluation, place: Ranked | None, command: str) -> RuleR
     gain = evaluation.gain
     overlap = f" Overlaps with {', '.join(place.after)}." if place and place.after else ""
     said = {
-        Outcome.FIRES: evaluation.evidence + overlap,
+        Outcome.FIRES: evaluation.evidence + overlap + _UNPROVEN * rule.is_unproven,
         Outcome.RULED_OUT: _sentence(evaluation.because or ""),
         Outcome.UNKNOWN: _needs(evaluation),
     }[evaluation.outcome]
@@ -176,6 +178,7 @@ def _result(evaluation: Evaluation, place: Ranked | None, command: str) -> RuleR
     )
 
 
+_UNPROVEN = " Unproven: this rule was not yet seen to tell real kernels apart."
 _WORDS: Mapping[Outcome, Literal["fires", "ruled out", "unknown"]] = {
     Outcome.FIRES: "fires",
     Outcome.RULED_OUT: "ruled out",

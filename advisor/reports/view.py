@@ -171,7 +171,7 @@ def _said(
     total = totals(rows).duration
     actions = advice.cards(ranked, variants, vocabulary, judgement, total=total, run_id=run_id)
     launches = named_launches(connection, run_id)
-    command = _profiled_command(run, settings.collect.program)
+    command = profiled_command(run, settings.collect.program)
     collection = collect(evaluations, launches, settings.collect, command)
     return _Said(
         actions=actions,
@@ -247,7 +247,7 @@ def _is_meant(row: Row, pattern: re.Pattern[str], word: str) -> bool:
     return any(pattern.search(str(row[name] or "")) for name in ("kernel_name", "short_name"))
 
 
-def _profiled_command(run: Row, profiler: str) -> str | None:
+def profiled_command(run: Row, profiler: str) -> str | None:
     """Return what was profiled, as one types it; some profiles hold the profiler's own call."""
     command = text(run, "command_line")
     if command is None or PureWindowsPath(_first_word(command)).stem == profiler:

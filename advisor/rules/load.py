@@ -14,6 +14,7 @@ from advisor.facts.vocabulary import Vocabulary
 from advisor.resources import data_dir
 from advisor.rules.estimators import load_estimators
 from advisor.rules.parse import Scope, parse_rule
+from advisor.rules.proven import load_proven
 from advisor.rules.rule import Rule, Subject
 from advisor.rules.settings import Settings, load_settings
 from advisor.rules.templates import Wording
@@ -66,9 +67,21 @@ def load_rules(
         )
         for rule_id, node in sorted(nodes.items())
     )
+    proven = {rule_id for rule_id, evidence in load_proven().items() if evidence.is_proof}
     return tuple(
-        replace(rule, is_state=rule.id in settings.states) for rule in rules if rule.enabled
+        replace(
+            rule,
+            is_state=rule.id in settings.states,
+            is_unproven=rule.id not in proven and is_shipped(rule),
+        )
+        for rule in rules
+        if rule.enabled
     )
+
+
+def is_shipped(rule: Rule) -> bool:
+    """Tell whether a rule is ours, and not from somebody's own directory."""
+    return Path(rule.at.name).is_relative_to(data_dir("rules"))
 
 
 def rule_paths(directory: Path) -> Iterator[Path]:

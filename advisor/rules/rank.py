@@ -3,7 +3,8 @@
 Findings of one kernel with the same mechanism are symptoms of one cause: the best becomes the
 action, the others stand beside it, and so do rules that only describe a state which the causes
 explain. What the actions of a kernel promise together never exceeds what
-that kernel could save at most, so a later one is cut at what the earlier ones left.
+that kernel could save at most, so a later one is cut at what the earlier ones left. Rules that are
+unproven come after all others and take nothing from them.
 """
 
 from __future__ import annotations
@@ -44,7 +45,10 @@ class Action:
 
 
 def rank(evaluations: Iterable[Evaluation]) -> list[Action]:
-    """Return the actions of a run, the most seconds first; those without a gain last."""
+    """Return the actions of a run, the most seconds first, then those without a gain.
+
+    Those of unproven rules are last of all.
+    """
     subjects: dict[str, list[Evaluation]] = defaultdict(list)
     for evaluation in evaluations:
         if evaluation.outcome is Outcome.FIRES:
@@ -94,8 +98,9 @@ def _of_subject(findings: Sequence[Evaluation]) -> list[Action]:
 def _explained(findings: Sequence[Evaluation]) -> list[Evaluation]:
     """Return the states that the causes found for the same subject explain.
 
-    A cause is what promises time or says that there is none to win. It explains a state that promises
-    nothing; one that promises time only where the causes together promise as much.
+    A cause is what promises time, or says without an estimate what is wrong or that all is well. It
+    explains a state that promises nothing; one that promises time only where the causes together
+    promise as much.
     """
     causes = [each for each in findings if _is_cause(each)]
     if not causes:
@@ -106,7 +111,7 @@ def _explained(findings: Sequence[Evaluation]) -> list[Evaluation]:
 
 
 def _is_cause(finding: Evaluation) -> bool:
-    if finding.rule.is_state:
+    if finding.rule.is_state or finding.rule.is_unproven:
         return False
     return finding.rule.gain is None or (finding.gain is not None and finding.gain.likely > 0)
 
@@ -117,7 +122,15 @@ def _within(gain: Seconds, left: float, left_likely: float) -> Seconds:
     return Seconds(low=shrunk(gain.low, gain.likely, likely), likely=likely, high=high)
 
 
-def _order(evaluation: Evaluation, expected: float | None) -> tuple[bool, float, int, str, str]:
+def _order(
+    evaluation: Evaluation, expected: float | None
+) -> tuple[bool, bool, float, int, str, str]:
     rule = evaluation.rule
-    loudness = _LOUDNESS[rule.severity]
-    return (expected is None, -(expected or 0.0), loudness, rule.id, evaluation.variant_id)
+    return (
+        rule.is_unproven,
+        expected is None,
+        -(expected or 0.0),
+        _LOUDNESS[rule.severity],
+        rule.id,
+        evaluation.variant_id,
+    )

@@ -152,7 +152,8 @@ class Example:
 class Rule:
     """One rule file, checked and compiled.
 
-    ``is_state`` marks what describes a kernel without naming a cause.
+    ``is_state`` marks what describes a kernel without naming a cause; ``is_unproven`` a shipped
+    rule that was not yet seen to tell real kernels apart.
     """
 
     id: str
@@ -176,6 +177,7 @@ class Rule:
     examples: tuple[Example, ...]
     enabled: bool = True
     is_state: bool = False
+    is_unproven: bool = False
     text_hash: str
     at: Location
 

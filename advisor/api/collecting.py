@@ -1,0 +1,136 @@
+"""What to ask the profiler for next, and what that would settle."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from advisor.api.knowledge import load_knowledge
+from advisor.configuration import DEFAULTS, Configuration
+from advisor.database.connect import open_for_reading
+from advisor.database.read import find_run
+from advisor.facts import create_views
+from advisor.reports.rows import fetch
+from advisor.reports.view import named, profiled_command
+from advisor.rules import Collection, Outcome, collect, evaluate, named_launches
+from advisor.rules.suppress import screen
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import duckdb
+
+    from advisor.ingest.knowledge import Knowledge
+    from advisor.reports.rows import Row
+    from advisor.rules import Evaluation
+
+_KERNELS = """
+    SELECT DISTINCT variant_id, kernel_id, name AS kernel_name, short_name, launch_shape
+    FROM main.launch JOIN main.kernel USING (kernel_id) WHERE run_id = ? ORDER BY variant_id
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settled:
+    """A rule that the command would decide, over how many kernels, and the facts it lacks now."""
+
+    rule_id: str
+    title: str
+    kernels: int
+    lacks: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToCollect:
+    """What a run leaves open; ``collection`` is None where nothing worth asking for is."""
+
+    run_id: str
+    collection: Collection | None
+    kernels: tuple[str, ...] = ()
+    settles: tuple[Settled, ...] = ()
+
+
+def to_collect(
+    database: str,
+    run: str,
+    *,
+    kernel: str | None = None,
+    wait: float,
+    configuration: Configuration = DEFAULTS,
+) -> ToCollect:
+    """Return the one profiler command that settles the most valuable unknowns of a run.
+
+    ``kernel`` limits it to kernels that a name, a pattern or an id means.
+
+    Raises:
+        UsageError: there is no such run, or no such kernel in it.
+        DatabaseError: the database cannot be opened.
+    """
+    knowledge = load_knowledge(configuration)
+    with open_for_reading(database, wait) as connection:
+        run_id = find_run(connection, run).run_id
+        rows = fetch(connection, _KERNELS, [run_id])
+        if kernel is not None:
+            rows = named(rows, kernel, run_id)
+        create_views(connection, knowledge.vocabulary)
+        unknown = _unknown(connection, run_id, rows, knowledge, configuration)
+        settings = knowledge.settings.collect
+        (about,) = fetch(connection, "SELECT * FROM main.run WHERE run_id = ?", [run_id])
+        command = profiled_command(about, settings.program)
+        launches = named_launches(connection, run_id)
+        found = collect(unknown, launches, settings, command)
+    if found is None:
+        return ToCollect(run_id=run_id, collection=None)
+    names = {str(row["variant_id"]): str(row["short_name"]) for row in rows}
+    chosen = tuple(dict.fromkeys(names[variant] for variant in found.variant_ids))
+    return ToCollect(
+        run_id=run_id, collection=found, kernels=chosen, settles=_settled(unknown, found)
+    )
+
+
+def _unknown(
+    connection: duckdb.DuckDBPyConnection,
+    run_id: str,
+    rows: Sequence[Row],
+    knowledge: Knowledge,
+    configuration: Configuration,
+) -> list[Evaluation]:
+    """Return what rules cannot decide about some kernels, suppressed ones left out."""
+    variants: Mapping[str, tuple[str, ...]] = {
+        str(row["variant_id"]): (str(row["kernel_name"]), str(row["short_name"])) for row in rows
+    }
+    found = evaluate(
+        connection,
+        knowledge.rules,
+        run_id,
+        vocabulary=knowledge.vocabulary,
+        settings=knowledge.settings,
+    )
+    screened = screen(
+        [each for each in found if each.variant_id in variants],
+        configuration.suppress,
+        kernel_names=variants,
+        today=datetime.fromtimestamp(time.time(), tz=UTC).date(),
+    )
+    return [each for each in screened.shown if each.outcome is Outcome.UNKNOWN]
+
+
+def _settled(unknown: Sequence[Evaluation], found: Collection) -> tuple[Settled, ...]:
+    """Return the rules that the command decides, those about most kernels first."""
+    by_rule: dict[str, list[Evaluation]] = {}
+    for each in unknown:
+        if each.variant_id in found.variant_ids:
+            by_rule.setdefault(each.rule.id, []).append(each)
+    settled = [
+        Settled(
+            rule_id=rule_id,
+            title=evaluations[0].rule.title,
+            kernels=len(evaluations),
+            lacks=tuple(dict.fromkeys(name for each in evaluations for name in each.missing)),
+        )
+        for rule_id, evaluations in by_rule.items()
+        if rule_id in found.rule_ids
+    ]
+    return tuple(sorted(settled, key=lambda each: (-each.kernels, each.rule_id)))

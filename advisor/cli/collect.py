@@ -1,0 +1,93 @@
+"""``advisor collect``: what to profile next."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from advisor.cli.application import Settings
+from advisor.cli.output import plain, terminal_width
+
+if TYPE_CHECKING:
+    from advisor.api.collecting import ToCollect
+
+_EPILOG = """\b
+Examples:
+  advisor collect
+  advisor collect 3f2a --kernel matmul
+  advisor collect --format json | jq -r .command
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("run", default="latest")
+@click.option("--kernel", metavar="REGEX", help="Only kernels whose name matches.")
+@click.option(
+    "--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
+@click.pass_obj
+def collect(settings: Settings, run: str, kernel: str | None, style: str) -> None:
+    """Print the one profiler command that settles most of what RUN leaves open, and what that is.
+
+    RUN is an id, the beginning of one, a label, or "latest".
+    """
+    from advisor.api.collecting import to_collect
+
+    found = to_collect(
+        settings.database,
+        run,
+        kernel=kernel,
+        wait=settings.wait,
+        configuration=settings.configuration,
+    )
+    click.echo(_json(found) if style == "json" else _text(found), nl=style == "json")
+
+
+def _json(found: ToCollect) -> str:
+    collection = {} if found.collection is None else asdict(found.collection)
+    record = {
+        "schema_version": 1,
+        "run": found.run_id,
+        "command": collection.get("command"),
+        "sections": collection.get("sections", ()),
+        "metrics": collection.get("metrics", ()),
+        "kernels": found.kernels,
+        "seconds_at_stake": collection.get("value"),
+        "settles": [asdict(each) for each in found.settles],
+    }
+    return json.dumps(plain(record), ensure_ascii=False, indent=2)
+
+
+def _text(found: ToCollect) -> str:
+    from advisor.reports.paper import Paper
+    from advisor.wording import seconds
+
+    paper = Paper(width=terminal_width())
+    if found.collection is None:
+        paper.write(f"Nothing to collect: no rule about run {found.run_id} lacks a counter.")
+        return paper.text()
+    paper.write("Run this, then give the report to advisor ingest:")
+    paper.command(found.collection.command)
+    paper.blank()
+    paper.write(
+        f"It would settle {_counted(len(found.settles), 'rule')} on "
+        f"{_counted(len(found.collection.variant_ids), 'kernel')}, which could still save up to "
+        f"{seconds(found.collection.value)}:"
+    )
+    for each in found.settles:
+        lacks = ", ".join(name.replace("_", " ") for name in each.lacks)
+        paper.write(
+            f"{each.title} ({each.rule_id}; {_counted(each.kernels, 'kernel')}; lacks {lacks})",
+            indent=4,
+            first="  -",
+        )
+    paper.blank()
+    paper.write(f"Kernels: {', '.join(found.kernels)}")
+    return paper.text()
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
