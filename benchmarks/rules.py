@@ -117,8 +117,9 @@ def _random(name: str, vocabulary: Vocabulary) -> str:
 def _fired(connection: duckdb.DuckDBPyConnection, program: Program, table: str) -> list[int]:
     """Return for each rule on how many kernels it fires."""
     code = list(Outcome).index(Outcome.FIRES)
+    # A sum costs a third of `count(*) FILTER`, which is no work of the rules.
     counts = ", ".join(
-        f"count(*) FILTER (o{number} = {code})" for number in range(len(program.rules))
+        f"sum((o{number} = {code})::UTINYINT)" for number in range(len(program.rules))
     )
     query = f"SELECT {counts} FROM ({program.outcomes(table, 'variant_id')})"
     row = connection.execute(query).fetchone()

@@ -18,7 +18,7 @@ OUTCOMES = tuple(Outcome)
 
 Columns = Callable[[str], str]
 
-_CODE = {outcome: code for code, outcome in enumerate(OUTCOMES)}
+_CODE = {outcome: f"{code}::UTINYINT" for code, outcome in enumerate(OUTCOMES)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +111,10 @@ def compile_program(rules: Sequence[Rule], settings: Settings, vocabulary: Vocab
 
 
 def _outcome(rule: Rule) -> str:
-    """Return the CASE that decides, in the order in which ``Outcome`` declares them."""
+    """Return the CASE that decides, in the order in which ``Outcome`` declares them.
+
+    Most kernels leave it at its first branch, so guards are computed for few.
+    """
     columns = _with(rule.thresholds, quote)
     when = rule.when.sql(columns)
     cases = [f"WHEN NOT ({when}) THEN {_CODE[Outcome.SILENT]}"]
@@ -122,10 +125,12 @@ def _outcome(rule: Rule) -> str:
         unknown = f"({applies}) IS NULL OR {unknown}"
     cases.append(f"WHEN {unknown} THEN {_CODE[Outcome.UNKNOWN]}")
     guards = [(guard.when.sql(columns), guard.required) for guard in rule.unless]
-    cases += [f"WHEN {holds} THEN {_CODE[Outcome.RULED_OUT]}" for holds, _ in guards]
+    if guards:
+        held = " OR ".join(f"({holds})" for holds, _ in guards)
+        cases.append(f"WHEN {held} THEN {_CODE[Outcome.RULED_OUT]}")
     required = [holds for holds, required in guards if required]
     cases += [f"WHEN ({holds}) IS NULL THEN {_CODE[Outcome.UNKNOWN]}" for holds in required]
-    return f"CASE {' '.join(cases)} ELSE {_CODE[Outcome.FIRES]} END::UTINYINT"
+    return f"CASE {' '.join(cases)} ELSE {_CODE[Outcome.FIRES]} END"
 
 
 @dataclass(frozen=True, kw_only=True)
