@@ -100,3 +100,11 @@ def test_refuses_to_compare_what_a_rule_does_not_assume(load_rule: Load) -> None
     with pytest.raises(RuleError, match="assumes nothing of 'l2_bytes'") as caught:
         load_rule(_assuming("l2_bytes: 8"))
     assert caught.value.hint == "it assumes l1_bytes"
+
+
+def test_has_titles_of_at_most_eight_words() -> None:
+    rules = {result.rule.id: result.rule for result in results()}
+    titles = {rule.title for rule in rules.values()}
+    assert len(titles) == len(rules)
+    assert [title for title in titles if len(title.split()) > 8 or title.endswith(".")] == []
+    assert all(title[:1].isupper() for title in titles)

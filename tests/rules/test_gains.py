@@ -15,8 +15,8 @@ from tests.support.sample_rule import RULE, Judge, Load
 
 TIMES = st.none() | st.floats(-1e3, 1e3)
 
-# A kernel of 1 ms, in which schedulers issue in 40 % of the cycles; no roof is known.
-KERNEL = {"load_efficiency": 0.5, "duration": 1e-3, "issue_slot_utilization": 0.4}
+# A kernel of 1 ms, in which no unit is busy for more than 40 % of the time; no roof is known.
+KERNEL = {"load_efficiency": 0.5, "duration": 1e-3, "busiest_unit": 0.4}
 
 
 ESTIMATES = [
@@ -41,7 +41,7 @@ ESTIMATES = [
     # 0.8 ms of traffic: half of it at a factor of 2, three quarters at 4.
     (
         "estimator: bytes_ratio, likely_factor: wasted * 10, high_factor: wasted * 20",
-        {"t_dram": 8e-4},
+        {"t_dram": 8e-4, "achievable_dram_fraction": 1},
         (2e-4, 4e-4, 6e-4),
     ),
     # 0.6 ms on a pipe, five times as fast on another.

@@ -88,3 +88,39 @@ def test_orders_by_what_is_left_after_the_cut(rule: Rule) -> None:
 def test_ranks_only_what_fires(rule: Rule) -> None:
     out = replace(finding(rule, "a", 1), outcome=Outcome.RULED_OUT)
     assert rank([out]) == []
+
+
+def state(found: Evaluation) -> Evaluation:
+    return replace(found, rule=replace(found.rule, is_state=True))
+
+
+def test_puts_a_state_beside_the_cause_that_explains_it(rule: Rule) -> None:
+    found = [finding(rule, "cause", 2), state(finding(rule, "gap", 2))]
+    first, *others = rank([*found, state(finding(rule, "waiting", None))])
+    assert first.evaluation.rule.id == "sample/cause"
+    assert [each.rule.id for each in first.overtaken] == ["sample/gap", "sample/waiting"]
+    assert others == []
+
+
+def test_keeps_a_state_that_promises_more_than_the_causes_explain(rule: Rule) -> None:
+    found = [finding(rule, "cause", 2), state(finding(rule, "gap", 2.1))]
+    assert names(found) == ["gap", "cause"]
+
+
+def test_keeps_a_state_where_no_cause_promises_anything(rule: Rule) -> None:
+    found = [
+        finding(rule, "cause", 0),
+        state(finding(rule, "gap", 0)),
+        state(finding(rule, "b", None)),
+    ]
+    assert names(found) == ["cause", "gap", "b"]
+
+
+def test_keeps_a_state_beside_a_cause_of_another_kernel(rule: Rule) -> None:
+    found = [finding(rule, "cause", 3), state(finding(rule, "gap", 2, variant="v2"))]
+    assert names(found) == ["cause", "gap"]
+
+
+def test_puts_a_state_beside_what_says_that_all_is_well(rule: Rule) -> None:
+    stop = replace(finding(rule, "stop", None), rule=replace(rule, id="sample/stop", gain=None))
+    assert names([stop, state(finding(rule, "waiting", None))]) == ["stop"]
