@@ -148,7 +148,7 @@ def show_rule(name: str, configuration: Configuration = DEFAULTS) -> str:
     Raises:
         UsageError: there is no such rule; names the nearest.
     """
-    rule = _find(load_knowledge(configuration).rules, name)
+    rule = find_rule(load_knowledge(configuration).rules, name)
     parts = [
         f"{rule.id}: {rule.title}",
         f"{rule.severity.value}, about a {rule.subject.value}, mechanism {rule.mechanism}",
@@ -177,7 +177,7 @@ def check_examples(
         UsageError: there is no such rule; names the nearest.
     """
     knowledge = load_knowledge(replace(DEFAULTS, rules=configuration.rules))
-    rules = knowledge.rules if name is None else [_find(knowledge.rules, name)]
+    rules = knowledge.rules if name is None else [find_rule(knowledge.rules, name)]
     results = run_examples(rules, vocabulary=knowledge.vocabulary, settings=knowledge.settings)
     failures = [
         f"{result.example.at}: {result.rule.id}: {result.example.name}: {problem}"
@@ -197,7 +197,12 @@ def _proof(rule: Rule) -> str:
     return f"{word}: fired on {counted.fired:,} real kernels, silent on {counted.silent:,}"
 
 
-def _find(rules: Sequence[Rule], name: str) -> Rule:
+def find_rule(rules: Sequence[Rule], name: str) -> Rule:
+    """Return the rule with an id.
+
+    Raises:
+        UsageError: there is no such rule; names the nearest.
+    """
     by_id = {rule.id: rule for rule in rules}
     if name in by_id:
         return by_id[name]

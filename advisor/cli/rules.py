@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from advisor.cli.application import Settings
-from advisor.cli.output import FORMATS, write_rows
+from advisor.cli.output import FORMATS, terminal_width, write_rows
+
+_EXPLAIN = """\b
+Examples:
+  advisor rules explain memory/uncoalesced-loads gather
+  advisor rules explain run/many-shapes --run 3f2a --format json
+"""
 
 
 @click.group()
@@ -41,6 +49,37 @@ def show(settings: Settings, rule: str) -> None:
     from advisor.api.knowledge import show_rule
 
     click.echo(show_rule(rule, settings.configuration))
+
+
+@rules.command(epilog=_EXPLAIN)
+@click.argument("rule")
+@click.argument("kernel", required=False)
+@click.option("--run", default="latest", show_default=True, help="Id, beginning of one, or label.")
+@click.option(
+    "--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
+@click.pass_obj
+def explain(settings: Settings, rule: str, kernel: str | None, run: str, style: str) -> None:
+    """Say why RULE fires on KERNEL or does not: every clause with the values it read.
+
+    KERNEL is a name, a part of one, a regular expression, or the id of a kernel or variant; a rule
+    about runs needs none.
+    """
+    from advisor.api.explaining import explain_rule, explained_json, explained_text
+
+    found = explain_rule(
+        settings.database,
+        rule,
+        kernel,
+        run=run,
+        wait=settings.wait,
+        configuration=settings.configuration,
+    )
+    if style == "json":
+        click.echo(explained_json(found))
+        return
+    ascii_only = not (sys.stdout.encoding or "ascii").lower().startswith("utf")
+    click.echo(explained_text(found, width=terminal_width(), ascii_only=ascii_only), nl=False)
 
 
 @rules.command()

@@ -14,6 +14,7 @@ from advisor.errors import Location
 from advisor.expression.check import Checker
 from advisor.expression.parse import parse
 from advisor.expression.sql import Writer, quote
+from advisor.expression.text import written
 from advisor.expression.tree import Kind, Node, Symbol, Text
 from advisor.units import DIMENSIONLESS, Unit
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from advisor.expression.check import Type
 
-__all__ = ["Expression", "Kind", "Symbol", "compile_expression", "quote"]
+__all__ = ["Expression", "Kind", "Symbol", "compile_expression", "quote", "written"]
 
 Dialect = Literal["duckdb", "postgres"]
 

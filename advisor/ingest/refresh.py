@@ -37,6 +37,12 @@ _KEYED = """
     FROM main.launch_keyed JOIN main.key_set USING (key_set)
     WHERE run_id = ? AND launch_index BETWEEN ? AND ?
 """
+_FINDINGS = """
+    SELECT rule_id, rule_hash, variant_id, outcome, severity, mechanism, rank,
+        format('{:.8e}', gain_low), format('{:.8e}', gain_likely), format('{:.8e}', gain_high),
+        confidence, evidence, because, unchecked
+    FROM main.finding WHERE run_id = ? ORDER BY rule_id, variant_id
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,5 +170,5 @@ def _update(connection: duckdb.DuckDBPyConnection, run_id: str, names: Sequence[
 
 
 def _findings(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[tuple[object, ...]]:
-    query = "SELECT * FROM main.finding WHERE run_id = ? ORDER BY rule_id, variant_id"
-    return connection.execute(query, [run_id]).fetchall()
+    """Return what the findings say; sums over launches are the same to nine digits only."""
+    return connection.execute(_FINDINGS, [run_id]).fetchall()

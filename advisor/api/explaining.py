@@ -1,0 +1,148 @@
+"""Why a rule says what it says of a kernel, as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from advisor.api.knowledge import find_rule, load_knowledge
+from advisor.configuration import DEFAULTS, Configuration
+from advisor.database.connect import open_for_reading
+from advisor.database.read import find_run
+from advisor.errors import UsageError
+from advisor.facts import create_views
+from advisor.reports.rows import fetch
+from advisor.reports.view import named
+from advisor.rules import Outcome, Subject
+from advisor.rules.explain import Explanation, explain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from advisor.reports.rows import Row
+    from advisor.rules import Rule
+
+_KERNELS = """
+    SELECT variant_id, kernel_id, name AS kernel_name, short_name, launch_shape
+    FROM main.launch JOIN main.kernel USING (kernel_id) WHERE run_id = ?
+    GROUP BY ALL ORDER BY min(launch_index)
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explained:
+    """One explanation, the subject's name, and the command to collect what it lacks."""
+
+    explanation: Explanation
+    run_id: str
+    name: str
+    collect: str | None
+
+
+def explain_rule(
+    database: str,
+    rule: str,
+    kernel: str | None,
+    *,
+    run: str,
+    wait: float,
+    configuration: Configuration = DEFAULTS,
+) -> list[Explained]:
+    """Return what a rule says of the kernels that a name, a pattern or an id means, and why.
+
+    Raises:
+        UsageError: there is no such rule, run or kernel, or a rule about kernels has none.
+        DatabaseError: the database cannot be opened.
+    """
+    knowledge = load_knowledge(configuration)
+    found = find_rule(knowledge.rules, rule)
+    with open_for_reading(database, wait) as connection:
+        run_id = find_run(connection, run).run_id
+        rows = _chosen(fetch(connection, _KERNELS, [run_id]), found, kernel, run_id)
+        create_views(connection, knowledge.vocabulary)
+        explanations = explain(
+            connection,
+            found,
+            run_id,
+            [str(row["variant_id"]) for row in rows],
+            vocabulary=knowledge.vocabulary,
+            settings=knowledge.settings,
+        )
+    names = {str(row["variant_id"]): _name(row) for row in rows}
+    return [
+        Explained(
+            explanation=each,
+            run_id=run_id,
+            name=names.get(each.subject, f"run {run_id}"),
+            collect=_collect(each, run_id) if each.outcome is Outcome.UNKNOWN else None,
+        )
+        for each in explanations
+    ]
+
+
+def _chosen(rows: Sequence[Row], rule: Rule, kernel: str | None, run_id: str) -> Sequence[Row]:
+    if rule.subject is Subject.RUN:
+        return ()
+    if kernel is None:
+        hint = f"advisor rules explain {rule.id} KERNEL; `advisor report` lists the kernels"
+        raise UsageError(f"{rule.id} is about a kernel, and none is named", hint=hint)
+    return named(rows, kernel, run_id)
+
+
+def _name(row: Row) -> str:
+    shape = f" {row['launch_shape']}" if row["launch_shape"] else ""
+    return f"{row['short_name']}{shape}"
+
+
+def _collect(explanation: Explanation, run_id: str) -> str:
+    if explanation.rule.subject is Subject.RUN:
+        return f"advisor collect {run_id}"
+    return f"advisor collect {run_id} --kernel {shlex.quote(explanation.subject)}"
+
+
+def explained_text(
+    found: Sequence[Explained], *, width: int = 0, color: bool = False, ascii_only: bool = False
+) -> str:
+    """Return the explanations for a terminal ``width`` columns wide (0: 80)."""
+    from advisor.reports.explained import explanation_text
+    from advisor.reports.paper import Paper
+
+    paper = Paper(width=width, colour=color, ascii_only=ascii_only)
+    for each in found:
+        explanation_text(paper, each.explanation, name=each.name, collect=each.collect)
+    return paper.text()
+
+
+def explained_json(found: Sequence[Explained]) -> str:
+    """Return the explanations as JSON; values are in SI units."""
+    record = {"schema_version": 1, "explanations": [_record(each) for each in found]}
+    return json.dumps(record, ensure_ascii=False, indent=2, allow_nan=False)
+
+
+def _record(found: Explained) -> dict[str, Any]:
+    explanation = found.explanation
+    parts = ("applies_to", "when", "gain")
+    return {
+        "rule": explanation.rule.id,
+        "run": found.run_id,
+        "subject": explanation.subject,
+        "name": found.name,
+        "outcome": explanation.outcome.value,
+        "because": explanation.because,
+        **{name: _plain(getattr(explanation, name)) for name in parts},
+        "unless": [_plain(guard) for guard in explanation.unless],
+        "confidence": explanation.confidence,
+        "confidence_because": explanation.confidence_because,
+        "missing": explanation.missing,
+        "collect": {
+            "sections": explanation.rule.collect.sections,
+            "metrics": explanation.rule.collect.metrics,
+            "next_command": found.collect,
+        },
+    }
+
+
+def _plain(record: Any) -> dict[str, Any] | None:
+    return None if record is None else asdict(record)
