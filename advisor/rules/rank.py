@@ -1,10 +1,10 @@
 """From findings to actions: one per cause and kernel, in order of the seconds they likely save.
 
 Findings of one kernel with the same mechanism are symptoms of one cause: the best becomes the
-action, the others stand beside it, and so do rules that only describe a state which the causes
-explain. What the actions of a kernel promise together never exceeds what
-that kernel could save at most, so a later one is cut at what the earlier ones left. Rules that are
-unproven come after all others and take nothing from them.
+action, the others stand beside it. Rules that only describe a state promise what the causes leave
+unexplained, and stand beside the first where that is nothing. What the actions of a kernel promise
+together never exceeds what that kernel could save at most, so a later one is cut at what the
+earlier ones left. Rules that are unproven come after all others and take nothing from them.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ def rank(evaluations: Iterable[Evaluation]) -> list[Action]:
 
 
 def _of_subject(findings: Sequence[Evaluation]) -> list[Action]:
-    """Return the actions of one subject, cut one after the other."""
+    """Return the actions of one subject, cut one after the other; states after causes."""
     explained = _explained(findings)
     causes: dict[str, list[Evaluation]] = defaultdict(list)
-    for finding in sorted(findings, key=lambda each: _order(each, each.expected)):
+    for finding in sorted(findings, key=_order_within):
         if finding not in explained:
             causes[finding.rule.mechanism].append(finding)
     gaining = [first for first, *_ in causes.values() if first.gain is not None]
@@ -71,23 +71,23 @@ def _of_subject(findings: Sequence[Evaluation]) -> list[Action]:
     actions: list[Action] = []
     overtaken: list[Evaluation] = []
     done: list[str] = []
+    won = 0.0
     for first, *others in causes.values():
-        gain = None if first.gain is None else _within(first.gain, left, left_likely)
+        gain = None
+        if first.gain is not None:
+            unexplained = first.gain.likely - won * first.rule.is_state
+            gain = _within(first.gain, left, min(left_likely, unexplained))
         cut = gain != first.gain
         if cut and gain is not None and gain.likely <= 0:
             overtaken += [first, *others]
             continue
+        after = tuple(done) if cut else ()
         actions.append(
-            Action(
-                evaluation=first,
-                gain=gain,
-                position=0,
-                after=tuple(done) if cut else (),
-                also=tuple(others),
-            )
+            Action(evaluation=first, gain=gain, position=0, after=after, also=tuple(others))
         )
         if gain is not None:
             done.append(first.rule.id)
+            won += gain.likely
             left, left_likely = left - gain.likely, left_likely - gain.likely
     beside = (*overtaken, *explained)
     if beside:
@@ -96,24 +96,24 @@ def _of_subject(findings: Sequence[Evaluation]) -> list[Action]:
 
 
 def _explained(findings: Sequence[Evaluation]) -> list[Evaluation]:
-    """Return the states that the causes found for the same subject explain.
+    """Return the states without an estimate, where a cause was found for the same subject.
 
-    A cause is what promises time, or says without an estimate what is wrong or that all is well. It
-    explains a state that promises nothing; one that promises time only where the causes together
-    promise as much.
+    A cause is what promises time, or says without an estimate what is wrong or that all is well.
     """
-    causes = [each for each in findings if _is_cause(each)]
-    if not causes:
+    if not any(_is_cause(each) for each in findings):
         return []
-    won = sum(each.gain.likely for each in causes if each.gain is not None)
-    states = [each for each in findings if each.rule.is_state]
-    return [each for each in states if each.gain is None or each.gain.likely <= won]
+    return [each for each in findings if each.rule.is_state and each.gain is None]
 
 
 def _is_cause(finding: Evaluation) -> bool:
     if finding.rule.is_state or finding.rule.is_unproven:
         return False
     return finding.rule.gain is None or (finding.gain is not None and finding.gain.likely > 0)
+
+
+def _order_within(finding: Evaluation) -> tuple[object, ...]:
+    rule = finding.rule
+    return (rule.is_unproven, rule.is_state, *_order(finding, finding.expected))
 
 
 def _within(gain: Seconds, left: float, left_likely: float) -> Seconds:

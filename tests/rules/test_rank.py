@@ -102,18 +102,22 @@ def test_puts_a_state_beside_the_cause_that_explains_it(rule: Rule) -> None:
     assert others == []
 
 
-def test_keeps_a_state_that_promises_more_than_the_causes_explain(rule: Rule) -> None:
-    found = [finding(rule, "cause", 2), state(finding(rule, "gap", 2.1))]
-    assert names(found) == ["gap", "cause"]
+def test_leaves_a_state_what_the_causes_do_not_explain(rule: Rule) -> None:
+    found = [finding(rule, "cause", 2), state(finding(rule, "gap", 5))]
+    first, second = rank(found)
+    assert (first.evaluation.rule.id, second.evaluation.rule.id) == ("sample/gap", "sample/cause")
+    assert first.gain == Seconds(low=1.5, likely=3, high=5)
+    assert first.after == ("sample/cause",)
+    assert second.gain == Seconds(low=1, likely=2, high=2)
+
+
+def test_puts_a_state_that_leaves_little_unexplained_after_the_cause(rule: Rule) -> None:
+    assert names([finding(rule, "cause", 2), state(finding(rule, "gap", 3))]) == ["cause", "gap"]
 
 
 def test_keeps_a_state_where_no_cause_promises_anything(rule: Rule) -> None:
-    found = [
-        finding(rule, "cause", 0),
-        state(finding(rule, "gap", 0)),
-        state(finding(rule, "b", None)),
-    ]
-    assert names(found) == ["cause", "gap", "b"]
+    found = [finding(rule, "cause", 0), state(finding(rule, "gap", 0))]
+    assert names([*found, state(finding(rule, "b", None))]) == ["cause", "gap", "b"]
 
 
 def test_keeps_a_state_beside_a_cause_of_another_kernel(rule: Rule) -> None:
