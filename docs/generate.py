@@ -21,11 +21,10 @@ from advisor.facts.vocabulary import KERNEL_COLUMNS, load_vocabulary
 from advisor.quantities import load_quantities
 from advisor.resources import data_dir
 from advisor.rules.load import load_rules
+from advisor.rules.pages import summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from advisor.rules.rule import Rule
 
 FOLDER = Path(__file__).parent
 WIDTH = 88
@@ -200,29 +199,8 @@ def rules_page() -> str:
         if rule.family != family:
             family = rule.family
             parts.append(f"## {family}\n")
-        parts.append(_rule(rule))
+        parts.append(summary(rule))
     return "\n".join(parts)
-
-
-def _rule(rule: Rule) -> str:
-    lines = [
-        f"### `{rule.id}`\n",
-        f"**{rule.title}** ({rule.severity.value}, about a {rule.subject.value};"
-        f" mechanism `{rule.mechanism}`)\n",
-        f"{rule.why.strip()}\n",
-        f"Fires when `{_one_line(rule.when.text)}`.\n",
-    ]
-    lines += [
-        f"* not when `{_one_line(guard.when.text)}`: {_one_line(guard.because.text)}"
-        for guard in rule.unless
-    ]
-    lines += [
-        f"* threshold `{t.name}` = {t.shown:g} {'' if t.unit == '1' else t.unit}".rstrip()
-        + f"; source: {t.source}"
-        for t in rule.thresholds.values()
-    ]
-    lines += [f"* reference: {reference}" for reference in rule.references]
-    return "\n".join(lines) + "\n"
 
 
 def _one_line(text: str) -> str:

@@ -14,7 +14,6 @@ from advisor.facts import load_vocabulary
 from advisor.ingest.knowledge import Knowledge
 from advisor.resources import data_dir
 from advisor.rules import Rule, Severity, load_rules, load_settings
-from advisor.rules.examples import run_examples
 from advisor.rules.load import is_shipped, rule_paths
 from advisor.rules.proven import Evidence, load_proven
 from advisor.rules.thresholds import Override
@@ -163,28 +162,6 @@ def show_rule(name: str, configuration: Configuration = DEFAULTS) -> str:
         _section("Sources", rule.references),
     ]
     return "\n".join(part for part in parts if part)
-
-
-def check_examples(
-    name: str | None, configuration: Configuration = DEFAULTS
-) -> tuple[int, list[str]]:
-    """Run the examples of one rule, or of all; return how many and what was not as expected.
-
-    The rules of configured directories are among them; thresholds are those of the files, which
-    the examples were written for.
-
-    Raises:
-        UsageError: there is no such rule; names the nearest.
-    """
-    knowledge = load_knowledge(replace(DEFAULTS, rules=configuration.rules))
-    rules = knowledge.rules if name is None else [find_rule(knowledge.rules, name)]
-    results = run_examples(rules, vocabulary=knowledge.vocabulary, settings=knowledge.settings)
-    failures = [
-        f"{result.example.at}: {result.rule.id}: {result.example.name}: {problem}"
-        for result in results
-        for problem in result.problems
-    ]
-    return len(results), failures
 
 
 def _proof(rule: Rule) -> str:

@@ -30,7 +30,7 @@ _COMMANDS = {
     "refresh": ("advisor.cli.refresh:refresh", "Work out quantities and findings anew."),
     "runs": ("advisor.cli.runs:runs", "List, show and remove runs."),
     "hardware": ("advisor.cli.hardware:hardware", "List devices and their ceilings."),
-    "rules": ("advisor.cli.rules:rules", "List, show and test the rules."),
+    "rules": ("advisor.cli.rules:rules", "List, read, explain, test and write rules."),
     "config": ("advisor.cli.config:config", "Show what is configured, and where."),
     "db": ("advisor.cli.db:db", "Upgrade, back up and inspect the database."),
     "doctor": ("advisor.cli.doctor:doctor", "Check the installation and the database."),

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 
 import click
 
 from advisor.cli.application import Settings
-from advisor.cli.output import FORMATS, terminal_width, write_rows
+from advisor.cli.output import FORMATS, terminal_width, write_rows, write_text
+from advisor.wording import printable
 
+_LINT = """\b
+Examples:
+  advisor rules lint
+  advisor rules lint our-rules
+"""
+_TEST = """\b
+Examples:
+  advisor rules test memory/uncoalesced-loads
+  advisor rules test our-rules --junit out/rules.xml
+"""
+_NEW = """\b
+Examples:
+  advisor rules new memory/padded-rows --dir our-rules
+  advisor --rules our-rules report
+"""
 _EXPLAIN = """\b
 Examples:
   advisor rules explain memory/uncoalesced-loads gather
@@ -18,7 +35,7 @@ Examples:
 
 @click.group()
 def rules() -> None:
-    """List, show and test the rules."""
+    """List, read, explain, test and write rules."""
 
 
 @rules.command("list")
@@ -82,16 +99,82 @@ def explain(settings: Settings, rule: str, kernel: str | None, run: str, style: 
     click.echo(explained_text(found, width=terminal_width(), ascii_only=ascii_only), nl=False)
 
 
-@rules.command()
-@click.argument("rule", required=False)
+@rules.command(epilog=_LINT)
+@click.argument("path", required=False, type=click.Path(exists=True))
+@click.pass_context
+def lint(context: click.Context, path: str | None) -> None:
+    """Print every problem of the rules below PATH, one per line with its place, and exit with 1.
+
+    PATH is a directory FAMILY/*.yaml, or one file in it; the shipped rules where left out. Warnings
+    say what could be better and change nothing.
+    """
+    from advisor.api.rule_files import lint_rules
+
+    remarks = lint_rules(path)
+    for each in remarks:
+        hint = f" ({each.hint})" if each.hint else ""
+        click.echo(printable(f"{each.at or path}: {each.kind}: {each.problem}{hint}"))
+    errors = sum(each.kind == "error" for each in remarks)
+    click.echo(
+        f"{_counted(errors, 'error')}, {_counted(len(remarks) - errors, 'warning')}", err=True
+    )
+    context.exit(1 if errors else 0)
+
+
+@rules.command(epilog=_TEST)
+@click.argument("what", required=False, metavar="[RULE|DIR]")
+@click.option(
+    "--junit", "report", type=click.Path(dir_okay=False), help="Write JUnit XML to this file, too."
+)
 @click.pass_obj
 @click.pass_context
-def test(context: click.Context, settings: Settings, rule: str | None) -> None:
-    """Run the examples inside the rules, through the same SQL as production."""
-    from advisor.api.knowledge import check_examples
+def test(context: click.Context, settings: Settings, what: str | None, report: str | None) -> None:
+    """Run the examples inside the rules, through the same SQL as production.
 
-    checked, failures = check_examples(rule, settings.configuration)
-    for failure in failures:
-        click.echo(failure, err=True)
-    click.echo(f"{checked - len(failures):,} of {checked:,} examples as expected")
-    context.exit(1 if failures else 0)
+    Of one RULE, of the rules below DIR, or of all.
+    """
+    from advisor.api.rule_files import junit, run_rule_tests
+
+    results = run_rule_tests(what, settings.configuration)
+    for result in results:
+        for problem in result.problems:
+            place = f"{result.example.at}: {result.rule.id}: {result.example.name}"
+            click.echo(printable(f"{place}: {problem}"), err=True)
+    if report is not None:
+        write_text(junit(results), report)
+    passed = sum(result.passed for result in results)
+    click.echo(f"{passed:,} of {len(results):,} examples as expected")
+    context.exit(0 if passed == len(results) else 1)
+
+
+@rules.command()
+@click.option(
+    "-o", "--output", default="rule-pages", show_default=True, type=click.Path(file_okay=False)
+)
+@click.pass_obj
+def docs(settings: Settings, output: str) -> None:
+    """Write a page per rule, and an index by family and by symptom."""
+    from advisor.api.rule_files import write_pages
+
+    pages = list(write_pages(output, settings.configuration))
+    click.echo(f"wrote {_counted(len(pages), 'page')}; begin with {pages[0]}", err=True)
+
+
+@rules.command(epilog=_NEW)
+@click.argument("rule", metavar="FAMILY/SLUG")
+@click.option(
+    "--dir", "directory", default=".", show_default=True, type=click.Path(file_okay=False)
+)
+def new(rule: str, directory: str) -> None:
+    """Write a new rule to fill in: valid as it stands, with tests that pass."""
+    from advisor.api.rule_files import new_rule
+
+    path = new_rule(rule, directory)
+    click.echo(str(path))
+    quoted = shlex.quote(directory)
+    for command in (f"lint {quoted}", f"test {quoted}"):
+        click.echo(f"next: advisor rules {command}", err=True)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

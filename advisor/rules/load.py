@@ -41,20 +41,8 @@ def load_rules(
         RuleError: a file is wrong; with its place.
         ConfigError: an override names no rule or no threshold.
     """
-    symbols = vocabulary.symbols
-    settings = settings or load_settings(symbols)
-    wording = Wording()
-    scopes = {
-        Subject.KERNEL: Scope(
-            symbols=symbols,
-            estimators=load_estimators(symbols),
-            shared_guards=settings.guards,
-            wording=wording,
-        ),
-        Subject.RUN: Scope(
-            symbols=settings.run.symbols, estimators={}, shared_guards=(), wording=wording
-        ),
-    }
+    settings = settings or load_settings(vocabulary.symbols)
+    scopes = make_scopes(vocabulary, settings)
     nodes = _rule_nodes((data_dir("rules"), *extra_dirs))
     overrides = overrides or {}
     _check_overrides(overrides, nodes)
@@ -79,6 +67,22 @@ def load_rules(
     )
 
 
+def make_scopes(vocabulary: Vocabulary, settings: Settings) -> dict[Subject, Scope]:
+    """Return what rules about each subject may name."""
+    symbols, wording = vocabulary.symbols, Wording()
+    return {
+        Subject.KERNEL: Scope(
+            symbols=symbols,
+            estimators=load_estimators(symbols),
+            shared_guards=settings.guards,
+            wording=wording,
+        ),
+        Subject.RUN: Scope(
+            symbols=settings.run.symbols, estimators={}, shared_guards=(), wording=wording
+        ),
+    }
+
+
 def is_shipped(rule: Rule) -> bool:
     """Tell whether a rule is ours, and not from somebody's own directory."""
     return Path(rule.at.name).is_relative_to(data_dir("rules"))
@@ -98,16 +102,26 @@ def _rule_nodes(directories: Sequence[Path]) -> dict[str, MappingNode]:
         if not directory.is_dir():
             raise RuleError("there is no such directory", at=Location(name=str(directory)))
         for path in rule_paths(directory):
-            node = _document(path)
-            rule_id = _checked_id(node, path)
-            extends = node.get("extends")
-            if extends is not None:
-                node = _extended(node, extends, nodes)
-            elif rule_id in nodes:
-                hint = f"add `extends: {rule_id}` to change it; it is at {nodes[rule_id].at}"
-                raise RuleError(f"the rule {rule_id!r} exists", at=node["id"].at, hint=hint)
-            nodes[rule_id] = node
+            add_rule(path, nodes)
     return nodes
+
+
+def add_rule(path: Path, nodes: dict[str, MappingNode]) -> str:
+    """Read a rule file into ``nodes``, merged with the rule that it extends; return its id.
+
+    Raises:
+        RuleError: it is not YAML, its id is not its path, or what it extends is not in ``nodes``.
+    """
+    node = _document(path)
+    rule_id = _checked_id(node, path)
+    extends = node.get("extends")
+    if extends is not None:
+        node = _extended(node, extends, nodes)
+    elif rule_id in nodes:
+        hint = f"add `extends: {rule_id}` to change it; it is at {nodes[rule_id].at}"
+        raise RuleError(f"the rule {rule_id!r} exists", at=node["id"].at, hint=hint)
+    nodes[rule_id] = node
+    return rule_id
 
 
 def _document(path: Path) -> MappingNode:

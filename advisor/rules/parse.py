@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import Enum
+from functools import partial
 from typing import TypeVar
 
 from advisor.documents import MappingNode, Node
@@ -90,6 +91,60 @@ def parse_rule(
     rule = _rule(node, scope, thresholds, text_hash)
     _check(rule, node, scope.symbols)
     return _with_shared_guards(rule, scope.shared_guards)
+
+
+def problems(
+    node: MappingNode, scopes: Mapping[Subject, Scope], *, overrides: Mapping[str, Override]
+) -> list[RuleError]:
+    """Return everything that is wrong with a rule, one problem per key; what needs it is last."""
+    checks: list[Callable[[], object]] = [lambda: node.refuse_unknown((*REQUIRED, *OPTIONAL))]
+    checks += [partial(node.__getitem__, key) for key in REQUIRED]
+    found = _failures(checks)
+    if not found:
+        found = _failures([lambda: _choice(node["subject"], Subject)])
+    if found:
+        return found
+    scope = scopes[_choice(node["subject"], Subject)]
+    try:
+        thresholds = read_thresholds(node.get("threshold"), scope.symbols, overrides)
+    except RuleError as error:
+        return [error]
+    names = in_scope(scope.symbols, thresholds)
+    found = _failures(_key_checks(node, scope, names))
+    if found:
+        return found
+    return _failures([lambda: parse_rule(node, scopes, text_hash="", overrides=overrides)])
+
+
+def _key_checks(
+    node: MappingNode, scope: Scope, names: Mapping[str, Symbol]
+) -> list[Callable[[], object]]:
+    return [
+        *(partial(node.text, key) for key in ("title", "mechanism", "why")),
+        lambda: _choice(node["severity"], Severity),
+        lambda: _condition(node.get("applies_to"), names),
+        lambda: _compile(node["when"], names, Kind.BOOLEAN),
+        lambda: _guards(node.get("unless"), names, scope.wording),
+        lambda: _gain(node.get("gain"), names, scope),
+        lambda: _assumptions(node.get("assumes"), names, scope.symbols),
+        lambda: _template(node["evidence"], names, scope.wording),
+        lambda: [_template(each, names, scope.wording) for each in node.sequence("recommendation")],
+        lambda: _texts(node.get("caveats")),
+        lambda: _verify(node.mapping("verify")),
+        lambda: _collect(node.mapping("collect")),
+        lambda: node.sequence("references").texts(),
+        lambda: read_examples(node.sequence("tests"), scope.symbols),
+    ]
+
+
+def _failures(checks: Iterable[Callable[[], object]]) -> list[RuleError]:
+    found = []
+    for check in checks:
+        try:
+            check()
+        except RuleError as error:
+            found.append(error)
+    return found
 
 
 def _rule(

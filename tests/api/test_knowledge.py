@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.api.knowledge import check_examples, load_knowledge, show_rule
+from advisor.api.knowledge import load_knowledge, show_rule
+from advisor.api.rule_files import run_rule_tests
 from advisor.configuration import (
     DEFAULTS,
     Configuration,
@@ -136,8 +137,8 @@ def test_reads_rules_and_facts_of_other_directories(tmp_path: Path) -> None:
     knowledge = load_knowledge(with_pack(tmp_path))
     assert "launches_squared" in knowledge.vocabulary.facts
     assert {"sample/slow", LOADS} <= {each.id for each in knowledge.rules}
-    checked, failures = check_examples("sample/slow", with_pack(tmp_path))
-    assert (checked, failures) == (4, [])
+    results = run_rule_tests("sample/slow", with_pack(tmp_path))
+    assert [each.passed for each in results] == [True] * 4
 
 
 def test_changes_a_shipped_rule_from_another_directory(tmp_path: Path) -> None:
@@ -151,9 +152,9 @@ def test_changes_a_shipped_rule_from_another_directory(tmp_path: Path) -> None:
 
 
 def test_runs_examples_with_the_thresholds_of_the_files() -> None:
-    checked, failures = check_examples(LOADS, thresholds(wasted=(0.9, None)))
-    assert checked >= 4
-    assert failures == []
+    results = run_rule_tests(LOADS, thresholds(wasted=(0.9, None)))
+    assert len(results) >= 4
+    assert all(each.passed for each in results)
 
 
 def test_refuses_a_directory_without_rules(tmp_path: Path) -> None:

@@ -1,0 +1,119 @@
+"""What who writes rules needs: lint, test, pages, a scaffold."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.api.knowledge import find_rule, load_knowledge
+from advisor.configuration import DEFAULTS, Configuration, Setting
+from advisor.errors import UsageError
+from advisor.rules.examples import ExampleResult, run_examples
+from advisor.rules.lint import Remark, lint
+from advisor.rules.pages import rule_pages
+from advisor.rules.proven import load_proven
+from advisor.rules.scaffold import write_scaffold
+from advisor.wording import printable
+
+if TYPE_CHECKING:
+    from advisor.rules import Rule
+
+__all__ = ["ExampleResult", "Remark", "junit", "lint_rules", "run_rule_tests", "write_pages"]
+
+
+def lint_rules(path: str | None) -> list[Remark]:
+    """Return every remark on a directory, or on one file of it; on the shipped rules for None.
+
+    Raises:
+        UsageError: there is no such directory or file.
+    """
+    if path is None:
+        return lint()
+    place = Path(path)
+    if place.is_file():
+        chosen = lint(place.parent.parent)
+        return [each for each in chosen if each.at is None or Path(each.at.name) == place]
+    if not place.is_dir():
+        raise UsageError(f"there is no directory {path!r}", hint="name a directory of families")
+    return lint(place)
+
+
+def run_rule_tests(
+    what: str | None, configuration: Configuration = DEFAULTS
+) -> list[ExampleResult]:
+    """Run the examples of one rule, of the rules of a directory, or of all.
+
+    Thresholds are those of the files, which the examples were written for.
+
+    Raises:
+        UsageError: there is no such rule; names the nearest.
+        RuleError: a file is wrong; with its place.
+    """
+    packs = configuration.rules
+    directory = Path(what) if what is not None and Path(what).is_dir() else None
+    if directory is not None:
+        packs = (*packs, Setting(value=directory, origin="the command"))
+    knowledge = load_knowledge(replace(DEFAULTS, rules=packs))
+    rules: Sequence[Rule] = knowledge.rules
+    if directory is not None:
+        rules = [rule for rule in rules if Path(rule.at.name).is_relative_to(directory)]
+    elif what is not None:
+        rules = [find_rule(rules, what)]
+    return run_examples(rules, vocabulary=knowledge.vocabulary, settings=knowledge.settings)
+
+
+def junit(results: Sequence[ExampleResult]) -> str:
+    """Return the results as JUnit XML: a suite per rule, a case per example."""
+    root = ET.Element("testsuites", name="advisor rules test")
+    by_rule: dict[str, list[ExampleResult]] = {}
+    for result in results:
+        by_rule.setdefault(result.rule.id, []).append(result)
+    for rule_id, found in sorted(by_rule.items()):
+        failures = sum(not each.passed for each in found)
+        counts = {"tests": str(len(found)), "failures": str(failures)}
+        suite = ET.SubElement(root, "testsuite", {"name": rule_id, **counts})
+        for each in found:
+            _case(suite, each)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, "unicode") + "\n"
+
+
+def _case(suite: ET.Element, result: ExampleResult) -> None:
+    at = result.example.at
+    place = {"classname": result.rule.id, "file": at.name, "line": str(at.line or 1)}
+    case = ET.SubElement(suite, "testcase", {"name": printable(result.example.name), **place})
+    if not result.passed:
+        text = printable("\n".join(result.problems))
+        failure = ET.SubElement(case, "failure", message=text.splitlines()[0])
+        failure.text = f"{at}\n{text}"
+
+
+def write_pages(directory: str, configuration: Configuration = DEFAULTS) -> Iterator[Path]:
+    """Write a page per rule and an index below a directory; yield what was written.
+
+    Raises:
+        UsageError: a page cannot be written.
+    """
+    knowledge = load_knowledge(configuration)
+    pages = rule_pages(knowledge.rules, knowledge.vocabulary, load_proven())
+    for name, text in pages.items():
+        path = Path(directory) / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            hint = "choose another directory with -o"
+            raise UsageError(f"cannot write {path}: {error.strerror}", hint=hint) from error
+        yield path
+
+
+def new_rule(rule_id: str, directory: str) -> Path:
+    """Write a scaffold and return its path.
+
+    Raises:
+        UsageError: the id has another form, or the file exists.
+    """
+    return write_scaffold(rule_id, Path(directory))

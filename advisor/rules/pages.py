@@ -1,0 +1,136 @@
+"""Rules as Markdown: a page per rule, and an index by family and by symptom."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from advisor.facts.vocabulary import Vocabulary
+from advisor.rules.proven import Evidence
+from advisor.rules.rule import Outcome, Rule, Subject
+
+
+def rule_pages(
+    rules: Sequence[Rule], vocabulary: Vocabulary, counted: Mapping[str, Evidence]
+) -> dict[str, str]:
+    """Return Markdown by relative path: ``FAMILY/SLUG.md`` per rule, and ``index.md``."""
+    ordered = sorted(rules, key=lambda rule: rule.id)
+    pages = {f"{rule.id}.md": _page(rule, counted.get(rule.id)) for rule in ordered}
+    return {"index.md": _index(ordered, vocabulary), **pages}
+
+
+def summary(rule: Rule) -> str:
+    """Return a rule in short: what it looks for, its thresholds, and what its advice rests on."""
+    lines = [
+        f"### `{rule.id}`\n",
+        f"**{rule.title}** ({rule.severity.value}, about a {rule.subject.value};"
+        f" mechanism `{rule.mechanism}`)\n",
+        f"{rule.why.strip()}\n",
+        f"Fires when `{_one_line(rule.when.text)}`.\n",
+        *_guards(rule),
+        *_thresholds(rule),
+        *(f"* reference: {reference}" for reference in rule.references),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _page(rule: Rule, counted: Evidence | None) -> str:
+    parts = [
+        f"# {rule.title}\n",
+        f"`{rule.id}`, {rule.severity.value}, about a {rule.subject.value}, mechanism"
+        f" `{rule.mechanism}`. {_proof(counted)}\n",
+        f"{rule.why.strip()}\n",
+        "## When it fires\n",
+        f"`{_one_line(rule.when.text)}`\n",
+    ]
+    if rule.applies_to is not None:
+        parts.append(f"Applies where `{_one_line(rule.applies_to.text)}`.\n")
+    sections = (
+        ("Not when", list(_guards(rule))),
+        ("Thresholds", list(_thresholds(rule))),
+        ("What it says", [_one_line(rule.evidence.text)]),
+        ("What to do", _numbered(step.text for step in rule.recommendation)),
+        ("What it is worth", list(_gain(rule))),
+        ("Mind", [f"* {caveat}" for caveat in rule.caveats]),
+        ("How to verify", [f"* {line}" for line in (*rule.verify.expect, *rule.verify.guard)]),
+        ("What to collect", list(_collect(rule))),
+        ("Examples", list(_examples(rule))),
+        ("References", [f"* {reference}" for reference in rule.references]),
+    )
+    parts += [f"## {head}\n\n" + "\n".join(lines) + "\n" for head, lines in sections if lines]
+    return "\n".join(parts)
+
+
+def _index(rules: Sequence[Rule], vocabulary: Vocabulary) -> str:
+    parts = ["# Rules\n", "## By family\n"]
+    families: dict[str, list[Rule]] = defaultdict(list)
+    symptoms: dict[str, list[Rule]] = defaultdict(list)
+    for rule in rules:
+        families[rule.family].append(rule)
+        if rule.subject is Subject.KERNEL:
+            for name in sorted(rule.when.names - rule.thresholds.keys()):
+                symptoms[name].append(rule)
+    for family, members in families.items():
+        parts.append(f"### {family}\n\n" + "\n".join(map(_link, members)) + "\n")
+    parts.append("## By symptom\n\nThe facts that rules look at, and which do.\n")
+    for name in sorted(symptoms):
+        about = f": {fact.about}" if (fact := vocabulary.facts.get(name)) else ""
+        lines = "\n".join(map(_link, symptoms[name]))
+        parts.append(f"### `{name}`{about}\n\n{lines}\n")
+    return "\n".join(parts)
+
+
+def _link(rule: Rule) -> str:
+    return f"* [{rule.title}]({rule.id}.md) `{rule.id}`"
+
+
+def _proof(counted: Evidence | None) -> str:
+    if counted is None or not counted.is_proof:
+        return "Unproven: it was not yet seen to tell real kernels apart."
+    return f"Proven: fired on {counted.fired:,} real kernels, silent on {counted.silent:,}."
+
+
+def _guards(rule: Rule) -> Iterator[str]:
+    for guard in rule.unless:
+        yield f"* not when `{_one_line(guard.when.text)}`: {_one_line(guard.because.text)}"
+
+
+def _thresholds(rule: Rule) -> Iterator[str]:
+    for each in rule.thresholds.values():
+        unit = "" if each.unit == "1" else f" {each.unit}"
+        yield f"* threshold `{each.name}` = {each.shown:g}{unit}; source: {each.source}"
+
+
+def _gain(rule: Rule) -> Iterator[str]:
+    if rule.gain is None:
+        return
+    if rule.gain.estimator:
+        yield f"Estimator `{rule.gain.estimator}`:\n"
+    for name, expression in rule.gain.likely.parameters.items():
+        yield f"* `{name} = {_one_line(expression.text)}`"
+    for name in ("low", "likely", "high"):
+        yield f"* {name}: `{_one_line(getattr(rule.gain, name).expression.text)}`"
+    for name, expression in rule.assumes.items():
+        yield f"* then `{name}` becomes `{_one_line(expression.text)}`"
+
+
+def _collect(rule: Rule) -> Iterator[str]:
+    yield from (f"* `--section {section}`" for section in rule.collect.sections)
+    if rule.collect.metrics:
+        yield f"* `--metrics {','.join(rule.collect.metrics)}`"
+
+
+def _examples(rule: Rule) -> Iterator[str]:
+    for example in rule.examples:
+        facts = ", ".join(f"{name} = {value}" for name, value in example.facts.items())
+        said = f" “{_one_line(example.evidence)}”" if example.evidence else ""
+        mark = "**fires**" if example.expect is Outcome.FIRES else example.expect.value
+        yield f"* {example.name}: {mark}{said} (`{facts}`)"
+
+
+def _numbered(texts: Iterator[str]) -> list[str]:
+    return [f"{place}. {_one_line(text)}" for place, text in enumerate(texts, start=1)]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
