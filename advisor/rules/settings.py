@@ -32,20 +32,22 @@ class Factor:
 class SharedGuard:
     """A guard of many rules.
 
-    It protects rules that decide on one of the facts ``rests_on``; or, with ``same_work``, those
-    that promise a gain without changing the kernel's work and traffic.
+    It protects rules that decide on one of the facts ``rests_on``; with ``same_work``, those that
+    promise a gain without changing the kernel's work and traffic; with ``any_gain``, all that
+    promise one.
     """
 
     guard: Guard
     rests_on: frozenset[str] = frozenset()
     same_work: bool = False
+    any_gain: bool = False
 
     def protects(self, rule: Rule) -> bool:
         """Tell whether the rule is one of them and has no such guard of its own."""
         if self.guard.when.names & {name for g in rule.unless for name in g.when.names}:
             return False
-        if self.same_work:
-            return rule.gain is not None and not rule.assumes
+        if self.same_work or self.any_gain:
+            return rule.gain is not None and (self.any_gain or not rule.assumes)
         return bool(self.rests_on & rule.decides_on)
 
 
@@ -134,12 +136,15 @@ def _factor(node: MappingNode, scope: Mapping[str, Symbol]) -> Factor:
 
 
 def _guard(node: MappingNode, symbols: Mapping[str, Symbol]) -> SharedGuard:
-    node.refuse_unknown(("when", "because", "rests_on", "same_work"))
+    node.refuse_unknown(("when", "because", "rests_on", "same_work", "any_gain"))
     when = compile_expression(node.text("when"), symbols, at=node["when"].at, kind=Kind.BOOLEAN)
     because = Wording().read(node.text("because"), symbols, node["because"].at)
     guard = Guard(when=when, because=because, shared=True)
-    if "same_work" in node:
-        return SharedGuard(guard=guard, same_work=node.boolean("same_work"))
+    if "rests_on" not in node:
+        same_work, any_gain = (
+            key in node and node.boolean(key) for key in ("same_work", "any_gain")
+        )
+        return SharedGuard(guard=guard, same_work=same_work, any_gain=any_gain)
     return SharedGuard(guard=guard, rests_on=frozenset(node.sequence("rests_on").texts()))
 
 

@@ -100,7 +100,21 @@ def test_silences_what_rests_on_counters_in_doubt(load_rule: Load, judge: Judge)
 def test_leaves_a_kernel_at_its_roof_alone_unless_its_work_can_shrink(
     load_rule: Load, judge: Judge
 ) -> None:
-    at_roof = {**GOOD, "at_achievable_roof": True, "roof_fraction_achievable": 0.97}
-    assert judge(load_rule(RULE), **at_roof)[0].outcome is Outcome.RULED_OUT
+    at_roof = {**GOOD, "at_achievable_roof": True, "roof_reached": 0.97}
+    found = judge(load_rule(RULE), **at_roof)[0]
+    assert found.outcome is Outcome.RULED_OUT
+    assert found.because == (
+        f"it runs at 97{NO_BREAK}% of its achievable roof (unknown of the profiled one);"
+        " only less work or traffic helps"
+    )
     less = RULE.replace("gain:", "assumes: {dram_bytes: dram_bytes / 2}\ngain:")
     assert judge(load_rule(less), **at_roof)[0].outcome is Outcome.FIRES
+    assert judge(load_rule(less), **at_roof, nothing_to_win=False)[0].outcome is Outcome.FIRES
+
+
+def test_promises_no_time_where_there_is_nothing_to_win(load_rule: Load, judge: Judge) -> None:
+    done = {**GOOD, "nothing_to_win": True, "roof_reached": 0.97}
+    less = RULE.replace("gain:", "assumes: {dram_bytes: dram_bytes / 2}\ngain:")
+    assert judge(load_rule(less), **done)[0].outcome is Outcome.RULED_OUT
+    plain = "".join(line for line in RULE.splitlines(keepends=True) if "gain:" not in line)
+    assert judge(load_rule(plain), **done)[0].outcome is Outcome.FIRES

@@ -1,0 +1,114 @@
+"""Facts that only advice needs: how near a kernel is to what it can reach, and what holds it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.facts import Value, facts_of
+
+# 90 GB/s of 100 for a second: at the practical roof where nobody measured the device.
+STREAM: dict[str, Value] = {
+    "duration": 1.0,
+    "dram_bytes": 9e10,
+    "peak_dram_bandwidth": 1e11,
+    "global_load_bytes_per_sector": 32.0,
+    "global_store_bytes_per_sector": 32.0,
+    "l1_utilization": 0.3,
+}
+
+
+def test_holds_memory_against_its_practical_roof_where_none_was_measured() -> None:
+    assert facts_of(**STREAM)["roof_reached"] == pytest.approx(1)
+    assert facts_of(**STREAM, achievable_dram_fraction=0.96)["roof_reached"] == pytest.approx(
+        0.9375
+    )
+
+
+def test_holds_arithmetic_against_its_peak_where_nothing_was_measured() -> None:
+    facts = facts_of(duration=1.0, flops_fp32=9e12, peak_fp32=1e13)
+    assert facts["roof_reached"] == pytest.approx(0.9)
+    assert facts["at_achievable_roof"] is False
+
+
+@pytest.mark.parametrize(
+    ("changed", "nothing"),
+    [
+        ({}, True),
+        ({"dram_bytes": 8.5e10}, False),  # 0.944 of the practical roof
+        ({"global_load_bytes_per_sector": 25.0}, False),  # 78 % used
+        ({"global_load_bytes_per_sector": 26.0}, True),
+        ({"global_store_bytes_per_sector": 8.0}, False),
+        ({"global_load_bytes_per_sector": None, "global_store_bytes_per_sector": None}, True),
+        ({"global_l2_sectors": 100.0, "global_l2_sectors_ideal": 79.0}, False),
+        ({"global_l2_sectors": 100.0, "global_l2_sectors_ideal": 81.0}, True),
+        ({"l1_utilization": 0.8}, False),
+        ({"l1_utilization": None}, True),
+        ({"dram_bytes": None}, None),
+    ],
+)
+def test_knows_when_there_is_nothing_to_win(
+    changed: dict[str, Value], nothing: bool | None
+) -> None:
+    assert facts_of(**{**STREAM, **changed})["nothing_to_win"] is nothing
+
+
+def test_lets_a_full_l1_be_where_it_is_the_roof() -> None:
+    facts = facts_of(duration=1.0, l1_bytes=9.7e12, peak_l1_bandwidth=1e13, l1_utilization=0.97)
+    assert facts["nothing_to_win"] is True
+
+
+@pytest.mark.parametrize(
+    ("values", "slow"),
+    [
+        ({"peak_fp64": 1e11, "peak_fp32": 6.4e12}, True),
+        ({"peak_fp64": 5e12, "peak_fp32": 1e13}, False),
+        ({"peak_fp64": 5e12, "peak_fp32": 1e13, "compute_capability": 8.6}, False),
+        ({"compute_capability": 8.9}, True),
+        ({"compute_capability": 9.0}, False),
+        ({"compute_capability": 7.0}, False),
+        ({}, None),
+    ],
+)
+def test_tells_a_token_double_pipe_by_its_peak_or_the_device(
+    values: dict[str, Value], slow: bool | None
+) -> None:
+    assert facts_of(duration=1.0, **values)["fp64_is_slow"] is slow
+
+
+@pytest.mark.parametrize(
+    ("values", "matrix"),
+    [
+        ({"tensor_instructions": 10.0}, True),
+        ({"tensor_instructions": 0.0, "pipe_tensor": 0.3}, False),
+        ({"compute_capability": 7.5, "pipe_tensor": 0.06}, True),
+        ({"compute_capability": 7.5, "pipe_tensor": 0.01}, False),
+        ({"compute_capability": 8.0, "pipe_tensor": 0.3}, None),
+        ({"compute_capability": 9.0, "pipe_tensor": 0.3}, None),
+    ],
+)
+def test_tells_matrix_work_by_the_pipe_only_where_that_is_sure(
+    values: dict[str, Value], matrix: bool | None
+) -> None:
+    assert facts_of(duration=1.0, **values)["matrix_work"] is matrix
+
+
+def test_takes_double_time_from_operations_before_the_pipe() -> None:
+    busy = facts_of(duration=2.0, pipe_fp64=0.25)
+    counted = facts_of(duration=2.0, pipe_fp64=0.25, flops_fp64=1e12, peak_fp64=1e13)
+    assert busy["fp64_time"] == pytest.approx(0.5)
+    assert counted["fp64_time"] == pytest.approx(0.1)
+
+
+def test_takes_the_busiest_of_pipes_and_units() -> None:
+    facts = facts_of(
+        duration=1.0,
+        pipe_fma=0.2,
+        pipe_xu=0.4,
+        issue_slot_utilization=0.5,
+        memory_utilization=0.6,
+        l1_data_utilization=0.9,
+        lsu_utilization=0.15,
+    )
+    assert facts["busiest_pipe"] == pytest.approx(0.4)
+    assert facts["busiest_unit"] == pytest.approx(0.6)
+    assert facts["passes_per_access"] == pytest.approx(6)
