@@ -18,8 +18,8 @@ from advisor import __version__
 from advisor.api.knowledge import load_knowledge
 from advisor.database import ids, write
 from advisor.database.connect import open_for_reading, open_for_writing
-from advisor.database.launches import insert_launches
 from advisor.database.rows import KernelRow, PlacedLaunch, RunRow, SeriesRow
+from advisor.database.staging import load_staged, staging
 from advisor.facts.mapping import Mapping
 from advisor.model import Launch
 from benchmarks.measure import Line
@@ -101,15 +101,25 @@ def _store(
         )
         for launch in launches
     ]
-    with write.transaction(connection):
-        connection.register("staging", mapping.stage(launches))
-        columns = f"* EXCLUDE ({', '.join(_SHAPE)}) RENAME (launch_index AS row)"
-        insert_launches(
-            connection, placed, quantities=f"SELECT {columns} FROM ({mapping.sql('staging')})"
-        )
-        write.upsert_kernels(connection, map(_kernel, kernels))
-        write.upsert_series(connection, map(_series_row, series, kernels))
-        write.insert_run(connection, _run(run_id, number))
+    columns = f"* EXCLUDE ({', '.join(_SHAPE)}) RENAME (launch_index AS row)"
+    with staging() as staged:
+        staged.add(placed, mapping.stage(launches))
+        with staged.attached(connection) as values, write.transaction(connection):
+            quantities = f"SELECT {columns} FROM ({mapping.sql(values)})"
+            load_staged(connection, quantities=quantities)
+            _describe(connection, kernels, series, run_id, number)
+
+
+def _describe(
+    connection: duckdb.DuckDBPyConnection,
+    kernels: list[str],
+    series: list[str],
+    run_id: str,
+    number: int,
+) -> None:
+    write.upsert_kernels(connection, map(_kernel, kernels))
+    write.upsert_series(connection, map(_series_row, series, kernels))
+    write.insert_run(connection, _run(run_id, number))
 
 
 def _kernel(kernel_id: str) -> KernelRow:

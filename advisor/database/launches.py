@@ -17,57 +17,57 @@ from advisor.database.rows import PlacedLaunch
 from advisor.errors import InputError, Location
 from advisor.model import Dim3, Keyed, ReferenceFinding
 
-_STAGED = """
-    SELECT base.* EXCLUDE (nvtx_text),
+LISTS = {
+    "key_set": "key_set VARCHAR PRIMARY KEY, keys VARCHAR[]",
+    "text_set": "text_set VARCHAR PRIMARY KEY, texts MAP(VARCHAR, VARCHAR)",
+    "launch_keyed": "run_id VARCHAR, launch_index BIGINT, counter VARCHAR, key_set VARCHAR,"
+    ' "values" DOUBLE[]',
+    "launch_instruction": "run_id VARCHAR, launch_index BIGINT, counter VARCHAR,"
+    ' addresses BIGINT[], "values" DOUBLE[]',
+    "reference_finding": "run_id VARCHAR, launch_index BIGINT, rule VARCHAR, title VARCHAR,"
+    " section VARCHAR, severity VARCHAR, text VARCHAR, estimate DOUBLE, scope VARCHAR,"
+    " focus MAP(VARCHAR, DOUBLE)",
+}
+"""Tables of what hangs on launches, and the columns that staging gives them."""
+
+_BASE = """
+    SELECT staged_base.* EXCLUDE (nvtx_text),
         string_split(nvtx_text, chr(31)) AS nvtx,
         coalesce(staged_counters.items, []) AS counter_values
-    FROM staged_base AS base
-    LEFT JOIN staged_counters USING (row)
+    FROM staged_base
+    LEFT JOIN staged_counters ON staged_counters.row + $first = staged_base.row
 """
 
 
-def insert_launches(
-    connection: duckdb.DuckDBPyConnection,
-    launches: Sequence[PlacedLaunch],
-    *,
-    quantities: str | None = None,
+def stage_launches(
+    connection: duckdb.DuckDBPyConnection, launches: Sequence[PlacedLaunch], *, first: int
 ) -> None:
-    """Store launches, of one run or several, with everything that profiles say about each.
+    """Add launches to ``staged_launch``, a table that the first of them make.
 
-    ``quantities`` is a SELECT of ``row`` (the place in ``launches``, from 0), quantities and
-    perhaps ``flags``; launches that it leaves out have none. Call it once per batch, inside of the
-    runs' transaction.
+    ``first`` is the place of the first one among all that are staged.
     """
-    if not launches:
-        return
-    _insert_launch_table(connection, launches, quantities)
+    register_arrays(connection, "staged_base", _base(launches, first))
+    read = [placed.launch for placed in launches]
+    _insert_key_sets(connection, (tuple(x.counters) for x in read))
+    _insert_text_sets(connection, (x.texts for x in read))
+    counters = (_numbered(tuple(x.counters.values())) for x in read)
+    register_lists(connection, "staged_counters", counters)
+    verb = "INSERT INTO staged_launch BY NAME" if first else "CREATE TABLE staged_launch AS"
+    connection.execute(" ".join((verb, _BASE)), {"first": first})
+
+
+def insert_details(connection: duckdb.DuckDBPyConnection, launches: Sequence[PlacedLaunch]) -> None:
+    """Store histograms, curves, values per instruction and the vendor's findings of launches."""
     _insert_keyed(connection, [(p, *item) for p in launches for item in p.launch.keyed.items()])
     insert_instructions(connection, launches)
     findings = [(p, finding) for p in launches for finding in p.launch.reference_findings]
     _insert_reference_findings(connection, findings)
 
 
-def _insert_launch_table(
-    connection: duckdb.DuckDBPyConnection,
-    launches: Sequence[PlacedLaunch],
-    quantities: str | None,
-) -> None:
-    register_arrays(connection, "staged_base", _base(launches))
-    read = [placed.launch for placed in launches]
-    _insert_key_sets(connection, (tuple(x.counters) for x in read))
-    _insert_text_sets(connection, (x.texts for x in read))
-    counters = (_numbered(tuple(x.counters.values())) for x in read)
-    register_lists(connection, "staged_counters", counters)
-    statement = ["INSERT INTO launch BY NAME SELECT * EXCLUDE (row) FROM (", _STAGED, ")"]
-    if quantities is not None:
-        statement += ["LEFT JOIN (", quantities, ") USING (row)"]
-    connection.execute(" ".join(statement))
-
-
-def _base(launches: Sequence[PlacedLaunch]) -> dict[str, Array]:
+def _base(launches: Sequence[PlacedLaunch], first: int) -> dict[str, Array]:
     read = [placed.launch for placed in launches]
     columns: dict[str, Array] = {
-        "row": numbers(range(len(launches))),
+        "row": numbers(range(first, first + len(launches))),
         "launch_index": numbers([x.index for x in read]),
         "device_ordinal": numbers([x.device for x in read]),
         "process": numbers([x.process for x in read]),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from advisor.database import write
-from advisor.database.launches import insert_instructions, insert_launches
+from advisor.database.staging import Staging, load_staged, staging
 from advisor.errors import InputError, Location
 from advisor.hardware import identify_device, store_device
 from advisor.ingest.knowledge import Knowledge
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from advisor.facts.mapping import Mapping
 
-_BATCH = 256  # launches that are held at a time
-_VALUES = 100_000  # values per instruction that are held at a time: they are most of a profile
+_BATCH = 64  # launches that are held at a time
+_VALUES = 50_000  # values per instruction that are held at a time: they are most of a profile
 _SHAPE = (
     "grid_size", "grid_x", "grid_y", "grid_z", "block_size", "block_x", "block_y", "block_z",
 )  # fmt: skip
@@ -52,16 +52,20 @@ def store_profiles(
         InputError: a profile is damaged or holds no launch; the database is as it was.
     """
     started = time.monotonic()
-    with write.transaction(connection):
-        known = write.stored_launches(connection, {profile.run_id for profile in profiles})
-        batch = _Batch(connection, knowledge, progress)
-        incoming: dict[str, IncomingRun] = {}
-        for profile in profiles:
-            if profile.run_id not in known and profile.run_id not in incoming:
-                incoming[profile.run_id] = _read(profile, batch)
-        if incoming:
+    known = write.stored_launches(connection, {profile.run_id for profile in profiles})
+    incoming: dict[str, IncomingRun] = {}
+    for counters, group in _by_counters(profiles):
+        mapping = knowledge.mapping(counters)
+        with staging() as staged:
+            batch = _Batch(staged, mapping, progress)
+            new: dict[str, IncomingRun] = {}
+            for profile in group:
+                if profile.run_id not in known and profile.run_id not in new:
+                    new[profile.run_id] = _read(profile, batch)
             batch.flush()
-            _finish(connection, list(incoming.values()), knowledge)
+            if new:
+                _load(connection, staged, list(new.values()), mapping, knowledge)
+            incoming |= new
     seconds = time.monotonic() - started
     return [_stored(profile, incoming, known, seconds) for profile in profiles]
 
@@ -88,58 +92,45 @@ def derived(
     """
     rows = [replace(launch, index=row) for row, launch in enumerate(launches)]
     connection.register("staging", mapping.stage(rows))
+    yield _derived_from(mapping, "staging")
+    connection.unregister("staging")
+
+
+def _derived_from(mapping: Mapping, values: str) -> str:
+    """Return a SELECT of ``row``, quantities, their sources and flags from staged values."""
     chosen = f"SELECT * EXCLUDE ({', '.join(_SHAPE)}) RENAME (launch_index AS row),"
     flags = f"{mapping.flags_sql()} AS flags"
-    yield " ".join((chosen, flags, "FROM (", mapping.sql("staging"), ")"))
-    connection.unregister("staging")
+    return " ".join((chosen, flags, "FROM (", mapping.sql(values), ")"))
 
 
 @dataclass
 class _Batch:
-    """Launches on their way into the database, of one profile or several."""
+    """Launches on their way into staging, of one profile or several."""
 
-    connection: duckdb.DuckDBPyConnection
-    knowledge: Knowledge
+    staged: Staging
+    mapping: Mapping
     progress: Callable[[str], None]
-    _mapping: Mapping | None = None
     _waiting: list[tuple[IncomingRun, Launch]] = field(default_factory=list)
-    _launches: int = 0
     _values: int = 0
 
-    def use(self, mapping: Mapping) -> None:
-        """Let the launches that follow be understood by ``mapping``."""
-        if mapping is not self._mapping:
-            self.flush()
-            self._mapping = mapping
-
     def add(self, run: IncomingRun, launch: Launch) -> None:
-        """Take a launch; store the batch when it is full."""
+        """Take a launch; stage the batch when it is full."""
         self._waiting.append((run, launch))
         self._values += sum(len(keyed.values) for keyed in launch.instructions.values())
-        if len(self._waiting) == _BATCH:
+        if len(self._waiting) == _BATCH or self._values > _VALUES:
             self.flush()
-        elif self._values > _VALUES:
-            self._shed()
 
     def flush(self) -> None:
-        """Store the launches that wait."""
-        if not self._waiting or self._mapping is None:
-            return
+        """Stage the launches that wait."""
+        first = self.staged.launches
         placed = [run.place(launch) for run, launch in self._waiting]
-        launches = [launch for _, launch in self._waiting]
-        with derived(self.connection, self._mapping, launches) as quantities:
-            insert_launches(self.connection, placed, quantities=quantities)
-        self._launches += len(self._waiting)
+        rows = [replace(each, index=first + n) for n, (_, each) in enumerate(self._waiting)]
+        if placed:
+            self.staged.add(placed, self.mapping.stage(rows))
+            self.staged.add_details(placed)
         self._waiting = []
         self._values = 0
-        self.progress(f"{self._launches:,} launches")
-
-    def _shed(self) -> None:
-        """Store the values per instruction of the launches that wait, and hold them no more."""
-        placed = [run.place(launch) for run, launch in self._waiting]
-        insert_instructions(self.connection, placed)
-        self._waiting = [(run, replace(launch, instructions={})) for run, launch in self._waiting]
-        self._values = 0
+        self.progress(f"{self.staged.launches:,} launches")
 
 
 def check_profile(profile: Profile, knowledge: Knowledge) -> tuple[int, tuple[Skipped, ...]]:
@@ -157,9 +148,7 @@ def check_profile(profile: Profile, knowledge: Knowledge) -> tuple[int, tuple[Sk
 def _read(profile: Profile, batch: _Batch) -> IncomingRun:
     """Hand the profile's launches to the batch and return the run that they are."""
     run = IncomingRun(profile=profile)
-    mapping = batch.knowledge.mapping(profile.reader.COUNTERS)
-    batch.use(mapping)
-    for launch in _launches(run, mapping):
+    for launch in _launches(run, batch.mapping):
         batch.add(run, launch)
     return run
 
@@ -181,6 +170,25 @@ def _launches(run: IncomingRun, mapping: Mapping) -> Iterator[Launch]:
             run.session = record
     if not run.launches:
         raise _empty(run.profile)
+
+
+def _by_counters(profiles: Sequence[Profile]) -> Iterator[tuple[str, list[Profile]]]:
+    """Yield the profiles by the file that says what their counters mean."""
+    for counters in dict.fromkeys(profile.reader.COUNTERS for profile in profiles):
+        yield counters, [each for each in profiles if counters == each.reader.COUNTERS]
+
+
+def _load(
+    connection: duckdb.DuckDBPyConnection,
+    staged: Staging,
+    runs: Sequence[IncomingRun],
+    mapping: Mapping,
+    knowledge: Knowledge,
+) -> None:
+    """Store the runs that wait, all of them or none."""
+    with staged.attached(connection) as values, write.transaction(connection):
+        load_staged(connection, quantities=_derived_from(mapping, values))
+        _finish(connection, runs, knowledge)
 
 
 def _finish(

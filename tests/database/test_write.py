@@ -14,9 +14,9 @@ import pytest
 from advisor.database import ids, write
 from advisor.database.arrays import objects, register_arrays, register_lists
 from advisor.database.connect import open_for_reading, open_for_writing
-from advisor.database.launches import insert_launches
 from advisor.database.read import find_content, find_run, get_meta, list_runs, run_details
 from advisor.database.rows import FindingRow, KernelRow, PlacedLaunch, RunRow, SeriesRow
+from advisor.database.staging import insert_launches
 from advisor.errors import InputError, UsageError
 from advisor.model import Keyed, Launch, ReferenceFinding
 
@@ -224,8 +224,8 @@ import sys
 from datetime import datetime
 from advisor.database import write
 from advisor.database.connect import open_for_writing
-from advisor.database.launches import insert_launches
 from advisor.database.rows import PlacedLaunch, RunRow
+from advisor.database.staging import load_staged, staging
 from advisor.model import Launch
 
 def launches(run_id, start):
@@ -238,13 +238,15 @@ def launches(run_id, start):
 with open_for_writing(sys.argv[1]) as connection:
     for number in range(10_000):
         run_id = f"{number:012d}"
-        with write.transaction(connection):
-            write.insert_run(connection, RunRow(
-                run_id=run_id, content_hash="h", format="f", launches=300,
-                ingested_at=datetime(2026, 1, 1), advisor_version="0"))
+        with staging() as staged:
             for start in (0, 100, 200):
-                insert_launches(connection, launches(run_id, start))
+                staged.add(launches(run_id, start), None)
                 print(number, start, flush=True)
+            with staged.attached(connection), write.transaction(connection):
+                write.insert_run(connection, RunRow(
+                    run_id=run_id, content_hash="h", format="f", launches=300,
+                    ingested_at=datetime(2026, 1, 1), advisor_version="0"))
+                load_staged(connection, quantities=None)
 """
 
 

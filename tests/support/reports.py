@@ -9,8 +9,8 @@ from pathlib import Path
 import duckdb
 
 from advisor.database.arrays import register_arrays
-from advisor.database.launches import insert_launches
 from advisor.database.rows import PlacedLaunch
+from advisor.database.staging import insert_launches
 from advisor.errors import InputError
 from advisor.facts.mapping import Mapping, load_mapping
 from advisor.hardware.matching import identify_device
