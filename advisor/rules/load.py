@@ -59,7 +59,7 @@ def load_rules(
     return tuple(
         replace(
             rule,
-            is_state=rule.id in settings.states,
+            is_state=settings.names_no_cause(rule.id),
             is_unproven=rule.id not in proven and is_shipped(rule),
         )
         for rule in rules

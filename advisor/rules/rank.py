@@ -96,13 +96,14 @@ def _of_subject(findings: Sequence[Evaluation]) -> list[Action]:
 
 
 def _explained(findings: Sequence[Evaluation]) -> list[Evaluation]:
-    """Return the states without an estimate, where a cause was found for the same subject.
+    """Return the notes on a state that promise nothing, where a cause was found for the subject.
 
     A cause is what promises time, or says without an estimate what is wrong or that all is well.
     """
     if not any(_is_cause(each) for each in findings):
         return []
-    return [each for each in findings if each.rule.is_state and each.gain is None]
+    states = [each for each in findings if each.rule.is_state and each.gain is None]
+    return [each for each in states if each.rule.severity is Severity.NOTE]
 
 
 def _is_cause(finding: Evaluation) -> bool:

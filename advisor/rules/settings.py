@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from advisor.documents import MappingNode, load
@@ -68,8 +69,8 @@ class CollectSettings:
 class Settings:
     """The whole file; ``floor`` and ``floor_achievable`` are the least times in seconds.
 
-    ``states`` are ids of rules that name no cause; ``run`` are the facts of runs, from a file of
-    their own.
+    ``states`` are patterns of the ids of rules that name no cause; ``run`` are the facts of runs,
+    from a file of their own.
     """
 
     thresholds: Mapping[str, Threshold]
@@ -79,9 +80,13 @@ class Settings:
     unchecked_factor: float
     uncalibrated_factor: float
     guards: tuple[SharedGuard, ...]
-    states: frozenset[str]
+    states: tuple[str, ...]
     collect: CollectSettings
     run: RunFacts
+
+    def names_no_cause(self, rule_id: str) -> bool:
+        """Tell whether a rule only describes what is."""
+        return any(fnmatchcase(rule_id, pattern) for pattern in self.states)
 
     def about(self, subject: Subject) -> Settings:
         """Return what holds for rules about a subject; levels of evidence are those of kernels."""
@@ -113,7 +118,7 @@ def load_settings(symbols: Mapping[str, Symbol], path: Path | None = None) -> Se
         unchecked_factor=confidence.mapping("unchecked_guard").number("factor"),
         uncalibrated_factor=confidence.mapping("uncalibrated_gain").number("factor"),
         guards=tuple(_guard(n.as_mapping(), symbols) for n in document.sequence("guards")),
-        states=frozenset(document.sequence("states").texts()),
+        states=tuple(document.sequence("states").texts()),
         collect=_collect(document.mapping("collect")),
         run=load_run_facts(symbols),
     )

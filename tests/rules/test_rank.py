@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.rules import Evaluation, Outcome, Rule, Seconds, rank
+from advisor.rules import Evaluation, Outcome, Rule, Seconds, Severity, rank
 from tests.support.sample_rule import RULE, Load
 
 
@@ -90,8 +90,8 @@ def test_ranks_only_what_fires(rule: Rule) -> None:
     assert rank([out]) == []
 
 
-def state(found: Evaluation) -> Evaluation:
-    return replace(found, rule=replace(found.rule, is_state=True))
+def state(found: Evaluation, severity: Severity = Severity.NOTE) -> Evaluation:
+    return replace(found, rule=replace(found.rule, is_state=True, severity=severity))
 
 
 def test_puts_a_state_beside_the_cause_that_explains_it(rule: Rule) -> None:
@@ -123,6 +123,11 @@ def test_keeps_a_state_where_no_cause_promises_anything(rule: Rule) -> None:
 def test_keeps_a_state_beside_a_cause_of_another_kernel(rule: Rule) -> None:
     found = [finding(rule, "cause", 3), state(finding(rule, "gap", 2, variant="v2"))]
     assert names(found) == ["cause", "gap"]
+
+
+def test_keeps_a_warning_about_the_profile_in_sight(rule: Rule) -> None:
+    found = [finding(rule, "cause", 3), state(finding(rule, "profile", None), Severity.WARNING)]
+    assert names(found) == ["cause", "profile"]
 
 
 def test_puts_a_state_beside_what_says_that_all_is_well(rule: Rule) -> None:
