@@ -252,7 +252,23 @@ def _counter_sections() -> dict[str, Schema]:
         "keyed": _texts("counters with one value per key that are kept"),
         "curves": _map(_text("a counter"), "what-if curves of the report, by parameter"),
         "instructions": _texts("counters with one value per instruction that are kept"),
+        "instruction_views": _list(_view(), "what instructions of a kernel are ranked by"),
     }
+
+
+def _view() -> Schema:
+    return _object(
+        {
+            "title": _text("heading"),
+            "about": _text("what the numbers count"),
+            "counter": _text("one of `instructions`, or a pattern with * whose counters are added"),
+            "ideal": _text("what would have been enough; the rest is excess"),
+            "unit": _text("what is counted"),
+            "times": {"type": "number", "description": "what the counter is multiplied by"},
+            "except": _texts("counters of the pattern that are left out"),
+        },
+        required=("title", "about", "counter", "unit"),
+    )
 
 
 def _alternatives() -> Schema:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from advisor.cli.application import Settings
-from advisor.cli.output import plain, terminal_width
+from advisor.cli.output import has_unicode, plain, terminal_width
 
 if TYPE_CHECKING:
     from advisor.api.collecting import ToCollect
@@ -65,7 +65,7 @@ def _text(found: ToCollect) -> str:
     from advisor.reports.paper import Paper
     from advisor.wording import seconds
 
-    paper = Paper(width=terminal_width())
+    paper = Paper(width=terminal_width(), ascii_only=not has_unicode())
     if found.collection is None:
         paper.write(f"Nothing to collect: no rule about run {found.run_id} lacks a counter.")
         return paper.text()

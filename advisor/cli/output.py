@@ -39,6 +39,11 @@ def terminal_width() -> int:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
 
 
+def has_unicode() -> bool:
+    """Tell whether stdout can show more than ASCII."""
+    return (sys.stdout.encoding or "ascii").lower().replace("-", "").startswith("utf")
+
+
 def table(columns: Sequence[str], rows: Sequence[Row], *, width: int = 0) -> str:
     """Return an aligned table; numbers to the right; the widest column gives way to ``width``."""
     cells = [[_text(cell) for cell in row] for row in rows]

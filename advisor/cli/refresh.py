@@ -54,7 +54,8 @@ def refresh(settings: Settings, run: str | None, every: bool, style: str) -> Non
 
 def _row(done: Refreshed) -> tuple[object, ...]:
     names = sorted(done.changed, key=lambda name: -done.changed[name])
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    rest = len(names[_MOST_NAMES:])
+    more = f" and {rest:,} more" if rest else ""
     said = ", ".join(names[:_MOST_NAMES]) + more
     changed = max(done.changed.values(), default=0)
     return (

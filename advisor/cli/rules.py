@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import shlex
-import sys
 
 import click
 
 from advisor.cli.application import Settings
-from advisor.cli.output import FORMATS, terminal_width, write_rows, write_text
+from advisor.cli.output import FORMATS, has_unicode, terminal_width, write_rows, write_text
 from advisor.wording import printable
 
 _LINT = """\b
@@ -95,8 +94,9 @@ def explain(settings: Settings, rule: str, kernel: str | None, run: str, style: 
     if style == "json":
         click.echo(explained_json(found))
         return
-    ascii_only = not (sys.stdout.encoding or "ascii").lower().startswith("utf")
-    click.echo(explained_text(found, width=terminal_width(), ascii_only=ascii_only), nl=False)
+    click.echo(
+        explained_text(found, width=terminal_width(), ascii_only=not has_unicode()), nl=False
+    )
 
 
 @rules.command(epilog=_LINT)

@@ -23,6 +23,34 @@ class Entry:
 
 
 @dataclass(frozen=True, kw_only=True)
+class InstructionView:
+    """A way to rank the instructions of a kernel.
+
+    What ``pattern`` matches, less ``excepted``, is added up and multiplied by ``times``; what
+    exceeds the counter ``ideal`` (all of it for None) is the excess. ``wildcard`` tells that the
+    pattern stands for several counters.
+    """
+
+    title: str
+    about: str
+    unit: str
+    pattern: re.Pattern[str]
+    wildcard: bool
+    excepted: tuple[str, ...]
+    times: float
+    ideal: str | None
+
+    def covers(self, counter: str) -> bool:
+        """Tell whether the counter is one of those that are added up."""
+        return counter not in self.excepted and self.pattern.fullmatch(counter) is not None
+
+    def kind(self, counter: str) -> str:
+        """Return what stands for the pattern's ``*`` in the counter's name, in words."""
+        match = self.pattern.fullmatch(counter)
+        return " ".join(match.groups()).replace("_", " ") if match else ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class CounterFiles:
     """What all files of a profiler say together; a name stands in one of them only."""
 
@@ -37,6 +65,7 @@ class CounterFiles:
     keyed: list[str] = field(default_factory=list)
     curves: dict[str, str] = field(default_factory=dict)
     instructions: list[str] = field(default_factory=list)
+    instruction_views: list[InstructionView] = field(default_factory=list)
 
     def unit(self, counter: str, at: Location) -> Unit:
         """Return the unit of a counter, by the first pattern that matches its name.
@@ -164,6 +193,34 @@ def _read_instructions(files: CounterFiles, node: Node) -> None:
     files.instructions.extend(node.as_sequence().texts())
 
 
+def _read_views(files: CounterFiles, node: Node) -> None:
+    for item in node.as_sequence():
+        view = _view(item.as_mapping())
+        if not any(view.covers(counter) for counter in files.instructions):
+            raise RuleError(
+                "no counter of `instructions` matches", at=item.as_mapping()["counter"].at
+            )
+        if view.ideal is not None and view.ideal not in files.instructions:
+            at = item.as_mapping()["ideal"].at
+            raise RuleError(f"{view.ideal!r} is not among `instructions`", at=at)
+        files.instruction_views.append(view)
+
+
+def _view(node: MappingNode) -> InstructionView:
+    node.refuse_unknown({"title", "about", "counter", "ideal", "unit", "times", "except"})
+    parts = node.text("counter").split("*")
+    return InstructionView(
+        title=node.text("title"),
+        about=node.text("about"),
+        unit=node.text("unit"),
+        pattern=re.compile("(.*)".join(map(re.escape, parts))),
+        wildcard=len(parts) > 1,
+        excepted=node.sequence("except").texts() if "except" in node else (),
+        times=node.number("times") if "times" in node else 1.0,
+        ideal=node.text("ideal") if "ideal" in node else None,
+    )
+
+
 SECTIONS: dict[str, Callable[[CounterFiles, Node], None]] = {
     "units": _read_units,
     "constants": _read_constants,
@@ -174,4 +231,5 @@ SECTIONS: dict[str, Callable[[CounterFiles, Node], None]] = {
     "keyed": _read_keyed,
     "curves": _read_curves,
     "instructions": _read_instructions,
+    "instruction_views": _read_views,
 }

@@ -47,16 +47,13 @@ def explanation_text(
 def _part(paper: Paper, name: str, clause: Clause) -> None:
     paper.blank()
     paper.write(f"{name}: {_TRUTH[clause.holds]}")
-    _clause(paper, clause, _STEP)
+    for part in clause.parts if clause.joined == "and" else (clause,):
+        _clause(paper, part, _STEP)
 
 
 def _clause(paper: Paper, clause: Clause, indent: int) -> None:
     if not clause.parts:
         paper.write(_sentence(clause), indent=indent + 2, first=" " * indent + "-")
-        return
-    if clause.joined == "and" and indent == _STEP:
-        for part in clause.parts:
-            _clause(paper, part, indent)
         return
     word = {"and": "all of", "or": "one of"}.get(clause.joined or "", "not")
     paper.write(f"{word}: {_TRUTH[clause.holds]}", indent=indent + 2, first=" " * indent + "-")
@@ -72,7 +69,7 @@ def _sentence(clause: Clause) -> str:
     left, right = (_value(side, clause.unit) for side in (clause.left, clause.right))
     by = "" if clause.distance is None else f", by {_value(clause.distance, clause.unit)}"
     shown = f"{clause.text}: {left} {clause.operator} {right} is {truth}{by}"
-    simple = set(clause.text.split()) >= set(clause.values) and len(clause.text.split()) == 3
+    simple = set(clause.values) <= set(clause.text.split(f" {clause.operator} "))
     return shown if simple else shown + _read(clause.values, clause.text)
 
 

@@ -152,3 +152,17 @@ def test_examines_installation_and_database(filled: Run) -> None:
     assert outcome.status == 0
     assert "1 runs" in outcome.out
     assert "BAD" not in outcome.out
+
+
+def test_shows_the_worst_instructions_of_a_kernel(filled: Run) -> None:
+    # Of 32 threads that read 4 bytes each from random places, each fetches a sector; 4 are enough.
+    lines = filled("show", "gather_rows", "--source").out.splitlines()
+    (row,) = [line for line in lines if line.endswith("8.0×")]
+    assert row.startswith("+0x0000")
+    assert "100 %" in row
+
+
+def test_asks_which_kernel_has_instructions(filled: Run) -> None:
+    outcome = filled("show", "nowhere", "--source")
+    assert outcome.status == 2
+    assert "no kernel of run" in outcome.err
