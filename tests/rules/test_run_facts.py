@@ -12,13 +12,13 @@ from advisor.rules.run_facts import load_run_facts
 
 
 def row(settings: Settings, kernels: str) -> dict[str, float | str | None]:
-    """Return the facts of a run from rows of kernels; columns not given are NULL."""
+    """Return the facts of a run from rows of kernels; columns not given are NULL, of any type."""
     run = settings.run
     with duckdb.connect(":memory:") as connection:
         given = connection.execute(f"DESCRIBE {kernels}").fetchall()
         missing = run.kernel_columns - {name for name, *_ in given}
-        nulls = "".join(f", NULL::DOUBLE AS {name}" for name in sorted(missing))
-        connection.execute(f"CREATE TABLE kernels AS SELECT *{nulls} FROM ({kernels})")
+        nulls = "".join(f", NULL AS {name}" for name in sorted(missing))
+        connection.execute(f"CREATE VIEW kernels AS SELECT *{nulls} FROM ({kernels})")
         cursor = connection.execute(run.select("kernels", "'r1'"))
         names = [column[0] for column in cursor.description or ()]
         return dict(zip(names, cursor.fetchall()[0], strict=True))
