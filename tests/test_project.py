@@ -104,7 +104,7 @@ ALLOWED: dict[str, tuple[str, set[float]]] = {
     "advisor/expression/parse.py": ("how long and deep a text may be", {8000, 1500, 16, 60}),
     "advisor/expression/sql.py": ("how long the SQL of a text may be", {100_000}),
     "advisor/api/storing.py": ("how many profiles share a transaction", {32}),
-    "advisor/ingest/store.py": ("how much is held in memory", {256, 100_000}),
+    "advisor/ingest/store.py": ("how much is held in memory", {64, 50_000}),
     "advisor/rules/lint.py": ("how many words a title may have", {8}),
     "advisor/rules/templates.py": ("how long a sentence may be", {2000}),
     "advisor/documents/load.py": ("how big and deep a YAML file may be", {20, 100_000, 2_000_000}),
