@@ -16,6 +16,7 @@ from advisor.rules.run_facts import RunFacts, load_run_facts
 from advisor.rules.templates import Wording
 from advisor.rules.thresholds import in_scope, read_thresholds
 
+_PROTECTED = ("rests_on", "mechanisms")
 _KEYS = ("threshold", "floor", "confidence", "guards", "states", "collect")
 
 
@@ -33,13 +34,14 @@ class Factor:
 class SharedGuard:
     """A guard of many rules.
 
-    It protects rules that decide on one of the facts ``rests_on``; with ``same_work``, those that
-    promise a gain without changing the kernel's work and traffic; with ``any_gain``, all that
-    promise one.
+    It protects rules that decide on one of the facts ``rests_on``, those with one of the
+    ``mechanisms``; with ``same_work``, those that promise a gain without changing the kernel's work
+    and traffic; with ``any_gain``, all that promise one.
     """
 
     guard: Guard
     rests_on: frozenset[str] = frozenset()
+    mechanisms: frozenset[str] = frozenset()
     same_work: bool = False
     any_gain: bool = False
 
@@ -49,7 +51,7 @@ class SharedGuard:
             return False
         if self.same_work or self.any_gain:
             return rule.gain is not None and (self.any_gain or not rule.assumes)
-        return bool(self.rests_on & rule.decides_on)
+        return rule.mechanism in self.mechanisms or bool(self.rests_on & rule.decides_on)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,16 +143,20 @@ def _factor(node: MappingNode, scope: Mapping[str, Symbol]) -> Factor:
 
 
 def _guard(node: MappingNode, symbols: Mapping[str, Symbol]) -> SharedGuard:
-    node.refuse_unknown(("when", "because", "rests_on", "same_work", "any_gain"))
+    node.refuse_unknown(("when", "because", *_PROTECTED, "same_work", "any_gain"))
     when = compile_expression(node.text("when"), symbols, at=node["when"].at, kind=Kind.BOOLEAN)
     because = Wording().read(node.text("because"), symbols, node["because"].at)
-    guard = Guard(when=when, because=because, shared=True)
-    if "rests_on" not in node:
-        same_work, any_gain = (
-            key in node and node.boolean(key) for key in ("same_work", "any_gain")
-        )
-        return SharedGuard(guard=guard, same_work=same_work, any_gain=any_gain)
-    return SharedGuard(guard=guard, rests_on=frozenset(node.sequence("rests_on").texts()))
+    rests_on, mechanisms = (
+        frozenset(node.sequence(key).texts()) if key in node else frozenset() for key in _PROTECTED
+    )
+    same_work, any_gain = (key in node and node.boolean(key) for key in ("same_work", "any_gain"))
+    return SharedGuard(
+        guard=Guard(when=when, because=because, shared=True),
+        rests_on=rests_on,
+        mechanisms=mechanisms,
+        same_work=same_work,
+        any_gain=any_gain,
+    )
 
 
 def _collect(node: MappingNode) -> CollectSettings:

@@ -112,3 +112,33 @@ def test_takes_the_busiest_of_pipes_and_units() -> None:
     assert facts["busiest_pipe"] == pytest.approx(0.4)
     assert facts["busiest_unit"] == pytest.approx(0.6)
     assert facts["passes_per_access"] == pytest.approx(6)
+
+
+@pytest.mark.parametrize(
+    ("changed", "few"),
+    [
+        ({}, False),
+        ({"waves_per_sm": 0.9}, True),
+        ({"waves_per_sm": 1.0}, False),
+        ({"registers_per_thread": 72.0}, True),  # 7 of 16 blocks of 4 warps
+        ({"registers_per_thread": 72.0, "memory_utilization": 0.7}, False),  # memory is the limit
+        ({"registers_per_thread": 64.0}, False),  # half of the warps
+    ],
+)
+def test_knows_when_too_few_warps_can_hide_waiting(changed: dict[str, Value], few: bool) -> None:
+    kernel: dict[str, Value] = {
+        "duration": 1.0,
+        "waves_per_sm": 2.0,
+        "compute_utilization": 0.2,
+        "memory_utilization": 0.3,
+        "block_size": 128.0,
+        "warp_size": 32.0,
+        "registers_per_thread": 32.0,
+        "registers_per_sm": 65536.0,
+        "max_warps_per_sm": 64.0,
+        "max_blocks_per_sm": 32.0,
+        "schedulers_per_sm": 4.0,
+        "shared_memory_static": 0.0,
+        "shared_memory_dynamic": 0.0,
+    }
+    assert facts_of(**{**kernel, **changed})["too_few_warps"] is few

@@ -118,3 +118,11 @@ def test_promises_no_time_where_there_is_nothing_to_win(load_rule: Load, judge: 
     assert judge(load_rule(less), **done)[0].outcome is Outcome.RULED_OUT
     plain = "".join(line for line in RULE.splitlines(keepends=True) if "gain:" not in line)
     assert judge(load_rule(plain), **done)[0].outcome is Outcome.FIRES
+
+
+def test_blames_too_few_warps_for_waiting(load_rule: Load, judge: Judge) -> None:
+    few = {**GOOD, "too_few_warps": True, "waves": 0.5, "occupancy_theoretical": 1.0}
+    waiting = RULE.replace("mechanism: sample", "mechanism: memory-latency")
+    found = judge(load_rule(waiting), **few)[0]
+    assert found.outcome is Outcome.RULED_OUT
+    assert judge(load_rule(RULE), **few)[0].outcome is Outcome.FIRES

@@ -133,3 +133,23 @@ def test_keeps_a_warning_about_the_profile_in_sight(rule: Rule) -> None:
 def test_puts_a_state_beside_what_says_that_all_is_well(rule: Rule) -> None:
     stop = replace(finding(rule, "stop", None), rule=replace(rule, id="sample/stop", gain=None))
     assert names([stop, state(finding(rule, "waiting", None))]) == ["stop"]
+
+
+def test_puts_unproven_rules_last_and_lets_them_take_nothing(rule: Rule) -> None:
+    unproven = finding(rule, "unproven", 9)
+    unproven = replace(unproven, rule=replace(unproven.rule, is_unproven=True))
+    found = [unproven, finding(rule, "proven", 4), finding(rule, "unmeasured", None, variant="v2")]
+    assert names(found) == ["proven", "unmeasured", "unproven"]
+    first, _, last = rank(found)
+    assert first.gain is not None
+    assert first.gain.likely == 4
+    assert last.gain is not None
+    assert last.gain.likely == 6  # what the proven one left of ten seconds
+
+
+def test_lets_no_unproven_rule_explain_a_state(rule: Rule) -> None:
+    cause, state = finding(rule, "cause", 4), finding(rule, "state", None)
+    state = replace(state, rule=replace(state.rule, is_state=True, severity=Severity.NOTE))
+    assert names([cause, state]) == ["cause"]
+    cause = replace(cause, rule=replace(cause.rule, is_unproven=True))
+    assert names([cause, state]) == ["state", "cause"]
