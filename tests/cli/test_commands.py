@@ -166,3 +166,14 @@ def test_asks_which_kernel_has_instructions(filled: Run) -> None:
     outcome = filled("show", "nowhere", "--source")
     assert outcome.status == 2
     assert "no kernel of run" in outcome.err
+
+
+def test_keeps_unproven_rules_off_the_first_page(
+    filled: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proven = json.loads(filled("report", "--format", "json").out)["actions"]
+    monkeypatch.setattr("advisor.rules.load.load_proven", dict)
+    unproven = json.loads(filled("report", "--format", "json").out)["actions"]
+    assert proven
+    assert unproven == []
+    assert "Unproven: this rule" in " ".join(filled("show", "gather_rows").out.split())
