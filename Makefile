@@ -24,6 +24,7 @@ export RUFF_CACHE_DIR := $(CURDIR)/.cache/ruff
 export MYPY_CACHE_DIR := $(CURDIR)/.cache/mypy
 export HYPOTHESIS_STORAGE_DIRECTORY := $(CURDIR)/.cache/hypothesis
 export TMPDIR := $(CURDIR)/.cache/tmp
+export XDG_CACHE_HOME := $(CURDIR)/.cache/xdg
 
 .PHONY: help
 help:  ## Say what each target does

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from advisor.api.remembered import remembered
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import ConfigError, Location, UsageError
-from advisor.facts import load_vocabulary
+from advisor.facts import Vocabulary, load_vocabulary
 from advisor.ingest.knowledge import Knowledge
 from advisor.resources import data_dir
-from advisor.rules import Rule, Severity, load_rules, load_settings
+from advisor.rules import Rule, Settings, Severity, load_rules, load_settings
 from advisor.rules.load import is_shipped, rule_paths
 from advisor.rules.proven import Evidence, load_proven
 from advisor.rules.thresholds import Override
@@ -24,6 +25,7 @@ _LIST = (
     "rule", "severity", "subject", "mechanism", "thresholds", "proven", "fired", "silent", "title",
 )  # fmt: skip
 _WIDTH = 92
+_CODE = Path(__file__).parent.parent
 PROVEN, UNPROVEN = "proven", "unproven"
 
 
@@ -36,13 +38,27 @@ def load_knowledge(configuration: Configuration = DEFAULTS) -> Knowledge:
             rule or threshold that does not exist; with the place where it does.
     """
     _check_packs(configuration)
+    vocabulary, rules, settings = remembered(
+        "knowledge",
+        _files(configuration.rule_dirs),
+        repr(configuration),
+        lambda: _loaded(configuration),
+    )
+    return Knowledge(vocabulary=vocabulary, rules=rules, settings=settings)
+
+
+def _loaded(configuration: Configuration) -> tuple[Vocabulary, tuple[Rule, ...], Settings]:
     packs = configuration.rule_dirs
     vocabulary = load_vocabulary(packs)
     settings = load_settings(vocabulary.symbols)
     rules = load_rules(vocabulary, packs, overrides=_overrides(configuration), settings=settings)
-    return Knowledge(
-        vocabulary=vocabulary, rules=_configured(rules, configuration), settings=settings
-    )
+    return vocabulary, _configured(rules, configuration), settings
+
+
+def _files(packs: Iterable[Path]) -> list[Path]:
+    """Return every file that the knowledge rests on: rules, facts, and the code that reads them."""
+    data = [path for folder in (data_dir("rules"), *packs) for path in folder.rglob("*.yaml")]
+    return [path for path in (*data, *_CODE.rglob("*.py")) if path.is_file()]
 
 
 def _check_packs(configuration: Configuration) -> None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Literal
 
 from advisor.errors import Location
 from advisor.expression.check import Checker
-from advisor.expression.parse import parse
 from advisor.expression.sql import Writer, quote
 from advisor.expression.text import written
 from advisor.expression.tree import Kind, Node, Symbol, Text
@@ -78,6 +77,8 @@ def compile_expression(
     Raises:
         ExpressionError: with the line and column in the file of ``at``.
     """
+    from advisor.expression.parse import parse  # and sqlglot with it: compiled rules need neither
+
     source = Text(text, at)
     tree = parse(source)
     checker = Checker(source, symbols)

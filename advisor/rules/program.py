@@ -51,18 +51,23 @@ class Program:
     def details(self, table: str, key: str, indexes: Sequence[int]) -> str:
         """Return a SELECT: ``key``, confidence factors, and guards, gain and floors of some rules.
 
-        Columns are named by ``factor_column`` and ``detail_columns``.
+        Columns are named by ``factor_column`` and ``detail_columns``. Guards and floors that rules
+        share are computed once: to plan the statement takes longer than to run it.
         """
-        parts = [quote(key)]
+        parts: list[tuple[str, str]] = []
         for number, factor in enumerate(self.settings.factors):
             held = factor.when.sql(_with(self.settings.thresholds, quote))
-            parts.append(f"{held} AS {factor_column(number)}")
+            parts.append((held, factor_column(number)))
         layers: list[Column] = []
         for index in indexes:
             written = _detail(self.rules[index], index, self.settings, self.vocabulary)
             parts += written.parts
             layers += written.layers
-        return " ".join(("SELECT", ", ".join(parts), f"FROM ({layered(table, layers)})"))
+        once = {sql: f"x{number}" for number, sql in enumerate(dict.fromkeys(s for s, _ in parts))}
+        inner = ", ".join((quote(key), *(f"{sql} AS {name}" for sql, name in once.items())))
+        outer = ", ".join((quote(key), *(f"{once[sql]} AS {quote(name)}" for sql, name in parts)))
+        source = " ".join(("SELECT", inner, f"FROM ({layered(table, layers)})"))
+        return " ".join(("SELECT", outer, f"FROM ({source})"))
 
     def assumptions(self, table: str, key: str, index: int) -> str:
         """Return a SELECT: ``key``, then what a rule assumes, under the names of the quantities."""
@@ -135,9 +140,9 @@ def _outcome(rule: Rule) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class _Written:
-    """The SELECT parts of one rule, and the columns that must be added below them."""
+    """SQL and name of each column of one rule, and the columns that must be added below them."""
 
-    parts: tuple[str, ...]
+    parts: tuple[tuple[str, str], ...]
     layers: tuple[Column, ...]
 
 
@@ -169,8 +174,7 @@ def _detail(
 
     floor_columns = _with(settings.thresholds, changed)
     written += [(floor.sql(floor_columns), name) for floor, name in floors]
-    parts = tuple(f"{sql} AS {quote(name)}" for sql, name in written)
-    return _Written(parts=parts, layers=assumed.columns)
+    return _Written(parts=tuple(written), layers=assumed.columns)
 
 
 def _with(thresholds: Mapping[str, Threshold], facts: Columns) -> Columns:

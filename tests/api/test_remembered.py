@@ -1,0 +1,74 @@
+"""What is kept between commands: found again, made anew after a change, trusted only if private."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from advisor.api.remembered import remembered
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("ADVISOR_CACHE", raising=False)
+    path = tmp_path / "rule.yaml"
+    path.write_text("one")
+    return path
+
+
+def kept(tmp_path: Path) -> list[Path]:
+    return sorted((tmp_path / "cache" / "advisor").glob("*.pickle"))
+
+
+def test_makes_it_once(source: Path) -> None:
+    made: list[str] = []
+    for _ in range(2):
+        value = remembered("x", [source], "", lambda: made.append("again") or {"a": 1})
+        assert value == {"a": 1}
+    assert made == ["again"]
+
+
+def test_remembers_nothing_as_well(source: Path) -> None:
+    assert remembered("x", [source], "", lambda: None) is None
+    assert remembered("x", [source], "", lambda: 1) is None
+
+
+def test_makes_it_anew_when_a_file_or_the_question_changes(source: Path) -> None:
+    assert remembered("x", [source], "", lambda: 1) == 1
+    assert remembered("x", [source], "other", lambda: 2) == 2
+    source.write_text("longer")
+    assert remembered("x", [source], "", lambda: 3) == 3
+
+
+@pytest.mark.parametrize("damage", [b"", b"no pickle", b"\x80\x05cposix\nnothing_of_that_name\n."])
+def test_takes_no_notice_of_a_damaged_file(source: Path, tmp_path: Path, damage: bytes) -> None:
+    remembered("x", [source], "", lambda: 1)
+    kept(tmp_path)[0].write_bytes(damage)
+    assert remembered("x", [source], "", lambda: 2) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owner here")
+def test_does_not_trust_what_others_may_have_written(source: Path, tmp_path: Path) -> None:
+    remembered("x", [source], "", lambda: 1)
+    kept(tmp_path)[0].chmod(0o666)
+    assert remembered("x", [source], "", lambda: 2) == 2
+
+
+def test_works_where_nothing_can_be_kept(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(source))  # a file, not a folder
+    assert remembered("x", [source], "", lambda: 1) == 1
+
+
+def test_keeps_only_the_last_few(source: Path, tmp_path: Path) -> None:
+    for number in range(9):
+        remembered("x", [source], str(number), lambda: 1)
+    assert len(kept(tmp_path)) == 4
+
+
+def test_can_be_switched_off(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADVISOR_CACHE", "off")
+    assert remembered("x", [source], "", lambda: 1) == 1
+    assert kept(tmp_path) == []
