@@ -59,7 +59,8 @@ def stage_launches(
 def insert_details(connection: duckdb.DuckDBPyConnection, launches: Sequence[PlacedLaunch]) -> None:
     """Store histograms, curves, values per instruction and the vendor's findings of launches."""
     _insert_keyed(connection, [(p, *item) for p in launches for item in p.launch.keyed.items()])
-    insert_instructions(connection, launches)
+    instructions = [(p, *item) for p in launches for item in p.launch.instructions.items()]
+    _insert_instructions(connection, instructions)
     findings = [(p, finding) for p in launches for finding in p.launch.reference_findings]
     _insert_reference_findings(connection, findings)
 
@@ -153,26 +154,19 @@ def _insert_keyed(
     )
 
 
-def insert_instructions(
-    connection: duckdb.DuckDBPyConnection, launches: Sequence[PlacedLaunch]
+def _insert_instructions(
+    connection: duckdb.DuckDBPyConnection, rows: Sequence[tuple[PlacedLaunch, str, Keyed]]
 ) -> None:
-    """Store the values per instruction alone, for launches that follow without them.
-
-    They are most of a large profile, and do not travel as arrays: the views over arrays that a
-    transaction replaces keep the arrays until it ends.
-    """
-    records = [
-        {
-            "run_id": placed.run_id,
-            "launch_index": placed.launch.index,
-            "counter": counter,
-            "addresses": [_address(key) for key in each.keys],
-            "values": [value if math.isfinite(value) else None for value in each.values],
-        }
-        for placed in launches
-        for counter, each in placed.launch.instructions.items()
-    ]
-    insert_records(connection, "launch_instruction", records)
+    if not rows:
+        return
+    lists = (([_address(key) for key in each.keys], each.values) for _, _, each in rows)
+    register_lists(connection, "staged_lists", lists)
+    register_arrays(connection, "staged_rows", _places(rows))
+    connection.execute(
+        "INSERT INTO launch_instruction BY NAME SELECT run_id, launch_index, counter,"
+        ' coalesce(keys::BIGINT[], []) AS addresses, coalesce(items, []) AS "values"'
+        " FROM staged_rows LEFT JOIN staged_lists USING (row)"
+    )
 
 
 def _places(rows: Sequence[tuple[PlacedLaunch, str, Keyed]]) -> dict[str, Array]:

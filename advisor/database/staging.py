@@ -23,6 +23,7 @@ from advisor.database.rows import PlacedLaunch
 
 _ALIAS = "staged"
 _BLOCK = 16_384  # bytes in which the file grows, and that each column holds in memory
+_MEMORY = "64MB"  # what is on disk already need not stay
 _VALUES = "staged_values"
 _PACKED = """
     SELECT packed.numbers, staged_texts.* EXCLUDE (row)
@@ -106,6 +107,7 @@ def staging() -> Iterator[Staging]:
             str(path), config={**ALONE, "default_block_size": _BLOCK}
         ) as connection:
             connection.execute("SET threads = 1")
+            connection.execute(f"SET memory_limit = '{_MEMORY}'")
             for table, columns in LISTS.items():
                 connection.execute(" ".join(("CREATE TABLE", table, f"({columns})")))
             yield Staging(connection, path)
