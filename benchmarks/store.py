@@ -21,6 +21,7 @@ from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.database.rows import KernelRow, PlacedLaunch, RunRow, SeriesRow
 from advisor.database.staging import load_staged, staging
 from advisor.facts.mapping import Mapping
+from advisor.facts.staging import shape_columns
 from advisor.model import Launch
 from benchmarks.measure import Line
 
@@ -34,7 +35,6 @@ KERNELS = 50  # of a run
 BY_ROW = 500  # launches that are stored row by row: enough to time them
 SEEN = 200  # times that a series is read
 _START = datetime(2026, 1, 1, tzinfo=UTC).replace(tzinfo=None)
-_SHAPE = ("grid_size", "grid_x", "grid_y", "grid_z", "block_size", "block_x", "block_y", "block_z")
 
 
 def run(folder: Path) -> list[Line]:
@@ -101,7 +101,8 @@ def _store(
         )
         for launch in launches
     ]
-    columns = f"* EXCLUDE ({', '.join(_SHAPE)}) RENAME (launch_index AS row)"
+    told = ", ".join(name for name in shape_columns() if name != "launch_index")
+    columns = f"* EXCLUDE ({told}) RENAME (launch_index AS row)"
     with staging() as staged:
         staged.add(placed, mapping.stage(launches))
         with staged.attached(connection) as values, write.transaction(connection):

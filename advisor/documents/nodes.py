@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -14,7 +15,7 @@ Plain = str | float | int | bool | None | list["Plain"] | dict[str, "Plain"]
 _LOOKS_NUMERIC = re.compile(r"[-+]?[0-9][0-9_,.]*([eE][-+]?[0-9]+)?")
 
 
-class Node:
+class Node(ABC):
     """A value of a document. ``at`` is its place."""
 
     at: Location
@@ -39,13 +40,13 @@ class Node:
         """Return the node, a sequence."""
         raise self.unexpected("a list")
 
+    @abstractmethod
     def plain(self) -> Plain:
         """Return the value without places: dict, list, text, number, boolean or None."""
-        raise NotImplementedError
 
+    @abstractmethod
     def describe(self) -> str:
         """Return what the node is, in words for an error."""
-        raise NotImplementedError
 
     def unexpected(self, wanted: str, hint: str | None = None) -> RuleError:
         """Return the error that says what was wanted here and what was found."""

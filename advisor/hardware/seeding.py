@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+from advisor.database.read import get_meta
 from advisor.database.records import insert_records
+from advisor.database.write import set_meta, transaction
 from advisor.hardware.devices import load_devices, load_occupancy_limits, seed_files
 
 if TYPE_CHECKING:
@@ -30,18 +32,12 @@ def seed_database(connection: duckdb.DuckDBPyConnection, folder: Path | None = N
     the shipped seed data.
     """
     digest = seed_hash(folder)
-    row = connection.execute("SELECT value FROM meta WHERE key = ?", [_HASH]).fetchone()
-    if row == (digest,):
+    if get_meta(connection, _HASH) == digest:
         return False
     devices = load_devices(folder)
-    connection.begin()
-    try:
+    with transaction(connection):
         _replace(connection, devices, load_occupancy_limits(folder))
-        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", [_HASH, digest])
-    except BaseException:
-        connection.rollback()
-        raise
-    connection.commit()
+        set_meta(connection, _HASH, digest)
     return True
 
 

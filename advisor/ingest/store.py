@@ -1,7 +1,7 @@
-"""Profiles → runs in one transaction: read, derive, judge and store.
+"""Profiles → runs: read and stage them, then derive, store and judge in one transaction.
 
-Launches stream through in batches, so memory does not grow with a file. Several profiles may share
-a transaction: to plan the statements takes longer than to run them over a few launches.
+Launches wait in a file until their profile is read to its end. Several profiles may share a
+transaction: to plan the statements takes longer than to run them over a few launches.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from advisor.database import write
 from advisor.database.staging import Staging, load_staged, staging
 from advisor.errors import InputError, Location
+from advisor.facts.staging import shape_columns
 from advisor.hardware import identify_device, store_device
 from advisor.ingest.knowledge import Knowledge
 from advisor.ingest.records import Profile, Stored
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
 
 _BATCH = 64  # launches that are held at a time
 _VALUES = 50_000  # values per instruction that are held at a time: they are most of a profile
-_SHAPE = (
-    "grid_size", "grid_x", "grid_y", "grid_z", "block_size", "block_x", "block_y", "block_z",
-)  # fmt: skip
 
 
 def store_profiles(
@@ -45,8 +43,8 @@ def store_profiles(
 ) -> list[Stored]:
     """Store each profile as one run, unless its content is stored already; return what became.
 
-    ``connection`` must have the seed data and the views of ``facts.create_views``. All of the
-    profiles are stored, or none.
+    ``connection`` must have the seed data and the views of ``facts.create_views``. Profiles
+    whose counters mean the same are stored together, all of them or none.
 
     Raises:
         InputError: a profile is damaged or holds no launch; the database is as it was.
@@ -98,7 +96,8 @@ def derived(
 
 def _derived_from(mapping: Mapping, values: str) -> str:
     """Return a SELECT of ``row``, quantities, their sources and flags from staged values."""
-    chosen = f"SELECT * EXCLUDE ({', '.join(_SHAPE)}) RENAME (launch_index AS row),"
+    told = ", ".join(name for name in shape_columns() if name != "launch_index")
+    chosen = f"SELECT * EXCLUDE ({told}) RENAME (launch_index AS row),"
     flags = f"{mapping.flags_sql()} AS flags"
     return " ".join((chosen, flags, "FROM (", mapping.sql(values), ")"))
 

@@ -36,7 +36,7 @@ def draw_plane(plane: Plane, kernels: Mapping[str, Kernel], size: Size) -> Drawi
         title=f"Utilisation of the kernels on {plane.device}",
         description=_description(spots),
         x_title=x_title("memory utilisation [% of peak]", size),
-        y_title=PlacedText(text="compute utilisation [% of peak]", x=frame.left, y=frame.top - 10),
+        y_title=PlacedText(text=_title(plane), x=frame.left, y=frame.top - 10),
         x_grid=tuple(GridLine(at=frame.x(t), label=f"{100 * t:.0f}", major=True) for t in _TICKS),
         y_grid=tuple(GridLine(at=frame.y(t), label=f"{100 * t:.0f}", major=True) for t in _TICKS),
         unit="",
