@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from advisor.facts.counters import SECTIONS
+from advisor.facts.instructions import VIEW_KEYS, InstructionView, load_instruction_views
 from advisor.facts.vocabulary import AGGREGATES, FACT_KEYS, KINDS, load_vocabulary
 from advisor.quantities import load_quantities
 from advisor.resources import data_dir
@@ -114,7 +115,15 @@ def _rule_keys() -> dict[str, Schema]:
         "tests": _tests(),
         "extends": _text("the id of the rule whose keys this file changes"),
         "enabled": {"type": "boolean", "description": "false takes the rule out"},
+        "instructions": _choice(
+            sorted(name for view in _views() for name in view.symptoms),
+            "what shows the symptom in single instructions",
+        ),
     }
+
+
+def _views() -> tuple[InstructionView, ...]:
+    return load_instruction_views(data_dir("rules") / "counters")
 
 
 def _guard() -> Schema:
@@ -257,18 +266,18 @@ def _counter_sections() -> dict[str, Schema]:
 
 
 def _view() -> Schema:
-    return _object(
-        {
-            "title": _text("heading"),
-            "about": _text("what the numbers count"),
-            "counter": _text("one of `instructions`, or a pattern with * whose counters are added"),
-            "ideal": _text("what would have been enough; the rest is excess"),
-            "unit": _text("what is counted"),
-            "times": {"type": "number", "description": "what the counter is multiplied by"},
-            "except": _texts("counters of the pattern that are left out"),
-        },
-        required=("title", "about", "counter", "unit"),
-    )
+    keys = {
+        "name": _text("what rules call it; with a slash, one of its kinds"),
+        "title": _text("heading"),
+        "about": _text("what the numbers count"),
+        "counter": _text("one of `instructions`, or a pattern with * whose counters are added"),
+        "ideal": _text("what would have been enough; the rest is excess"),
+        "unit": _text("what is counted"),
+        "times": {"type": "number", "description": "what the counter is multiplied by"},
+        "kinds": _map(_text("what * stands for"), "kinds under the names of their quantities"),
+        "except": _texts("counters of the pattern that are left out"),
+    }
+    return _object(_only(keys, VIEW_KEYS), required=("name", "title", "about", "counter", "unit"))
 
 
 def _alternatives() -> Schema:

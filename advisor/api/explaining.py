@@ -13,6 +13,8 @@ from advisor.database.connect import open_for_reading
 from advisor.database.read import find_run
 from advisor.errors import UsageError
 from advisor.facts import create_views
+from advisor.facts.instructions import of_symptom
+from advisor.reports.instructions import worst_instructions
 from advisor.reports.rows import fetch
 from advisor.reports.view import named
 from advisor.rules import Outcome, Subject
@@ -21,8 +23,11 @@ from advisor.rules.explain import Explanation, explain
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import duckdb
+
+    from advisor.reports.instructions import Ranking, Rankings
     from advisor.reports.rows import Row
-    from advisor.rules import Rule
+    from advisor.rules import Rule, Settings
 
 _KERNELS = """
     SELECT variant_id, kernel_id, name AS kernel_name, short_name, launch_shape
@@ -33,12 +38,16 @@ _KERNELS = """
 
 @dataclass(frozen=True, kw_only=True)
 class Explained:
-    """One explanation, the subject's name, and the command to collect what it lacks."""
+    """One explanation, the subject's name, and the command to collect what it lacks.
+
+    ``instructions`` are the worst ones by what the rule looks at, whether it fires or not.
+    """
 
     explanation: Explanation
     run_id: str
     name: str
     collect: str | None
+    instructions: Ranking | None = None
 
 
 def explain_rule(
@@ -70,6 +79,7 @@ def explain_rule(
             vocabulary=knowledge.vocabulary,
             settings=knowledge.settings,
         )
+        worst = _worst(connection, found, run_id, explanations, knowledge.settings)
     names = {str(row["variant_id"]): _name(row) for row in rows}
     return [
         Explained(
@@ -77,9 +87,24 @@ def explain_rule(
             run_id=run_id,
             name=names.get(each.subject, f"run {run_id}"),
             collect=_collect(each, run_id) if each.outcome is Outcome.UNKNOWN else None,
+            instructions=worst.get((each.subject, found.instructions or "")),
         )
         for each in explanations
     ]
+
+
+def _worst(
+    connection: duckdb.DuckDBPyConnection,
+    rule: Rule,
+    run_id: str,
+    explanations: Sequence[Explanation],
+    settings: Settings,
+) -> Rankings:
+    if rule.instructions is None:
+        return {}
+    views = of_symptom(settings.instruction_views, rule.instructions)
+    asked = [(each.subject, view) for each in explanations for view in views]
+    return worst_instructions(connection, run_id, asked)
 
 
 def _chosen(rows: Sequence[Row], rule: Rule, kernel: str | None, run_id: str) -> Sequence[Row]:
@@ -111,7 +136,13 @@ def explained_text(
 
     paper = Paper(width=width, colour=color, ascii_only=ascii_only)
     for each in found:
-        explanation_text(paper, each.explanation, name=each.name, collect=each.collect)
+        explanation_text(
+            paper,
+            each.explanation,
+            name=each.name,
+            instructions=each.instructions,
+            collect=each.collect,
+        )
     return paper.text()
 
 
@@ -136,6 +167,7 @@ def _record(found: Explained) -> dict[str, Any]:
         "confidence": explanation.confidence,
         "confidence_because": explanation.confidence_because,
         "missing": explanation.missing,
+        "instructions": _plain(found.instructions),
         "collect": {
             "sections": explanation.rule.collect.sections,
             "metrics": explanation.rule.collect.metrics,

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
 
+from advisor.api.knowledge import load_knowledge
 from advisor.database.connect import open_for_reading
 from advisor.database.read import find_run
-from advisor.facts.counters import read_counter_files
-from advisor.readers import reader_of
-from advisor.reports.instructions import instruction_values, rankings, write_rankings
+from advisor.reports.instructions import worst_instructions, write_rankings
 from advisor.reports.paper import Paper
 from advisor.reports.rows import fetch
 from advisor.reports.view import named
-from advisor.resources import data_dir
-
-if TYPE_CHECKING:
-    from advisor.facts.counters import InstructionView
 
 _KERNELS = """
     SELECT variant_id, kernel_id, name AS kernel_name, short_name, launch_shape
@@ -35,20 +29,16 @@ def render_instructions(
         DatabaseError: the database cannot be opened.
     """
     paper = Paper(width=width, ascii_only=ascii_only)
+    views = load_knowledge().settings.instruction_views
     with open_for_reading(database, wait) as connection:
         run_id = find_run(connection, run).run_id
-        (about,) = fetch(connection, "SELECT format FROM main.run WHERE run_id = ?", [run_id])
-        views = _views(str(about["format"]))
-        for row in named(fetch(connection, _KERNELS, [run_id]), kernel, run_id):
-            variant = str(row["variant_id"])
-            found = rankings(instruction_values(connection, run_id, variant), views)
-            command = f"advisor collect {run_id} --kernel {shlex.quote(variant)}"
-            name = f"{row['short_name']} {row['launch_shape'] or ''}".strip()
-            write_rankings(paper, name, found, command)
+        rows = named(fetch(connection, _KERNELS, [run_id]), kernel, run_id)
+        asked = [(str(row["variant_id"]), view) for row in rows for view in views]
+        found = worst_instructions(connection, run_id, asked)
+    for row in rows:
+        variant = str(row["variant_id"])
+        command = f"advisor collect {run_id} --kernel {shlex.quote(variant)}"
+        name = f"{row['short_name']} {row['launch_shape'] or ''}".strip()
+        of_kernel = [found[variant, v.name] for v in views if (variant, v.name) in found]
+        write_rankings(paper, name, of_kernel, command)
     return paper.text()
-
-
-def _views(stored_as: str) -> list[InstructionView]:
-    """Return the views of the profiler whose format a run was stored from."""
-    counters = reader_of(stored_as).COUNTERS
-    return read_counter_files(data_dir("rules") / "counters", counters).instruction_views

@@ -10,6 +10,7 @@ from pathlib import Path
 from advisor.documents import MappingNode, Node, load
 from advisor.errors import Location, RuleError
 from advisor.facts.formulas import NamedNumber, add_new, read_numbers, yaml_files
+from advisor.facts.instructions import InstructionView, read_view
 from advisor.facts.staging import Breakdown, OpcodeColumn, UnitName, Weight, glob_pattern
 from advisor.units import Unit, parse_unit
 
@@ -20,34 +21,6 @@ class Entry:
 
     unit: str
     node: Node
-
-
-@dataclass(frozen=True, kw_only=True)
-class InstructionView:
-    """A way to rank the instructions of a kernel.
-
-    What ``pattern`` matches, less ``excepted``, is added up and multiplied by ``times``; what
-    exceeds the counter ``ideal`` (all of it for None) is the excess. ``wildcard`` tells that the
-    pattern stands for several counters.
-    """
-
-    title: str
-    about: str
-    unit: str
-    pattern: re.Pattern[str]
-    wildcard: bool
-    excepted: tuple[str, ...]
-    times: float
-    ideal: str | None
-
-    def covers(self, counter: str) -> bool:
-        """Tell whether the counter is one of those that are added up."""
-        return counter not in self.excepted and self.pattern.fullmatch(counter) is not None
-
-    def kind(self, counter: str) -> str:
-        """Return what stands for the pattern's ``*`` in the counter's name, in words."""
-        match = self.pattern.fullmatch(counter)
-        return " ".join(match.groups()).replace("_", " ") if match else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,30 +168,7 @@ def _read_instructions(files: CounterFiles, node: Node) -> None:
 
 def _read_views(files: CounterFiles, node: Node) -> None:
     for item in node.as_sequence():
-        view = _view(item.as_mapping())
-        if not any(view.covers(counter) for counter in files.instructions):
-            raise RuleError(
-                "no counter of `instructions` matches", at=item.as_mapping()["counter"].at
-            )
-        if view.ideal is not None and view.ideal not in files.instructions:
-            at = item.as_mapping()["ideal"].at
-            raise RuleError(f"{view.ideal!r} is not among `instructions`", at=at)
-        files.instruction_views.append(view)
-
-
-def _view(node: MappingNode) -> InstructionView:
-    node.refuse_unknown({"title", "about", "counter", "ideal", "unit", "times", "except"})
-    parts = node.text("counter").split("*")
-    return InstructionView(
-        title=node.text("title"),
-        about=node.text("about"),
-        unit=node.text("unit"),
-        pattern=re.compile("(.*)".join(map(re.escape, parts))),
-        wildcard=len(parts) > 1,
-        excepted=node.sequence("except").texts() if "except" in node else (),
-        times=node.number("times") if "times" in node else 1.0,
-        ideal=node.text("ideal") if "ideal" in node else None,
-    )
+        files.instruction_views.append(read_view(item.as_mapping(), files.instructions))
 
 
 SECTIONS: dict[str, Callable[[CounterFiles, Node], None]] = {

@@ -9,6 +9,7 @@ from typing import Literal
 
 from advisor.facts import Vocabulary
 from advisor.reports import numbers
+from advisor.reports.instructions import Ranking, Rankings
 from advisor.reports.judgement import Judgement
 from advisor.reports.records import (
     Action,
@@ -42,12 +43,13 @@ def cards(
     *,
     total: float | None,
     run_id: str,
+    worst: Rankings,
 ) -> tuple[Action, ...]:
     """Return the cards of the first page: actions of one rule become one, the most time first.
 
-    ``rows`` are the kernels by variant. An action that saves too little of ``total`` seconds is not
-    worth a card; one without an estimate is where its rule is no mere note. Unproven rules get
-    none.
+    ``rows`` are the kernels by variant, ``worst`` their worst instructions. An action that saves
+    too little of ``total`` seconds is not worth a card; one without an estimate is where its rule
+    is no mere note. Unproven rules get none.
     """
     worth = judgement.worth_a_card * (total or 0.0)
     by_rule: dict[str, list[Ranked]] = defaultdict(list)
@@ -57,7 +59,7 @@ def cards(
     groups = [group for group in by_rule.values() if _worth(group, rows, worth)]
     groups.sort(key=lambda group: -sum(each.expected or 0.0 for each in group))
     return tuple(
-        _card(number, group, rows, vocabulary, judgement, total=total, run_id=run_id)
+        _card(number, group, rows, vocabulary, judgement, total=total, run_id=run_id, worst=worst)
         for number, group in enumerate(groups[:MOST_CARDS], start=1)
     )
 
@@ -68,6 +70,7 @@ def results(
     *,
     rows: Mapping[str, Row],
     run_id: str,
+    worst: Rankings,
 ) -> dict[str, tuple[RuleResult, ...]]:
     """Return what the rules say of each variant: what fires, most time first, then the rest."""
     places = {(r.evaluation.variant_id, r.evaluation.rule.id): r for r in ranked}
@@ -77,7 +80,7 @@ def results(
         position = place.position if place else len(places) + 1
         order = _OUTCOMES.index(each.outcome), position
         command = _show(rows[each.variant_id], run_id) if each.variant_id in rows else ""
-        found[each.variant_id].append((order, _result(each, place, command)))
+        found[each.variant_id].append((order, _result(each, place, command, worst)))
     return {
         variant: tuple(result for _, result in sorted(said, key=lambda pair: pair[0]))
         for variant, said in found.items()
@@ -131,6 +134,7 @@ def _card(
     *,
     total: float | None,
     run_id: str,
+    worst: Rankings,
 ) -> Action:
     best = group[0].evaluation
     rule = best.rule
@@ -154,10 +158,13 @@ def _card(
         confidence_reason=", ".join((*best.confidence_because, *_unchecked(best))),
         next_command=_show(row, run_id),
         references=rule.references,
+        instructions=_worst(best, worst),
     )
 
 
-def _result(evaluation: Evaluation, place: Ranked | None, command: str) -> RuleResult:
+def _result(
+    evaluation: Evaluation, place: Ranked | None, command: str, worst: Rankings
+) -> RuleResult:
     rule = evaluation.rule
     gain = evaluation.gain
     overlap = f" Overlaps with {', '.join(place.after)}." if place and place.after else ""
@@ -175,7 +182,15 @@ def _result(evaluation: Evaluation, place: Ranked | None, command: str) -> RuleR
         gain=None if gain is None else _gain(gain),
         unchecked=evaluation.unchecked,
         next_command=command,
+        instructions=_worst(evaluation, worst),
     )
+
+
+def _worst(evaluation: Evaluation, worst: Rankings) -> Ranking | None:
+    """Return the worst instructions by what the rule looks at; None where it does not fire."""
+    if evaluation.outcome is not Outcome.FIRES or evaluation.rule.instructions is None:
+        return None
+    return worst.get((evaluation.variant_id, evaluation.rule.instructions))
 
 
 _UNPROVEN = " Unproven: this rule was not yet seen to tell real kernels apart."

@@ -9,6 +9,7 @@ from advisor import wording
 from advisor.rules.rule import Outcome
 
 if TYPE_CHECKING:
+    from advisor.reports.instructions import Ranking
     from advisor.reports.paper import Paper
     from advisor.rules.explain import Clause, Explanation, GainExplained, Term
     from advisor.rules.rule import Value
@@ -19,7 +20,12 @@ _NO_GAIN = (Outcome.SILENT, Outcome.NOT_APPLICABLE)
 
 
 def explanation_text(
-    paper: Paper, explanation: Explanation, *, name: str, collect: str | None
+    paper: Paper,
+    explanation: Explanation,
+    *,
+    name: str,
+    instructions: Ranking | None = None,
+    collect: str | None,
 ) -> None:
     """Write one explanation."""
     rule = explanation.rule
@@ -34,6 +40,9 @@ def explanation_text(
         if guard.clause.holds:
             said = "so" if explanation.outcome is Outcome.RULED_OUT else "it would say"
             paper.write(f"{said}: {guard.because}", indent=_STEP)
+    if instructions is not None:
+        paper.blank()
+        paper.write(instructions.sentence)
     if explanation.gain is not None and explanation.outcome not in _NO_GAIN:
         _gain(paper, explanation.gain)
     if explanation.confidence is not None:

@@ -3,31 +3,43 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor import wording
+from advisor.facts.instructions import of_symptom
+from advisor.rules.rule import Outcome
 
 if TYPE_CHECKING:
     import duckdb
 
-    from advisor.facts.counters import InstructionView
+    from advisor.facts.instructions import InstructionView
     from advisor.reports.paper import Paper
+    from advisor.rules.evaluate import Evaluation
 
 MOST_INSTRUCTIONS = 5
+MOST_IN_FINDINGS = 3
 _WIDTHS = (9, -6, -12, -12, -6)
 _HEAD = ("offset", "share", "counted", "ideal", "ratio")
 _WIDTHS_OF_KINDS = (9, -6, -12, 0)
 _HEAD_OF_KINDS = ("offset", "share", "counted", "of these")
+
+# The only reading of values per instruction.
 _VALUES = """
     WITH pairs AS (
-        SELECT counter, unnest(addresses) AS address, unnest("values") AS value
+        SELECT variant_id, counter, unnest(addresses) AS address, unnest("values") AS value
         FROM main.launch_instruction JOIN main.launch USING (run_id, launch_index)
-        WHERE run_id = ? AND variant_id = ?
+        WHERE run_id = $run AND list_contains($variants, variant_id)
+            AND list_contains($counters, counter)
     )
-    SELECT counter, address, sum(value) FROM pairs
-    WHERE value IS NOT NULL GROUP BY counter, address ORDER BY counter, address
+    SELECT variant_id, counter, address, sum(value) FROM pairs
+    WHERE value IS NOT NULL GROUP BY ALL
+"""
+_FIRSTS = """
+    SELECT variant_id, min(list_min(addresses))
+    FROM main.launch_instruction JOIN main.launch USING (run_id, launch_index)
+    WHERE run_id = $run AND list_contains($variants, variant_id) GROUP BY variant_id
 """
 
 Values = Mapping[str, Mapping[int, float]]
@@ -63,46 +75,91 @@ class Ranking:
     count: int
     worst: tuple[Instruction, ...]
 
-
-def instruction_values(
-    connection: duckdb.DuckDBPyConnection, run_id: str, variant_id: str
-) -> dict[str, dict[int, float]]:
-    """Return the values of a variant's instructions: counter → address → sum over launches.
-
-    Only values that are not zero were kept.
-    """
-    found: dict[str, dict[int, float]] = defaultdict(dict)
-    for counter, address, value in connection.execute(_VALUES, [run_id, variant_id]).fetchall():
-        found[counter][address] = value
-    return dict(found)
+    @property
+    def sentence(self) -> str:
+        """Return the worst places and their shares, as a finding tells them."""
+        places = ", ".join(
+            f"+0x{each.offset:04x} {wording.percent(each.share)}" for each in self.worst
+        )
+        excess = "" if self.excess == self.value else " in excess"
+        whole = f"{wording.number(self.excess)} {self.unit}{excess}"
+        return f"Worst instructions: {places} of {whole} ({_counted(self.count)}; {self.title})."
 
 
-def rankings(
-    values: Values, views: Sequence[InstructionView], most: int = MOST_INSTRUCTIONS
-) -> list[Ranking]:
-    """Return the worst instructions by each view that has values, and some excess.
+Asked = tuple[str, "InstructionView"]
+"""A variant, and what to rank its instructions by."""
+
+Rankings = Mapping[tuple[str, str], Ranking]
+"""The worst instructions by variant and name of the view."""
+
+
+def worst_instructions(
+    connection: duckdb.DuckDBPyConnection,
+    run_id: str,
+    asked: Iterable[Asked],
+    most: int = MOST_INSTRUCTIONS,
+) -> dict[tuple[str, str], Ranking]:
+    """Return the worst instructions by variant and name of the view, where there is some excess.
 
     A view whose ideal has no value at all is left out: it was not collected.
     """
-    first = min((address for held in values.values() for address in held), default=0)
-    found = (_ranking(values, view, first, most) for view in views)
-    return [each for each in found if each is not None and each.excess > 0]
+    pairs = list(asked)
+    if not pairs:
+        return {}
+    values, firsts = _measured(connection, run_id, pairs)
+    found = {}
+    for variant, view in pairs:
+        ranking = _ranking(values[variant], view, firsts.get(variant, 0), most)
+        if ranking is not None:
+            found[variant, view.name] = ranking
+    return found
+
+
+def of_findings(
+    connection: duckdb.DuckDBPyConnection,
+    run_id: str,
+    evaluations: Iterable[Evaluation],
+    views: Sequence[InstructionView],
+) -> Rankings:
+    """Return the worst instructions that findings rest on, of the rules that name a view."""
+    asked = [
+        (each.variant_id, view)
+        for each in evaluations
+        if each.outcome is Outcome.FIRES and each.rule.instructions is not None
+        for view in of_symptom(views, each.rule.instructions)
+    ]
+    return worst_instructions(connection, run_id, asked, MOST_IN_FINDINGS)
+
+
+def _measured(
+    connection: duckdb.DuckDBPyConnection, run_id: str, asked: Sequence[Asked]
+) -> tuple[Mapping[str, Values], Mapping[str, int]]:
+    """Return the values that are asked for, summed over launches, and the first addresses.
+
+    The first: variant → counter → address → sum. The second: variant → address.
+    """
+    counters = {name for _, view in asked for name in (*view.counters, view.ideal) if name}
+    variants = list({variant for variant, _ in asked})
+    of_run = {"run": run_id, "variants": variants}
+    rows = connection.execute(_VALUES, {**of_run, "counters": list(counters)}).fetchall()
+    values: dict[str, dict[str, dict[int, float]]] = {each: {} for each in variants}
+    for variant, counter, address, value in rows:
+        values[variant].setdefault(counter, {})[address] = value
+    return values, dict(connection.execute(_FIRSTS, of_run).fetchall())
 
 
 def _ranking(values: Values, view: InstructionView, first: int, most: int) -> Ranking | None:
-    counters = [counter for counter in values if view.covers(counter)]
     totals: dict[int, float] = defaultdict(float)
-    for counter in counters:
-        for address, value in values[counter].items():
+    for counter in view.counters:
+        for address, value in values.get(counter, {}).items():
             totals[address] += view.times * value
-    ideals = None if view.ideal is None else values.get(view.ideal)
-    if not totals or (view.ideal is not None and not ideals):
+    ideals = {} if view.ideal is None else values.get(view.ideal)
+    if ideals is None:
         return None
-    excess = {
-        address: total if ideals is None else max(0.0, total - ideals.get(address, 0.0))
-        for address, total in totals.items()
-    }
+    excess = {at: max(0.0, total - ideals.get(at, 0.0)) for at, total in totals.items()}
     whole = sum(excess.values())
+    if whole <= 0:
+        return None
     worst = sorted(excess, key=lambda address: (-excess[address], address))[:most]
     return Ranking(
         title=view.title,
@@ -116,10 +173,10 @@ def _ranking(values: Values, view: InstructionView, first: int, most: int) -> Ra
                 address=address,
                 offset=address - first,
                 value=totals[address],
-                ideal=None if ideals is None else ideals.get(address, 0.0),
+                ideal=None if view.ideal is None else ideals.get(address, 0.0),
                 excess=excess[address],
-                share=excess[address] / whole if whole else 0.0,
-                kinds=_kinds(values, view, address) if view.wildcard else (),
+                share=excess[address] / whole,
+                kinds=_kinds(values, view, address),
             )
             for address in worst
             if excess[address] > 0
@@ -128,13 +185,16 @@ def _ranking(values: Values, view: InstructionView, first: int, most: int) -> Ra
 
 
 def _kinds(values: Values, view: InstructionView, address: int) -> tuple[tuple[str, float], ...]:
-    parts = {
-        view.kind(counter): view.times * held[address]
-        for counter, held in values.items()
-        if view.covers(counter) and address in held
-    }
-    whole = sum(parts.values())
-    ordered = sorted(parts.items(), key=lambda part: (-part[1], part[0]))
+    """Return the two largest kinds of a view that has several, as shares of the value."""
+    if len(view.counters) == 1:
+        return ()
+    parts = [
+        (kind.replace("_", " "), values[counter][address])
+        for counter, kind in view.counters.items()
+        if address in values.get(counter, {})
+    ]
+    whole = sum(value for _, value in parts)
+    ordered = sorted(parts, key=lambda part: (-part[1], part[0]))
     return tuple((name, value / whole) for name, value in ordered[:2])
 
 
@@ -163,10 +223,14 @@ def write_rankings(paper: Paper, name: str, found: Sequence[Ranking], collect: s
 
 def _total(ranking: Ranking) -> str:
     excess, value = (wording.number(total) for total in (ranking.excess, ranking.value))
-    places = f"{ranking.count:,} instruction{'' if ranking.count == 1 else 's'}"
+    places = _counted(ranking.count)
     if ranking.excess == ranking.value:
         return f"{value} {ranking.unit} in {places}"
     return f"{excess} of {value} {ranking.unit} in {places}"
+
+
+def _counted(instructions: int) -> str:
+    return f"{instructions:,} instruction{'' if instructions == 1 else 's'}"
 
 
 def _cells(worst: Instruction) -> tuple[str, ...]:

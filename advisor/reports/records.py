@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from advisor.reports.instructions import Ranking
 from advisor.reports.suppressed import Suppressed
 
 SCHEMA_VERSION = "1.0"
@@ -108,6 +109,7 @@ class Action:
     confidence_reason: str
     next_command: str
     references: tuple[str, ...] = ()
+    instructions: Ranking | None = None
 
     @property
     def shown_kernels(self) -> tuple[KernelName, ...]:
@@ -283,6 +285,7 @@ class RuleResult:
     gain: Gain | None
     unchecked: tuple[str, ...] = ()
     next_command: str = ""
+    instructions: Ranking | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

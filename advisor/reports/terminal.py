@@ -112,6 +112,8 @@ def _action(paper: Paper, action: Action) -> None:
     more = f" and {action.more_kernels} more" if action.more_kernels else ""
     paper.write(cut(names, 4 * paper.width) + more, indent=4)
     paper.write(f"{action.evidence} {action.why}", indent=4)
+    if action.instructions:
+        paper.write(action.instructions.sentence, indent=4)
     for step in action.steps:
         paper.write(step, indent=6, first="    -")
     if action.verify:
@@ -278,6 +280,8 @@ def _result(paper: Paper, result: RuleResult) -> None:
     paper.write(f"{gain}{result.title}  {result.rule_id}", indent=2)
     if result.text:
         paper.write(result.text, indent=4)
+    if result.instructions:
+        paper.write(result.instructions.sentence, indent=4)
     for line in result.unchecked:
         paper.write(f"not checked: {line}", indent=4)
 

@@ -18,6 +18,7 @@ from advisor.errors import UsageError
 from advisor.facts import Vocabulary
 from advisor.reports import advice, placements
 from advisor.reports.conditions import conditions
+from advisor.reports.instructions import of_findings
 from advisor.reports.judgement import Judgement, load_judgement
 from advisor.reports.kernels import kernel
 from advisor.reports.records import (
@@ -169,14 +170,17 @@ def _said(
     evaluations = screened.shown
     ranked = rank(evaluations)
     total = totals(rows).duration
-    actions = advice.cards(ranked, variants, vocabulary, judgement, total=total, run_id=run_id)
+    worst = of_findings(connection, run_id, evaluations, settings.instruction_views)
+    actions = advice.cards(
+        ranked, variants, vocabulary, judgement, total=total, run_id=run_id, worst=worst
+    )
     launches = named_launches(connection, run_id)
     command = profiled_command(run, settings.collect.program)
     collection = collect(evaluations, launches, settings.collect, command)
     return _Said(
         actions=actions,
         more_actions=len(ranked) - sum(len(action.kernels) for action in actions),
-        results=advice.results(evaluations, ranked, rows=variants, run_id=run_id),
+        results=advice.results(evaluations, ranked, rows=variants, run_id=run_id, worst=worst),
         collect=advice.to_collect(evaluations, collection),
         suppressed=suppressed(screened, variants),
     )

@@ -76,6 +76,9 @@ def make_scopes(vocabulary: Vocabulary, settings: Settings) -> dict[Subject, Sco
             estimators=load_estimators(symbols),
             shared_guards=settings.guards,
             wording=wording,
+            instructions=frozenset(
+                name for view in settings.instruction_views for name in view.symptoms
+            ),
         ),
         Subject.RUN: Scope(
             symbols=settings.run.symbols, estimators={}, shared_guards=(), wording=wording

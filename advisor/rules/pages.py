@@ -49,6 +49,7 @@ def _page(rule: Rule, counted: Evidence | None) -> str:
         ("Not when", list(_guards(rule))),
         ("Thresholds", list(_thresholds(rule))),
         ("What it says", [_one_line(rule.evidence.text)]),
+        ("Where it is", [f"* `{rule.instructions}`"] if rule.instructions else []),
         ("What to do", _numbered(step.text for step in rule.recommendation)),
         ("What it is worth", list(_gain(rule))),
         ("Mind", [f"* {caveat}" for caveat in rule.caveats]),

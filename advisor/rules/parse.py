@@ -52,6 +52,7 @@ OPTIONAL = (
     "enabled",
     "extends",
     "gain",
+    "instructions",
     "threshold",
     "unless",
 )
@@ -62,12 +63,16 @@ _Choice = TypeVar("_Choice", bound=Enum)
 
 @dataclass(frozen=True, kw_only=True)
 class Scope:
-    """What rules about one subject may name, and what stands behind it."""
+    """What rules about one subject may name, and what stands behind it.
+
+    ``instructions`` are the names of what shows a symptom in single instructions.
+    """
 
     symbols: Mapping[str, Symbol]
     estimators: Mapping[str, Estimator]
     shared_guards: tuple[SharedGuard, ...]
     wording: Wording
+    instructions: frozenset[str] = frozenset()
 
 
 def parse_rule(
@@ -133,6 +138,7 @@ def _key_checks(
         lambda: _verify(node.mapping("verify")),
         lambda: _collect(node.mapping("collect")),
         lambda: node.sequence("references").texts(),
+        lambda: _instructions(node.get("instructions"), scope.instructions),
         lambda: read_examples(node.sequence("tests"), scope.symbols),
     ]
 
@@ -174,6 +180,7 @@ def _rule(
         collect=_collect(node.mapping("collect")),
         references=node.sequence("references").texts(),
         examples=read_examples(node.sequence("tests"), scope.symbols),
+        instructions=_instructions(node.get("instructions"), scope.instructions),
         enabled=enabled is None or enabled.as_boolean(),
         text_hash=text_hash,
         at=node.at,
@@ -304,6 +311,17 @@ def _verify(node: MappingNode) -> Verify:
 def _collect(node: MappingNode) -> Collect:
     node.refuse_unknown(("sections", "metrics"))
     return Collect(sections=_texts(node.get("sections")), metrics=_texts(node.get("metrics")))
+
+
+def _instructions(node: Node | None, known: frozenset[str]) -> str | None:
+    if node is None:
+        return None
+    name = node.as_text()
+    if name not in known:
+        near = get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else "rules about kernels name a view of them"
+        raise RuleError(f"unknown view of instructions {name!r}", at=node.at, hint=hint)
+    return name
 
 
 def _texts(node: Node | None) -> tuple[str, ...]:

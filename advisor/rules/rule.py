@@ -153,7 +153,8 @@ class Rule:
     """One rule file, checked and compiled.
 
     ``is_state`` marks what describes a kernel without naming a cause; ``is_unproven`` a shipped
-    rule that was not yet seen to tell real kernels apart.
+    rule that was not yet seen to tell real kernels apart. ``instructions`` names what shows the
+    symptom in single instructions.
     """
 
     id: str
@@ -175,6 +176,7 @@ class Rule:
     collect: Collect
     references: tuple[str, ...]
     examples: tuple[Example, ...]
+    instructions: str | None = None
     enabled: bool = True
     is_state: bool = False
     is_unproven: bool = False

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from advisor.documents import MappingNode, load
 from advisor.expression import Expression, Kind, Symbol, compile_expression
+from advisor.facts.instructions import InstructionView, load_instruction_views
 from advisor.resources import data_dir
 from advisor.rules.estimators import SECONDS
 from advisor.rules.rule import Guard, Rule, Subject, Threshold
@@ -72,7 +73,7 @@ class Settings:
     """The whole file; ``floor`` and ``floor_achievable`` are the least times in seconds.
 
     ``states`` are patterns of the ids of rules that name no cause; ``run`` are the facts of runs,
-    from a file of their own.
+    from a file of their own, and ``instruction_views`` what instructions are ranked by.
     """
 
     thresholds: Mapping[str, Threshold]
@@ -85,6 +86,7 @@ class Settings:
     states: tuple[str, ...]
     collect: CollectSettings
     run: RunFacts
+    instruction_views: tuple[InstructionView, ...]
 
     def names_no_cause(self, rule_id: str) -> bool:
         """Tell whether a rule only describes what is."""
@@ -123,6 +125,7 @@ def load_settings(symbols: Mapping[str, Symbol], path: Path | None = None) -> Se
         states=tuple(document.sequence("states").texts()),
         collect=_collect(document.mapping("collect")),
         run=load_run_facts(symbols),
+        instruction_views=load_instruction_views(data_dir("rules") / "counters"),
     )
 
 

@@ -162,6 +162,19 @@ def test_shows_the_worst_instructions_of_a_kernel(filled: Run) -> None:
     assert "100 %" in row
 
 
+def test_names_the_worst_instructions_in_findings(filled: Run) -> None:
+    # The only loads of random places are those of the first instruction that accesses memory.
+    said = "Worst instructions: +0x0000 100 %"
+    assert said in " ".join(
+        filled("show", "gather_rows").out.replace("\N{NO-BREAK SPACE}", " ").split()
+    )
+    out = filled("rules", "explain", "memory/uncoalesced-loads", "gather_rows").out
+    assert said in " ".join(out.replace("\N{NO-BREAK SPACE}", " ").split())
+    words = ("rules", "explain", "memory/uncoalesced-loads", "gather_rows", "--format", "json")
+    (told,) = json.loads(filled(*words).out)["explanations"]
+    assert told["instructions"]["worst"][0]["offset"] == 0
+
+
 def test_asks_which_kernel_has_instructions(filled: Run) -> None:
     outcome = filled("show", "nowhere", "--source")
     assert outcome.status == 2

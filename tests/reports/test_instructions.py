@@ -2,89 +2,185 @@
 
 from __future__ import annotations
 
-import re
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
+import duckdb
 import pytest
 
-from advisor.facts.counters import InstructionView, read_counter_files
-from advisor.reports.instructions import rankings, write_rankings
+from advisor.facts.counters import read_counter_files
+from advisor.facts.instructions import InstructionView
+from advisor.reports import render
+from advisor.reports.instructions import Instruction, Ranking, worst_instructions, write_rankings
+from advisor.reports.machine import json_text
 from advisor.reports.paper import Paper
+from advisor.reports.records import Report, RuleResult
+from advisor.reports.terminal import kernel_text, report_text
 from advisor.resources import data_dir
 
+Launches = list[Mapping[str, Mapping[int, float]]]
 
-def view(pattern: str, *, ideal: str | None = None, times: float = 1.0) -> InstructionView:
-    return InstructionView(
-        title="Accesses",
-        about="what they need",
-        unit="sectors",
-        pattern=re.compile(pattern),
-        wildcard="(" in pattern,
-        excepted=("stall_selected",),
-        times=times,
-        ideal=ideal,
-    )
-
-
-SECTORS = {
+SECTORS: Mapping[str, Mapping[int, float]] = {
     "sectors": {0x110: 320.0, 0x130: 40.0, 0x150: 100.0},
     "ideal": {0x110: 40.0, 0x130: 40.0, 0x150: 80.0},
     "executed": {0x100: 10.0},
 }
 
 
-def test_ranks_by_what_exceeds_the_ideal() -> None:
-    (found,) = rankings(SECTORS, [view("sectors", ideal="ideal")])
+def view(*counters: str, ideal: str | None = None, times: float = 1.0) -> InstructionView:
+    many = len(counters) > 1
+    return InstructionView(
+        name="accesses",
+        title="Accesses",
+        about="what they need",
+        unit="sectors",
+        counters={each: each.removeprefix("stall_") if many else "" for each in counters},
+        times=times,
+        ideal=ideal,
+    )
+
+
+class Kernels:
+    """A database with the values of instructions, by variant and launch."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+        connection.execute(
+            "CREATE TABLE launch (run_id TEXT, launch_index BIGINT, variant_id TEXT)"
+        )
+        connection.execute(
+            "CREATE TABLE launch_instruction (run_id TEXT, launch_index BIGINT, counter TEXT,"
+            ' addresses BIGINT[], "values" DOUBLE[])'
+        )
+        self._launches = 0
+
+    def add(self, values: Mapping[str, Mapping[int, float]], variant: str = "v1") -> None:
+        index, self._launches = self._launches, self._launches + 1
+        self._connection.execute("INSERT INTO launch VALUES ('r1', ?, ?)", [index, variant])
+        for counter, held in values.items():
+            row = [index, counter, list(held), list(held.values())]
+            self._connection.execute(
+                "INSERT INTO launch_instruction VALUES ('r1', ?, ?, ?, ?)", row
+            )
+
+    def worst(self, *views: InstructionView, most: int = 5) -> list[Ranking]:
+        asked = [("v1", each) for each in views]
+        return list(worst_instructions(self._connection, "r1", asked, most).values())
+
+
+@pytest.fixture
+def kernels() -> Iterator[Kernels]:
+    with duckdb.connect(":memory:") as connection:
+        yield Kernels(connection)
+
+
+def test_ranks_by_what_exceeds_the_ideal(kernels: Kernels) -> None:
+    kernels.add(SECTORS)
+    (found,) = kernels.worst(view("sectors", ideal="ideal"))
     assert (found.value, found.excess, found.count) == (460, 300, 3)
     assert [(each.address, each.offset) for each in found.worst] == [(0x110, 0x10), (0x150, 0x50)]
     assert [each.share for each in found.worst] == pytest.approx([280 / 300, 20 / 300])
     assert [(each.value, each.ideal) for each in found.worst] == [(320, 40), (100, 80)]
 
 
-def test_takes_all_of_it_where_there_is_no_ideal() -> None:
-    (found,) = rankings(SECTORS, [view("sectors")])
+def test_adds_up_the_launches_of_a_variant_and_of_no_other(kernels: Kernels) -> None:
+    kernels.add(SECTORS)
+    kernels.add({"sectors": {0x150: 900.0}, "ideal": {0x150: 100.0}})
+    kernels.add({"sectors": {0x010: 5000.0}, "ideal": {0x010: 1.0}}, variant="v2")
+    (found,) = kernels.worst(view("sectors", ideal="ideal"))
+    assert found.excess == 280 + 820
+    assert [each.address for each in found.worst] == [0x150, 0x110]
+
+
+def test_takes_all_of_it_where_there_is_no_ideal(kernels: Kernels) -> None:
+    kernels.add(SECTORS)
+    (found,) = kernels.worst(view("sectors"))
     assert found.excess == found.value == 460
     assert [each.address for each in found.worst] == [0x110, 0x150, 0x130]
 
 
-def test_leaves_out_what_has_no_ideal_though_it_needs_one() -> None:
-    assert rankings({"sectors": {1: 5.0}}, [view("sectors", ideal="ideal")]) == []
-    assert rankings({"sectors": {1: 5.0}, "ideal": {}}, [view("sectors", ideal="ideal")]) == []
+def test_needs_no_ideal_where_an_instruction_has_none(kernels: Kernels) -> None:
+    kernels.add({"sectors": {1: 5.0, 2: 4.0}, "ideal": {2: 4.0}})
+    (found,) = kernels.worst(view("sectors", ideal="ideal"))
+    assert [(each.address, each.ideal) for each in found.worst] == [(1, 0)]
 
 
-def test_leaves_out_a_kernel_without_excess() -> None:
-    values = {"sectors": {1: 5.0}, "ideal": {1: 5.0}}
-    assert rankings(values, [view("sectors", ideal="ideal")]) == []
+@pytest.mark.parametrize("ideal", [{}, {"ideal": {}}])
+def test_leaves_out_what_has_no_ideal_though_it_needs_one(
+    kernels: Kernels, ideal: Mapping[str, Mapping[int, float]]
+) -> None:
+    kernels.add({"sectors": {1: 5.0}, **ideal})
+    assert kernels.worst(view("sectors", ideal="ideal")) == []
 
 
-def test_multiplies_warps_into_threads() -> None:
-    values = {"warps": {0: 10.0, 16: 10.0}, "threads": {0: 320.0, 16: 80.0}}
-    (found,) = rankings(values, [view("warps", ideal="threads", times=32)])
+def test_leaves_out_a_kernel_without_excess(kernels: Kernels) -> None:
+    kernels.add({"sectors": {1: 5.0}, "ideal": {1: 5.0}})
+    assert kernels.worst(view("sectors", ideal="ideal")) == []
+
+
+def test_is_asked_nothing(kernels: Kernels) -> None:
+    assert kernels.worst() == []
+
+
+def test_multiplies_warps_into_threads(kernels: Kernels) -> None:
+    kernels.add({"warps": {0: 10.0, 16: 10.0}, "threads": {0: 320.0, 16: 80.0}})
+    (found,) = kernels.worst(view("warps", ideal="threads", times=32))
     (worst,) = found.worst
     assert (worst.value, worst.ideal, worst.excess, worst.share) == (320, 80, 240, 1)
 
 
-def test_adds_up_counters_of_a_pattern_and_names_the_largest() -> None:
-    values = {
-        "stall_wait": {0: 10.0, 16: 5.0},
-        "stall_long_scoreboard": {0: 30.0},
-        "stall_selected": {0: 1000.0},
-    }
-    (found,) = rankings(values, [view("stall_(.*)")])
+STALLS: Mapping[str, Mapping[int, float]] = {
+    "stall_wait": {0: 10.0, 16: 5.0},
+    "stall_long_scoreboard": {0: 30.0},
+    "stall_selected": {0: 1000.0},
+}
+
+
+def test_adds_up_counters_of_a_view_and_names_the_largest(kernels: Kernels) -> None:
+    kernels.add(STALLS)
+    (found,) = kernels.worst(view("stall_wait", "stall_long_scoreboard"))
     assert found.value == 45
     assert found.worst[0].kinds == (("long scoreboard", 0.75), ("wait", 0.25))
     assert found.worst[0].share == pytest.approx(40 / 45)
 
 
-def test_shows_at_most_so_many() -> None:
-    values = {"sectors": dict.fromkeys(range(100), 1.0)}
-    (found,) = rankings(values, [view("sectors")], most=3)
+def test_ranks_by_one_kind_of_a_view(kernels: Kernels) -> None:
+    kernels.add(STALLS)
+    stalls = view("stall_wait", "stall_long_scoreboard")
+    narrowed = stalls.narrowed("accesses/wait")
+    assert narrowed is not None
+    (found,) = kernels.worst(narrowed)
+    assert found.title == "Accesses, wait"
+    assert [each.share for each in found.worst] == pytest.approx([10 / 15, 5 / 15])
+    assert stalls.narrowed("accesses/selected") is None
+
+
+def test_shows_at_most_so_many(kernels: Kernels) -> None:
+    kernels.add({"sectors": dict.fromkeys(range(100), 1.0)})
+    (found,) = kernels.worst(view("sectors"), most=3)
     assert [each.address for each in found.worst] == [0, 1, 2]
+    assert found.count == 100
 
 
-def test_fits_a_narrow_terminal_and_says_what_is_missing() -> None:
+def test_says_the_worst_places_in_one_sentence(kernels: Kernels) -> None:
+    kernels.add(SECTORS)
+    found = kernels.worst(view("sectors", ideal="ideal"))[0]
+    wanted = (
+        "Worst instructions: +0x0010 93 %, +0x0050 7 % of 300 sectors in excess"
+        " (3 instructions; Accesses)."
+    )
+    assert found.sentence.replace("\N{NO-BREAK SPACE}", " ") == wanted
+    (all_of_it,) = kernels.worst(replace(view("executed"), unit="warps"))
+    assert "of 10 warps (1 instruction" in all_of_it.sentence.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_fits_a_narrow_terminal_and_says_what_is_missing(kernels: Kernels) -> None:
+    kernels.add(SECTORS)
     paper = Paper(width=60)
-    found = rankings(SECTORS, [view("sectors", ideal="ideal")])
-    write_rankings(paper, "gather", found, "advisor collect")
+    write_rankings(
+        paper, "gather", kernels.worst(view("sectors", ideal="ideal")), "advisor collect"
+    )
     text = paper.text()
     assert all(len(line) <= 60 for line in text.splitlines())
     assert "300 of 460 sectors in 3 instructions" in text
@@ -104,5 +200,55 @@ def test_ships_views_whose_counters_are_kept() -> None:
     files = read_counter_files(data_dir("rules") / "counters", "ncu")
     assert len(files.instruction_views) >= 4
     for each in files.instruction_views:
-        assert any(each.covers(counter) for counter in files.instructions)
+        assert each.counters.keys() <= set(files.instructions)
         assert each.ideal is None or each.ideal in files.instructions
+
+
+SAID = "Worst instructions: +0x0110 75 %, +0x0250 25 % of 400 sectors in excess (9 instructions;"
+
+
+@pytest.fixture
+def telling(report: Report) -> Report:
+    worst = tuple(
+        Instruction(address=0x1000 + at, offset=at, value=value, ideal=0, excess=value, share=share)
+        for at, value, share in ((0x110, 300.0, 0.75), (0x250, 100.0, 0.25))
+    )
+    ranking = Ranking(
+        title="<b>", about="", unit="sectors", value=500, excess=400, count=9, worst=worst
+    )
+    kernel, *others = report.kernels
+    finding = RuleResult(
+        outcome="fires",
+        rule_id="a/b",
+        title="A title",
+        severity="note",
+        text="",
+        gain=None,
+        instructions=ranking,
+    )
+    action, *actions = report.actions
+    return replace(
+        report,
+        kernels=(replace(kernel, results=(finding,)), *others),
+        actions=(replace(action, instructions=ranking), *actions),
+    )
+
+
+def plain(text: str) -> str:
+    return " ".join(text.replace("\N{NO-BREAK SPACE}", " ").split())
+
+
+def test_stands_in_cards_and_findings_of_every_page_and_escapes(telling: Report) -> None:
+    page = plain(render.html(telling))
+    assert page.count(f"{SAID} &lt;b&gt;).") == 2
+    assert plain(render.markdown(telling, None)).replace("\\", "").count(SAID) == 2
+    assert plain(report_text(telling)).count(SAID) == 1
+    assert plain(kernel_text(telling, telling.kernels[:1])).count(SAID) == 1
+
+
+def test_gives_offsets_and_shares_to_programs(telling: Report) -> None:
+    document = json.loads(json_text(telling))
+    for said in (document["actions"][0], document["kernels"][0]["findings"][0]):
+        first = said["instructions"]["worst"][0]
+        assert (first["address"], first["offset"], first["share"]) == (0x1110, 0x110, 0.75)
+        assert (said["instructions"]["excess"], said["instructions"]["unit"]) == (400, "sectors")

@@ -51,6 +51,7 @@ SILENT = "{name: silent, facts: {load_efficiency: 0.9}, expect: silent}"
         (SILENT, SILENT.replace("silent", "fires"), ":19:", "no test that is silent"),
         (SILENT, SILENT.replace("load_e", "load_"), ":22:", "unknown fact 'load_fficiency'"),
         (SILENT, SILENT.replace("0.9", "high"), ":22:", "a number for 'load_efficiency'"),
+        ("why: It", "instructions: stalls/barier\nwhy: It", ":13:15", "view of instructions"),
         ("expect: silent", "expect: quiet", ":22:", "'not applicable'"),
     ],
 )
@@ -69,6 +70,24 @@ def test_proposes_the_name_that_was_meant(load_rule: Load) -> None:
     with pytest.raises(RuleError) as caught:
         load_rule(RULE.replace("when: load_efficiency", "when: load_eficiency"))
     assert "load_efficiency" in (caught.value.hint or "")
+
+
+def test_names_what_shows_the_symptom_in_instructions(load_rule: Load) -> None:
+    assert load_rule(RULE).instructions is None
+    text = RULE.replace("why:", "instructions: stalls/barrier\nwhy:", 1)
+    assert load_rule(text).instructions == "stalls/barrier"
+    with pytest.raises(RuleError) as caught:
+        load_rule(text.replace("/barrier", "/barier"))
+    assert "stalls/barrier" in (caught.value.hint or "")
+
+
+def test_refuses_instructions_of_a_whole_run(load_rule: Load) -> None:
+    text = RULE.replace("why:", "instructions: stalls\nwhy:", 1).replace("kernel", "run", 1)
+    text = text.replace("load_efficiency", "largest_share").replace(
+        "l1_utilization", "wasted_share"
+    )
+    with pytest.raises(RuleError, match="unknown view of instructions"):
+        load_rule(text)
 
 
 def test_wants_a_test_of_what_does_not_apply(load_rule: Load) -> None:
