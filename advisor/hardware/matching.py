@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from advisor.hardware.devices import load_devices
+from advisor.hardware.part import name_of_whole, part_of
 from advisor.resources import data_dir
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ class DeviceMatch:
     """The device of a profile.
 
     ``spec`` is None for a device that the seed data do not have; ``device_id`` then comes from the
-    reported name. ``note`` is a sentence for the user, None where nothing is in doubt.
+    reported name. An instance of a known device has a spec of its own: its share of the whole.
+    ``note`` is a sentence for the user, None where nothing is in doubt.
     """
 
     device_id: str
@@ -70,10 +72,10 @@ def identify_device(
     """
     known = load_devices() if devices is None else devices
     properties = read_properties(attributes)
-    named = [d for d in known if _plain(name) in {_plain(alias) for alias in (d.name, *d.aliases)}]
+    named = _named(name, known)
     fitting = [d for d in named if not _contradicts(d, properties)]
     if not fitting:
-        return _unknown(name, properties, named)
+        return _part(name, properties, known) or _unknown(name, properties, named)
     fitting = _nearest_memory(fitting, properties.memory_bytes)
     note = None
     if len(fitting) > 1:
@@ -109,6 +111,37 @@ def read_properties(attributes: Mapping[str, float | str]) -> ReportedProperties
 def _without(prefixes: Sequence[str], name: str) -> str:
     longest = max((prefix for prefix in prefixes if name.startswith(prefix)), key=len)
     return name.removeprefix(longest)
+
+
+def _named(name: str, devices: Sequence[DeviceSpec]) -> list[DeviceSpec]:
+    plain = _plain(name)
+    return [d for d in devices if plain in {_plain(alias) for alias in (d.name, *d.aliases)}]
+
+
+def _part(
+    name: str, reported: ReportedProperties, devices: Sequence[DeviceSpec]
+) -> DeviceMatch | None:
+    """Return the instance of the only device that can have it, None where there is none."""
+    units, of = reported.unit_count, name_of_whole(name)
+    if units is None or of is None:
+        return None
+    wholes = [
+        device
+        for device in _named(of, devices)
+        if reported.compute_capability in (None, device.compute_capability)
+        and units <= device.unit_count
+    ]
+    if len(wholes) != 1:
+        return None
+    spec = part_of(
+        wholes[0],
+        name,
+        unit_count=units,
+        bus_width=reported.bus_width,
+        memory_bytes=reported.memory_bytes,
+        l2_bytes=reported.l2_bytes,
+    )
+    return DeviceMatch(device_id=spec.device_id, name=name, spec=spec, properties=reported)
 
 
 def _unknown(name: str, properties: ReportedProperties, named: Sequence[DeviceSpec]) -> DeviceMatch:

@@ -9,6 +9,7 @@ from advisor.database.read import get_meta
 from advisor.database.records import insert_records
 from advisor.database.write import set_meta, transaction
 from advisor.hardware.devices import load_devices, load_occupancy_limits, seed_files
+from advisor.hardware.part import is_part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,12 +45,18 @@ def seed_database(connection: duckdb.DuckDBPyConnection, folder: Path | None = N
 def store_device(connection: duckdb.DuckDBPyConnection, match: DeviceMatch) -> str:
     """Return the id of the profile's device, which is then a row of the table device.
 
-    A device that the seed data lack gets a row of what the profile says about it, without ceilings.
-    The first profile that reports it decides.
+    A device that the seed data lack gets a row of what the profile says about it, without ceilings;
+    an instance of one that they have, with its share of them. The first profile that reports it
+    decides.
     """
     known = connection.execute("SELECT 1 FROM device WHERE device_id = ?", [match.device_id])
-    if match.spec is None and known.fetchone() is None:
+    if known.fetchone() is not None:
+        return match.device_id
+    if match.spec is None:
         insert_records(connection, "device", [_reported_row(match)])
+    elif is_part(match.spec):
+        insert_records(connection, "device", [{**_device_row(match.spec), "origin": "part"}])
+        insert_records(connection, "ceiling", _ceiling_rows(match.spec))
     return match.device_id
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from advisor.reports import numbers
 from advisor.reports.judgement import Judgement
 from advisor.reports.records import Condition
-from advisor.reports.rows import Row, number, text, whole
+from advisor.reports.rows import Row, flag, number, text, whole
 from advisor.wording import UNKNOWN
 
 _NOT_TOLD = "not in the report"
@@ -16,9 +16,10 @@ _NOT_TOLD = "not in the report"
 def conditions(
     run: Row, rows: Sequence[Row], devices: Sequence[Row], judgement: Judgement
 ) -> tuple[Condition, ...]:
-    """Return at most ten conditions; ``rows`` are the kernels, ``devices`` those they ran on."""
+    """Return at most eleven conditions; ``rows`` are the kernels, ``devices`` those they ran on."""
     found = [
         _device(run, devices),
+        _part(rows),
         _clock("clock, multiprocessors", "sm_clock", rows, number_of(devices, "boost_clock")),
         _clock("clock, DRAM", "dram_clock", rows, None),
         _spread(rows, judgement.slow_clock),
@@ -55,6 +56,26 @@ def _device(run: Row, devices: Sequence[Row]) -> Condition:
         value=named,
         note=", ".join(notes),
         departs=len(devices) > 1,
+    )
+
+
+def _part(rows: Sequence[Row]) -> Condition | None:
+    """Return how much of the device the kernels could use, None where all of them had all of it."""
+    parts = [row for row in rows if flag(row, "partial_device")]
+    if not parts:
+        return None
+    smallest = min(parts, key=lambda row: number(row, "sm_share") or 0)
+    units, share = number(smallest, "sm_count"), number(smallest, "sm_share")
+    memory = number(smallest, "memory_share")
+    known = UNKNOWN if memory is None else numbers.share(memory)
+    notes = [f"{known} of the memory bandwidth", "roofs are those of the part"]
+    if len(parts) < len(rows):
+        notes.append(f"{numbers.fixed(len(parts))} of {numbers.counted(len(rows), 'kernel')}")
+    return Condition(
+        label="green context" if number(smallest, "green_context") else "part of the device",
+        value=f"{numbers.fixed(units)} multiprocessors, {numbers.share(share)}",
+        note=", ".join(notes),
+        departs=True,
     )
 
 

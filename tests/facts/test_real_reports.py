@@ -218,6 +218,17 @@ def test_nothing_measured_lies_above_the_roof(kernels: Kernels) -> None:
 
 
 @pytest.mark.real
+def test_counters_of_whole_devices_cover_all_their_multiprocessors(kernels: Kernels) -> None:
+    query = (
+        "select count(*) as told, count(*) filter (abs(sm_count_counted - sm_count) > 0.01) as"
+        " others, count(*) filter (partial_device) as parts from kernel_rows"
+        " where sm_count_counted is not null"
+    )
+    (found,) = rows(kernels, query)
+    assert found == {"told": 201, "others": 0, "parts": 0}
+
+
+@pytest.mark.real
 def test_the_default_set_of_sections_still_gives_limiter_unit_and_occupancy(
     kernels: Kernels,
 ) -> None:

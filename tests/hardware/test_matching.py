@@ -181,3 +181,49 @@ def _devices_of(path: Path) -> tuple[ReportedDevice, ...]:
         return ()  # one of the files is a fragment without the format's mark
     assert isinstance(last, Session)
     return last.devices
+
+
+INSTANCE = "NVIDIA A100-SXM4-40GB MIG 3g.20gb"
+
+
+def instance(**properties: float) -> dict[str, float | str]:
+    return {**reported(42, 2560, "8.0"), "l2_cache_size": 20971520.0, **properties}
+
+
+def test_an_instance_is_a_share_of_the_device_it_names() -> None:
+    # 42 of 108 multiprocessors; half of 5,120 bits and of 40 MiB.
+    match = identify_device(INSTANCE, instance())
+    assert match.spec is not None
+    assert match.device_id == match.spec.device_id == "part-nvidia-a100-sxm4-40gb-mig-3g-20gb"
+    fp32, dram = match.spec.ceiling("vector_fp32"), match.spec.ceiling("dram")
+    assert fp32 is not None
+    assert dram is not None
+    assert fp32.value == pytest.approx(19.5e12 * 42 / 108)
+    assert dram.value == pytest.approx(1.555e12 / 2)
+    assert fp32.rate == 128
+
+
+def test_a_share_of_the_memory_that_is_not_told_leaves_its_ceilings_out() -> None:
+    whole_bus = identify_device(INSTANCE, instance(global_memory_bus_width=5120.0)).spec
+    assert whole_bus is not None
+    assert whole_bus.ceiling("dram") is None
+    assert whole_bus.ceiling("l2") is None
+    assert whole_bus.ceiling("vector_fp32") is not None
+    assert whole_bus.ceiling("dram", "whole") is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "attributes"),
+    [
+        ("NVIDIA H100 MIG 3g.40gb", reported(60, 2560, "9.0")),  # of which of three devices?
+        (INSTANCE, instance(multiprocessor_count=120.0)),  # more than the whole has
+        (INSTANCE, instance(compute_capability_major=9.0)),
+        (INSTANCE, {}),
+    ],
+)
+def test_an_instance_of_an_uncertain_device_is_unknown(
+    name: str, attributes: dict[str, float | str]
+) -> None:
+    match = identify_device(name, attributes)
+    assert match.spec is None
+    assert match.note is not None
