@@ -19,7 +19,7 @@ from advisor.model import Skipped
 
 _MOST = 32  # profiles in one transaction
 _LARGEST = 4 * 1024**2  # bytes of profiles in one transaction, unless one alone is larger
-_PAUSE = 0.1  # seconds that others have to get the lock: as long as they wait between two tries
+_PAUSE = 0.1  # seconds that others have to get the lock: longer than between two of their tries
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,12 +19,13 @@ from pathlib import Path
 import duckdb
 
 from advisor.database import schema
+from advisor.database.turns import turn
 from advisor.errors import DatabaseError, Location
 
 DEFAULT_WAIT = 30.0
 """Seconds to wait for a lock that another process holds."""
 
-_PAUSES = (0.02, 0.1)  # seconds between two tries, at least and at most
+_PAUSES = (0.01, 0.05)  # seconds between two tries, at least and at most
 _LOCKED = "Could not set lock on file"
 _HOLDER = re.compile(r"held in (?P<program>.+?)(?: by user \S+)? \(PID (?P<pid>\d+)\)")
 _FAILURES = (
@@ -169,15 +170,28 @@ def _connect(
     path: Path, wait: float, *, read_only: bool, settings: dict[str, bool | int]
 ) -> duckdb.DuckDBPyConnection:
     deadline = time.monotonic() + wait
-    while True:
-        try:
-            return duckdb.connect(str(path), read_only=read_only, config=dict(settings))
-        except duckdb.Error as error:
-            if _LOCKED not in str(error):
-                raise _unusable(path, error) from error
-            if time.monotonic() >= deadline:
-                raise _locked(path, wait, error) from error
-        time.sleep(secrets.SystemRandom().uniform(*_PAUSES))
+    tried = _tried(path, read_only=read_only, settings=settings)
+    if isinstance(tried, duckdb.Error):
+        with turn(path, wait):
+            tried = _tried(path, read_only=read_only, settings=settings)
+            while isinstance(tried, duckdb.Error) and time.monotonic() < deadline:
+                time.sleep(secrets.SystemRandom().uniform(*_PAUSES))
+                tried = _tried(path, read_only=read_only, settings=settings)
+    if isinstance(tried, duckdb.Error):
+        raise _locked(path, wait, tried) from tried
+    return tried
+
+
+def _tried(
+    path: Path, *, read_only: bool, settings: dict[str, bool | int]
+) -> duckdb.DuckDBPyConnection | duckdb.Error:
+    """Return a connection, or the error that says that another process has the lock."""
+    try:
+        return duckdb.connect(str(path), read_only=read_only, config=dict(settings))
+    except duckdb.Error as error:
+        if _LOCKED not in str(error):
+            raise _unusable(path, error) from error
+        return error
 
 
 def _locked(path: Path, wait: float, error: duckdb.Error) -> DatabaseError:

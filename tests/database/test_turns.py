@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import select
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from advisor.database.turns import turn
+
+TAKE = """
+import sys
+from pathlib import Path
+from advisor.database.turns import turn
+print("asks", flush=True)
+with turn(Path(sys.argv[1]), 60):
+    print("has it", flush=True)
+    sys.stdin.readline()
+"""
+ASKING = 0.3  # seconds from saying that one asks to being in the queue
+
+
+class Waiting:
+    """A process that takes its turn at a file and keeps it until told otherwise."""
+
+    def __init__(self, path: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", TAKE, str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.line() == "asks"
+        time.sleep(ASKING)
+
+    def line(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+    def give_back(self) -> None:
+        self.process.communicate("\n")
+
+
+@pytest.fixture(autouse=True)
+def temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nobody wait for those who test something else."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no locks that keep an order")
+def test_those_who_wait_come_in_the_order_in_which_they_asked(tmp_path: Path) -> None:
+    waiting = [Waiting(tmp_path / "a") for _ in range(4)]
+    for number, each in enumerate(waiting):
+        assert each.line() == "has it"
+        later = [other.process.stdout for other in waiting[number + 1 :]]
+        assert select.select(later, [], [], 0) == ([], [], [])
+        each.give_back()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no locks that keep an order")
+def test_the_turn_of_one_who_dies_goes_to_the_next(tmp_path: Path) -> None:
+    first, second = Waiting(tmp_path / "a"), Waiting(tmp_path / "a")
+    assert first.line() == "has it"
+    first.process.kill()
+    first.process.communicate()
+    assert second.line() == "has it"
+    second.give_back()
+
+
+def test_nobody_waits_longer_than_asked_to(tmp_path: Path) -> None:
+    first = Waiting(tmp_path / "a")
+    assert first.line() == "has it"
+    began = time.monotonic()
+    with turn(tmp_path / "a", 0.2):
+        assert time.monotonic() - began >= 0.2
+    first.give_back()
+
+
+def test_files_have_queues_of_their_own(tmp_path: Path) -> None:
+    first, other = Waiting(tmp_path / "a"), Waiting(tmp_path / "b")
+    assert [first.line(), other.line()] == ["has it", "has it"]
+    first.give_back()
+    other.give_back()
+
+
+def test_goes_on_where_there_can_be_no_queue(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    began = time.monotonic()
+    with turn(tmp_path / "a", 60):
+        assert time.monotonic() - began < 30
