@@ -47,12 +47,7 @@ _WHOLE = """
         AND EXISTS (FROM launch_keyed WHERE launch_keyed.run_id = run.run_id)
     FROM run
 """
-_STRAYS = """
-    SELECT DISTINCT run_id FROM (
-        SELECT run_id FROM launch UNION ALL SELECT run_id FROM finding
-        UNION ALL SELECT run_id FROM launch_keyed UNION ALL SELECT run_id FROM launch_instruction
-    ) ANTI JOIN run USING (run_id)
-"""
+_OWNED = "SELECT table_name FROM duckdb_columns() WHERE column_name = 'run_id'"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,9 +226,12 @@ def _stored(database: str) -> tuple[set[str], set[str]]:
     """Return the runs that are stored whole, and those of which only a part is there."""
     with open_for_reading(database, _WAIT) as connection:
         runs = dict(connection.execute(_WHOLE).fetchall())
-        strays = {run_id for (run_id,) in connection.execute(_STRAYS).fetchall()}
+        owners = set[str]()
+        for (table,) in connection.execute(_OWNED).fetchall():
+            found = connection.execute(f"SELECT DISTINCT run_id FROM {table}").fetchall()
+            owners.update(*found)
     whole = {run_id for run_id, is_whole in runs.items() if is_whole}
-    return whole, (runs.keys() - whole) | strays
+    return whole, owners.union(runs) - whole
 
 
 def _lines(who: str, database: Path, crowd: Crowd) -> list[Line]:

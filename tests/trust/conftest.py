@@ -68,7 +68,8 @@ def whole_runs() -> Callable[[Path], set[str]]:
             assert found == promised
             judged = connection.execute("SELECT DISTINCT run_id FROM finding").fetchall()
             assert {run_id for (run_id,) in judged} == set(promised)
-            for table in ("launch_keyed", "launch_instruction", "reference_finding"):
+            owned = "SELECT table_name FROM duckdb_columns() WHERE column_name = 'run_id'"
+            for (table,) in connection.execute(owned).fetchall():
                 query = f"SELECT DISTINCT run_id FROM {table}"
                 others = {run_id for (run_id,) in connection.execute(query).fetchall()}
                 assert others <= set(promised), table
