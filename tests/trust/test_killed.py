@@ -1,103 +1,315 @@
+"""Commands that are killed at moments spread over the time they take.
+
+Three moments of each command, fifty where ADVISOR_SLOW is set.
+"""
+
 from __future__ import annotations
 
+import json
 import os
 import random
+import shutil
 import signal
 import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from advisor.api.profiles import Labels, ingest_paths
+from advisor.api.refreshing import refresh_runs
+from advisor.api.runs import remove_run
 from advisor.api.spooling import merge_spool, spool_paths
-from advisor.database import write
-from advisor.database.connect import open_for_writing
+from advisor.database import ids, upgrade
+from advisor.resources import data_dir
 
-Start = Callable[..., "subprocess.Popen[str]"]
+Start = Callable[[], "subprocess.Popen[str]"]
+Loop = Callable[..., "subprocess.Popen[str]"]
 WholeRuns = Callable[[Path], set[str]]
+Rows = list[tuple[object, ...]]
+
+KILLS = 50 if "ADVISOR_SLOW" in os.environ else 3
+RUNS = 3
+
+LOOP = """
+import json, sys
+from advisor.cli.application import application
+for words in json.loads(sys.argv[1]):
+    application(words, standalone_mode=False)
+"""
+
+NEXT = """
+import sqlalchemy as sa
+from alembic import op
+revision = "9002"
+down_revision = {head!r}
 
 
-def kill_after(process: subprocess.Popen[str], seconds: float) -> str:
-    """Kill the process and return what it had printed; an empty text if it was done before."""
-    time.sleep(seconds)
-    process.send_signal(signal.SIGKILL)
-    out, _ = process.communicate()
-    return out
+def upgrade() -> None:
+    op.add_column("launch", sa.Column("mood", sa.Double))
+    op.execute("UPDATE launch SET mood = coalesce(grid_size, 0)")
+    op.create_table("mood", sa.Column("run_id", sa.String), sa.Column("mood", sa.Double))
+    op.execute("INSERT INTO mood SELECT run_id, sum(mood) FROM launch GROUP BY run_id")
+    op.add_column("run", sa.Column("mood", sa.Double))
+    op.execute("UPDATE run SET mood = (SELECT mood FROM mood WHERE mood.run_id = run.run_id)")
+"""
 
 
-def acknowledged(out: str) -> set[str]:
-    """Return the runs that a command said to be new; the last line may be cut."""
+@pytest.fixture
+def loop(tmp_path: Path, stored: Path) -> Loop:
+    """Start one process that carries out commands one after the other.
+
+    What they keep between commands is there already: ``stored`` was made.
+    """
+
+    def started(
+        *commands: tuple[object, ...], program: Path = Path(__file__).parents[2]
+    ) -> subprocess.Popen[str]:
+        words = json.dumps([list(map(str, command)) for command in commands])
+        return subprocess.Popen(
+            [sys.executable, "-c", LOOP, words],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(program)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    return started
+
+
+def killed(start: Start) -> Iterator[str]:
+    """Kill what ``start`` starts at moments of the time it takes; yield what it had printed.
+
+    It is started once for each moment and, before, once to be carried to its end.
+    """
+    began = time.monotonic()
+    process = start()
+    out, err = process.communicate()
+    seconds = time.monotonic() - began
+    assert process.returncode == 0, err
+    yield out
+    chance = random.Random(KILLS)
+    for number in range(KILLS):
+        process = start()
+        time.sleep((number + chance.random()) / KILLS * seconds)
+        process.send_signal(signal.SIGKILL)
+        out, _ = process.communicate()
+        yield out
+    print(f"{KILLS} kills within {seconds:.1f} s")
+
+
+def told(out: str, verb: str = "new") -> set[str]:
+    """Return the runs that a command told of with ``verb``; the last line may be cut."""
     whole = out[: out.rfind("\n") + 1].splitlines()
-    return {line.split()[1] for line in whole if line.startswith("new ")}
+    return {line.split()[1] for line in whole if line.startswith(f"{verb} ")}
 
 
-@pytest.mark.parametrize("seconds", [0.7, 1.6, 2.4, 3.3])
-def test_a_killed_ingest_leaves_whole_runs_and_loses_none_it_told_of(
-    seconds: float,
-    database: Path,
-    profiles: list[Path],
-    start: Start,
-    whole_runs: WholeRuns,
-) -> None:
-    """Files are large enough together that several transactions are needed."""
-    told = acknowledged(kill_after(start(database, "ingest", *profiles), seconds))
-    assert told <= whole_runs(database)
-    results = list(ingest_paths(str(database), list(map(str, profiles)), labels=Labels(), wait=10))
-    assert {result.status for result in results} <= {"new", "known"}
+def fresh(place: Path, of: Path) -> Path:
+    """Return a copy of a database, alone in the folder ``place``."""
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    return Path(shutil.copy(of, place / "test.duckdb"))
+
+
+def rows(database: Path, query: str) -> Rows:
+    """Return what a query finds, whatever the schema of the database."""
+    with duckdb.connect(str(database), read_only=True) as connection:
+        return connection.execute(query).fetchall()
+
+
+@pytest.fixture(scope="session")
+def stored(empty: Path, profiles: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a database with runs."""
+    path = Path(shutil.copy(empty, tmp_path_factory.mktemp("stored") / "stored.duckdb"))
+    list(ingest_paths(str(path), list(map(str, profiles[:RUNS])), labels=Labels(), wait=0))
+    return path
+
+
+def test_ingest(database: Path, profiles: list[Path], loop: Loop, whole_runs: WholeRuns) -> None:
+    """It leaves whole runs and all it told of; the database is only ever killed."""
+    found: Counter[int] = Counter()
+    commands = [("--db", database, "ingest", path) for path in profiles[:RUNS]]
+    for out in killed(lambda: loop(*commands)):
+        whole = whole_runs(database)
+        assert told(out) <= whole
+        found[len(whole)] += 1
+        for run_id in whole:
+            remove_run(str(database), run_id, wait=0)
+    print(f"ingest of {RUNS} runs; stored were: {sorted(found.items())}")
+    results = list(
+        ingest_paths(str(database), list(map(str, profiles[:RUNS])), labels=Labels(), wait=0)
+    )
+    assert [result.status for result in results] == ["new"] * RUNS
     assert whole_runs(database) == {result.run_id for result in results}
 
 
-@pytest.mark.slow
-@pytest.mark.skipif("ADVISOR_SLOW" not in os.environ, reason="ADVISOR_SLOW is not set")
-def test_fifty_kills_at_random_moments(
-    database: Path, profiles: list[Path], start: Start, tmp_path: Path, whole_runs: WholeRuns
+def test_merge(
+    database: Path, profiles: list[Path], loop: Loop, tmp_path: Path, whole_runs: WholeRuns
 ) -> None:
-    """Ingest and merge take turns on one database that is only ever killed."""
+    """It leaves whole runs, every bundle, and moves none that is not stored."""
+    found: Counter[int] = Counter()
+    spools, done = [tmp_path / f"spool-{n}" for n in range(RUNS)], tmp_path / "done"
+    for spool, profile in zip(spools, profiles, strict=False):
+        list(spool_paths(str(spool), [str(profile)], labels=Labels()))
+    bundles = {path: path.read_bytes() for spool in spools for path in spool.iterdir()}
+    runs = {path.name: ids.run_id(path.stem) for path in bundles}
+    commands = [("--db", database, "db", "merge", spool, "--done", done) for spool in spools]
+    for out in killed(lambda: loop(*commands)):
+        whole = whole_runs(database)
+        assert told(out) <= whole
+        moved = {path.name for path in done.iterdir()} if done.exists() else set()
+        assert {runs[name] for name in moved} <= whole
+        found[len(whole)] += 1
+        for path, content in bundles.items():
+            if path.name in moved:
+                (done / path.name).replace(path)
+            assert path.read_bytes() == content
+        for run_id in whole:
+            remove_run(str(database), run_id, wait=0)
+    print(f"merge of {RUNS} bundles; stored were: {sorted(found.items())}")
+    for spool in spools:
+        assert [each.status for each in merge_spool(str(database), str(spool), wait=0)] == ["new"]
+    assert whole_runs(database) == set(runs.values())
+
+
+def test_spool(database: Path, profiles: list[Path], loop: Loop, tmp_path: Path) -> None:
+    """It leaves whole bundles, and all it told of."""
+    found: Counter[int] = Counter()
     spool = tmp_path / "spool"
-    list(spool_paths(str(spool), list(map(str, profiles)), labels=Labels()))
-    commands: list[tuple[object, ...]] = [("ingest", *profiles), ("db", "merge", spool)]
-    moments, told = random.Random(1), set[str]()
-    for number in range(50):
-        with open_for_writing(database) as connection:  # make room for more to be stored
-            for run_id in told if number % 5 == 0 else ():
-                write.remove_run(connection, run_id)
-        told = told if number % 5 else set()
-        process = start(database, *commands[number % 2])
-        told |= acknowledged(kill_after(process, moments.uniform(0.2, 4)))
-        assert told <= whole_runs(database)
+    for out in killed(lambda: loop(("ingest", *profiles, "--spool", spool))):
+        results = list(merge_spool(str(database), str(spool), wait=0)) if spool.exists() else []
+        assert told(out) <= {result.run_id for result in results}
+        assert {result.status for result in results} <= {"new", "known"}
+        found[len(results)] += 1
+        shutil.rmtree(spool, ignore_errors=True)
+    print(f"spooling of {len(profiles)} profiles; bundles were: {sorted(found.items())}")
 
 
-@pytest.mark.parametrize("seconds", [1.2, 2.5])
-def test_a_killed_merge_leaves_whole_runs_and_the_spool(
-    seconds: float,
-    database: Path,
-    profiles: list[Path],
-    start: Start,
-    tmp_path: Path,
-    whole_runs: WholeRuns,
-) -> None:
-    spool = tmp_path / "spool"
-    spooled = list(spool_paths(str(spool), list(map(str, profiles[:8])), labels=Labels()))
-    bundles = {path.name: path.read_bytes() for path in spool.iterdir()}
-    kill_after(start(database, "db", "merge", spool), seconds)
-    assert {path.name: path.read_bytes() for path in spool.iterdir()} == bundles
-    whole_runs(database)
-    results = list(merge_spool(str(database), str(spool), wait=10))
-    assert {result.status for result in results} <= {"new", "known"}
-    assert whole_runs(database) == {result.run_id for result in spooled}
+def test_remove(stored: Path, loop: Loop, tmp_path: Path, whole_runs: WholeRuns) -> None:
+    """It leaves whole runs, and none that it told to be gone."""
+    found: Counter[int] = Counter()
+    before, place = whole_runs(stored), tmp_path / "place"
+    database = place / "test.duckdb"
+
+    def start() -> subprocess.Popen[str]:
+        fresh(place, stored)
+        return loop(*(("--db", database, "runs", "remove", run, "--yes") for run in sorted(before)))
+
+    for out in killed(start):
+        whole = whole_runs(database)
+        assert whole.isdisjoint(told(out, "removed"))
+        found[len(whole)] += 1
+        for run_id in whole:
+            remove_run(str(database), run_id, wait=0)
+        assert whole_runs(database) == set()
+    print(f"removal of {RUNS} runs; left were: {sorted(found.items())}")
 
 
-@pytest.mark.parametrize("seconds", [0.8, 1.3])
-def test_a_killed_spooler_leaves_whole_bundles(
-    seconds: float, database: Path, profiles: list[Path], start: Start, tmp_path: Path
-) -> None:
-    spool = tmp_path / "spool"
-    told = acknowledged(kill_after(start(database, "ingest", *profiles, "--spool", spool), seconds))
-    results = list(merge_spool(str(database), str(spool), wait=10)) if spool.exists() else []
-    assert told <= {result.run_id for result in results}
-    assert all(result.status == "new" for result in results)
-    assert (not spool.exists()) or all(
-        path.suffix == ".bundle" or path.name.startswith(".") for path in spool.iterdir()
-    )
+STALE = """
+    UPDATE launch SET dram_bytes = -1;
+    UPDATE finding SET because = 'stale';
+    UPDATE run SET rules_hash = 'stale';
+"""
+STATES = """
+    SELECT run_id, rules_hash = 'stale',
+        (SELECT list(dram_bytes ORDER BY launch_index) FROM launch WHERE run_id = run.run_id),
+        (SELECT list(DISTINCT coalesce(because, '') = 'stale') FROM finding
+         WHERE run_id = run.run_id)
+    FROM run ORDER BY run_id
+"""
+
+
+def test_refresh(stored: Path, loop: Loop, tmp_path: Path, whole_runs: WholeRuns) -> None:
+    """It leaves every run as it was, or as it is when it was refreshed."""
+    found: Counter[int] = Counter()
+    old, place = Path(shutil.copy(stored, tmp_path / "old.duckdb")), tmp_path / "place"
+    with duckdb.connect(str(old)) as connection:
+        connection.execute(STALE)
+    done, left = rows(stored, STATES), rows(old, STATES)
+    assert all(state[1] is False and state[3] == [False] for state in done)
+    assert all(state[1] is True and state[3] == [True] for state in left)
+    database = place / "test.duckdb"
+
+    def start() -> subprocess.Popen[str]:
+        fresh(place, old)
+        return loop(("--db", database, "refresh", "--all"))
+
+    for out in killed(start):
+        states = rows(database, STATES)
+        refreshed = [state == new for state, new in zip(states, done, strict=True)]
+        assert [state in (one, other) for state, one, other in zip(states, done, left, strict=True)]
+        assert all(refreshed) or not out
+        found[sum(refreshed)] += 1
+        list(refresh_runs(str(database), str(done[-1][0]), wait=0))
+        assert rows(database, STATES)[-1] == done[-1]
+        assert whole_runs(database) == whole_runs(stored)
+    print(f"refresh of {RUNS} runs; done were: {sorted(found.items())}")
+
+
+@pytest.fixture(scope="session")
+def large(stored: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a database whose launches take a while to copy and to change."""
+    path = Path(shutil.copy(stored, tmp_path_factory.mktemp("large") / "large.duckdb"))
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "INSERT INTO launch SELECT launch.* REPLACE (launch_index + 1000 * n AS launch_index)"
+            " FROM launch, generate_series(1, 100) AS more(n)"
+        )
+    return path
+
+
+@pytest.fixture(scope="session")
+def newer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the program with one more migration."""
+    folder, root = tmp_path_factory.mktemp("newer"), Path(__file__).parents[2]
+    for name in ("advisor", "rules", "templates", "seed", "pyproject.toml"):
+        (folder / name).symlink_to(root / name)
+    shutil.copytree(data_dir("migrations"), folder / "migrations")
+    code = NEXT.format(head=upgrade.schema.revisions()[-1])
+    (folder / "migrations" / "versions" / "9002_mood.py").write_text(code)
+    return folder
+
+
+def sums(database: Path, like: Path) -> dict[str, Rows]:
+    """Return count and check-sum of every table, over the columns that it has in ``like``."""
+    query = "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal"
+    columns: dict[str, list[str]] = {}
+    for table, name in rows(like, query):
+        columns.setdefault(str(table), []).append(f'"{name}"')
+    del columns["alembic_version"], columns["meta"]
+    return {
+        table: rows(database, f"SELECT count(*), sum(hash({', '.join(names)})) FROM {table}")
+        for table, names in columns.items()
+    }
+
+
+def test_upgrade(large: Path, newer: Path, loop: Loop, tmp_path: Path) -> None:
+    """It leaves the old schema or the new one, every row, and a copy that is whole or none."""
+    found: Counter[str] = Counter()
+    head, place = upgrade.current(large).revision, tmp_path / "place"
+    before, database = sums(large, large), place / "test.duckdb"
+
+    def start() -> subprocess.Popen[str]:
+        fresh(place, large)
+        return loop(("--db", database, "db", "upgrade"), program=newer)
+
+    for out in killed(start):
+        copies = list(place.glob("*.backup.duckdb"))
+        assert all(sums(copy, large) == before for copy in copies)
+        assert all(upgrade.current(copy).revision == head for copy in copies)
+        assert sums(database, large) == before
+        revision = upgrade.current(database).revision
+        assert revision == "9002" if out else revision in (head, "9002")
+        assert copies or revision == head
+        found[f"schema {revision}, {len(copies)} copies"] += 1
+        upgrade.upgrade(database, scripts=newer / "migrations")
+        assert upgrade.current(database).revision == "9002"
+        assert sums(database, large) == before
+        assert rows(database, "SELECT count(*) FROM launch WHERE mood IS NULL") == [(0,)]
+        assert rows(database, "SELECT count(mood) FROM run") == [(RUNS,)]
+    print(f"upgrade; there were: {dict(found)}")
