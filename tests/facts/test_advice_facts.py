@@ -142,3 +142,26 @@ def test_knows_when_too_few_warps_can_hide_waiting(changed: dict[str, Value], fe
         "shared_memory_dynamic": 0.0,
     }
     assert facts_of(**{**kernel, **changed})["too_few_warps"] is few
+
+
+@pytest.mark.parametrize(
+    ("pipes", "precision", "share", "pipe"),
+    [
+        ({"pipe_fma": 0.6, "pipe_fp64": 0.5}, "fp64", 0.5, 0.5),  # 0.6 × 0.25 < 0.5 × 0.5
+        ({"pipe_fma": 0.9, "pipe_fp64": 0.4}, "fp32", 0.25, 0.9),  # 0.9 × 0.25 > 0.4 × 0.5
+        ({"pipe_fma": 0.9}, "fp64", 0.5, None),  # a pipe that was not measured counts as busy
+    ],
+)
+def test_names_the_precision_whose_unfused_work_takes_longer(
+    pipes: dict[str, Value], precision: str, share: float, pipe: float | None
+) -> None:
+    # 1 of 4 single-precision and 1 of 2 double-precision instructions stand alone.
+    counts: dict[str, Value] = {
+        "fp32_unfused": 1.0,
+        "fp32_fused": 3.0,
+        "fp64_unfused": 1.0,
+        "fp64_fused": 1.0,
+    }
+    facts = facts_of(**(counts | pipes | {"duration": 1.0}))
+    found = (facts["unfused_precision"], facts["unfused_share"], facts["unfused_pipe"])
+    assert found == (precision, pytest.approx(share), pipe)
