@@ -69,7 +69,7 @@ def _counted(connection: duckdb.DuckDBPyConnection, reports: int) -> Count:
     names = sorted({*compiled.of_kernels.columns, *run.kernel_columns} - {"run_id", "variant_id"})
     read = ", ".join(map(quote, ("run_id", "variant_id", *names)))
     connection.execute(f"create temp table facts as select {read} from kernels")
-    of_runs = run.select("facts group by run_id", "run_id")
+    of_runs = run.select("facts")
     connection.execute(f"create temp table run_facts as {of_runs}")
     rules = dict(_evidence(connection, compiled.of_kernels, "facts"))
     rules |= _evidence(connection, compiled.of_run, "run_facts")

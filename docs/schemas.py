@@ -22,6 +22,7 @@ from advisor.rules.estimators import BOUNDS, Estimator, load_estimators
 from advisor.rules.example_files import EXAMPLE_KEYS
 from advisor.rules.parse import OPTIONAL, REQUIRED
 from advisor.rules.rule import Outcome, Severity, Subject
+from advisor.rules.run_facts import load_run_facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -138,7 +139,9 @@ def _guard() -> Schema:
 
 
 def _gain() -> Schema:
-    estimators = load_estimators(load_vocabulary().symbols)
+    symbols = load_vocabulary().symbols
+    of_runs = load_estimators(load_run_facts(symbols).symbols, Subject.RUN)
+    estimators = load_estimators(symbols) | of_runs
     ways = [_object({bound: _text(f"seconds: {EXPRESSION}") for bound in BOUNDS}, required=BOUNDS)]
     for name, estimator in estimators.items():
         parameters = {key: _text(f"in {unit}: {EXPRESSION}") for key, unit in _units(estimator)}

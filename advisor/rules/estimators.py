@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,13 +10,13 @@ from advisor.documents import MappingNode, load
 from advisor.errors import RuleError
 from advisor.expression import Expression, Kind, Symbol, compile_expression
 from advisor.resources import data_dir
-from advisor.rules.rule import Formula, GainRange
+from advisor.rules.rule import Formula, GainRange, Subject
 from advisor.units import Unit, parse_unit
 
 SECONDS = parse_unit("s")
 BOUNDS = ("low", "likely", "high")
 
-_KEYS = ("about", "source", "parameters", *BOUNDS)
+_KEYS = ("about", "source", "subjects", "parameters", *BOUNDS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,16 +41,32 @@ class Estimator:
 
 
 def load_estimators(
-    symbols: Mapping[str, Symbol], path: Path | None = None
+    symbols: Mapping[str, Symbol], subject: Subject = Subject.KERNEL, path: Path | None = None
 ) -> dict[str, Estimator]:
-    """Return the estimators by name.
+    """Return the estimators for rules about a subject, by name; ``symbols`` are its facts.
 
     Raises:
         RuleError: an entry is wrong; with its place.
     """
     path = path or data_dir("rules") / "estimators.yaml"
     document = load(path)
-    return {name: _estimator(name, node.as_mapping(), symbols) for name, node in document.items()}
+    nodes = {name: node.as_mapping() for name, node in document.items()}
+    return {
+        name: _estimator(name, node, symbols)
+        for name, node in nodes.items()
+        if subject in _subjects(node)
+    }
+
+
+def _subjects(node: MappingNode) -> Sequence[Subject]:
+    if "subjects" not in node:
+        return (Subject.KERNEL,)
+    known = {subject.value: subject for subject in Subject}
+    named = node.sequence("subjects")
+    for entry in named:
+        if entry.as_text() not in known:
+            raise entry.unexpected(" or ".join(map(repr, known)))
+    return [known[name] for name in named.texts()]
 
 
 def _estimator(name: str, node: MappingNode, symbols: Mapping[str, Symbol]) -> Estimator:

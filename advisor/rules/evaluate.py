@@ -12,7 +12,6 @@ from advisor.expression import quote
 from advisor.facts.vocabulary import Vocabulary
 from advisor.rules.gains import Raw, Seconds, cut
 from advisor.rules.program import (
-    DURATION,
     OUTCOMES,
     Detail,
     Program,
@@ -123,7 +122,7 @@ def evaluate_runs(
     made = ("CREATE OR REPLACE TEMP TABLE", _TABLE, "AS SELECT", read)
     which = f"FROM kernels WHERE run_id IN ({', '.join('?' * len(run_ids))})"
     connection.execute(" ".join((*made, which)), list(run_ids))
-    of_runs = run.select(f"{_TABLE} GROUP BY {_RUN_KEY}", _RUN_KEY)
+    of_runs = run.select(_TABLE)
     connection.execute(" ".join(("CREATE OR REPLACE TEMP TABLE", _RUN_TABLE, "AS", of_runs)))
     try:
         found = [
@@ -249,7 +248,7 @@ def _raw(subject: _Subject, names: Detail) -> Raw:
     bounds = [_number(subject.details[column]) for column in names.bounds]
     low, likely, high = bounds or (None, None, None)
     return Raw(
-        duration=_number(subject.facts[DURATION]),
+        duration=_number(subject.facts[subject.settings.time]),
         low=low,
         likely=likely,
         high=high,

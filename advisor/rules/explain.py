@@ -13,7 +13,7 @@ from advisor.facts.vocabulary import Vocabulary
 from advisor.rules.estimators import SECONDS
 from advisor.rules.evaluate import run_program
 from advisor.rules.gains import Raw, Seconds, cut
-from advisor.rules.program import DURATION, OUTCOMES, compile_program, detail_columns
+from advisor.rules.program import OUTCOMES, compile_program, detail_columns
 from advisor.rules.rule import Formula, Outcome, Rule, Subject, Value
 from advisor.rules.settings import Settings
 from advisor.rules.templates import Wording
@@ -119,7 +119,7 @@ def explain(
     program = compile_program([rule], settings.about(rule.subject), vocabulary)
     _take(connection, program.columns, run_id, settings, about_kernel=about_kernel)
     symbols = vocabulary.symbols if about_kernel else settings.run.symbols
-    explainer = _Explainer(rule, in_scope(symbols, rule.thresholds))
+    explainer = _Explainer(rule, in_scope(symbols, rule.thresholds), program.settings.time)
     values = _rows(connection, explainer.select(key), key)
     facts = _rows(connection, f"FROM {_FACTS}", key)
     details = _rows(connection, program.details(_FACTS, key, [0]), key)
@@ -168,7 +168,7 @@ def _take(
     made = ("CREATE OR REPLACE TEMP TABLE", target, "AS SELECT variant_id, run_id,", read)
     connection.execute(" ".join((*made, "FROM kernels WHERE run_id = ?")), [run_id])
     if not about_kernel:
-        of_run = run.select(f"{_KERNELS} GROUP BY run_id", "run_id")
+        of_run = run.select(_KERNELS)
         connection.execute(" ".join(("CREATE OR REPLACE TEMP TABLE", _FACTS, "AS", of_run)))
 
 
@@ -200,8 +200,9 @@ class _Clauses:
 class _Explainer:
     """The parts of one rule as columns of a SELECT, and back into clauses."""
 
-    def __init__(self, rule: Rule, symbols: Mapping[str, Symbol]) -> None:
+    def __init__(self, rule: Rule, symbols: Mapping[str, Symbol], time: str) -> None:
         self._rule = rule
+        self._time = time
         self._symbols = symbols
         self._wording = Wording()
         self._columns: dict[str, str] = {}
@@ -243,7 +244,7 @@ class _Explainer:
         if rule.gain is None:
             return None
         read = self._read(facts)
-        raw = _raw(rule, facts, details)
+        raw = _raw(rule, facts[self._time], details)
         parameters = self._parameters().items()
         return GainExplained(
             estimator=rule.gain.estimator,
@@ -330,11 +331,11 @@ class _Explainer:
         return _compared(common, node.head, a, b, self._units[left] or self._units[right])
 
 
-def _raw(rule: Rule, facts: Row, details: Row) -> Raw:
+def _raw(rule: Rule, duration: Value, details: Row) -> Raw:
     names = detail_columns(rule, 0)
     low, likely, high = (_number(details[name]) for name in names.bounds)
     return Raw(
-        duration=_number(facts[DURATION]),
+        duration=_number(duration),
         low=low,
         likely=likely,
         high=high,

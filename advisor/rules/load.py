@@ -81,7 +81,10 @@ def make_scopes(vocabulary: Vocabulary, settings: Settings) -> dict[Subject, Sco
             ),
         ),
         Subject.RUN: Scope(
-            symbols=settings.run.symbols, estimators={}, shared_guards=(), wording=wording
+            symbols=settings.run.symbols,
+            estimators=load_estimators(settings.run.symbols, Subject.RUN),
+            shared_guards=(),
+            wording=wording,
         ),
     }
 

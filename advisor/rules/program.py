@@ -13,7 +13,6 @@ from advisor.rules.gains import assume
 from advisor.rules.rule import Outcome, Rule, Threshold
 from advisor.rules.settings import Settings
 
-DURATION = "duration"
 OUTCOMES = tuple(Outcome)
 
 Columns = Callable[[str], str]
@@ -95,7 +94,7 @@ def detail_columns(rule: Rule, index: int) -> Detail:
 
 def compile_program(rules: Sequence[Rule], settings: Settings, vocabulary: Vocabulary) -> Program:
     """Return the program of the rules, with the facts it needs found by writing its SQL once."""
-    needed = {DURATION}
+    needed = {settings.time}
     for rule in rules:
         needed.update(rule.reads)
 

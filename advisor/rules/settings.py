@@ -72,11 +72,13 @@ class CollectSettings:
 class Settings:
     """The whole file; ``floor`` and ``floor_achievable`` are the least times in seconds.
 
+    ``time`` names the fact that is the time of the subject.
     ``states`` are patterns of the ids of rules that name no cause; ``run`` are the facts of runs,
     from a file of their own, and ``instruction_views`` what instructions are ranked by.
     """
 
     thresholds: Mapping[str, Threshold]
+    time: str
     floor: Expression
     floor_achievable: Expression
     factors: tuple[Factor, ...]
@@ -97,7 +99,9 @@ class Settings:
         if subject is Subject.KERNEL:
             return self
         floor, achievable = self.run.floor, self.run.floor_achievable
-        return replace(self, floor=floor, floor_achievable=achievable, factors=())
+        return replace(
+            self, time=self.run.time, floor=floor, floor_achievable=achievable, factors=()
+        )
 
 
 def load_settings(symbols: Mapping[str, Symbol], path: Path | None = None) -> Settings:
@@ -111,11 +115,12 @@ def load_settings(symbols: Mapping[str, Symbol], path: Path | None = None) -> Se
     thresholds = read_thresholds(document.get("threshold"), symbols, {})
     scope = in_scope(symbols, thresholds)
     floor = document.mapping("floor")
-    floor.refuse_unknown(("profiled", "achievable"))
+    floor.refuse_unknown(("time", "profiled", "achievable"))
     confidence = document.mapping("confidence")
     confidence.refuse_unknown(("factors", "unchecked_guard", "uncalibrated_gain"))
     return Settings(
         thresholds=thresholds,
+        time=_seconds(floor, "time", scope).text,
         floor=_seconds(floor, "profiled", scope),
         floor_achievable=_seconds(floor, "achievable", scope),
         factors=tuple(_factor(n.as_mapping(), scope) for n in confidence.sequence("factors")),

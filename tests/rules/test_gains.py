@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 
+import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor.errors import RuleError
 from advisor.facts import Vocabulary
+from advisor.rules import Settings, Subject
 from advisor.rules.estimators import load_estimators
+from advisor.rules.evaluate import run_program
 from advisor.rules.gains import Raw, Seconds, cut
+from advisor.rules.program import compile_program
 from tests.support.sample_rule import RULE, Judge, Load
 
 TIMES = st.none() | st.floats(-1e3, 1e3)
@@ -73,9 +78,99 @@ def test_estimates_what_is_worked_out_by_hand(
     assert (found.low, found.likely, found.high) == pytest.approx(expected)
 
 
-def test_tests_every_estimator(vocabulary: Vocabulary) -> None:
-    tested = {re.split(r"[:,]", gain)[1].strip() for gain, _, _ in ESTIMATES}
-    assert tested == set(load_estimators(vocabulary.symbols))
+# Runs of a step of 10 ms, 6 ms of it in 1,000 kernels; no roof is known.
+RUN = {"elapsed": 0.01, "step_time": 0.01, "duration": 0.006, "idle_time": 0.004, "launches": 1000}
+ESTIMATES_OF_RUNS = [
+    # One after the other: the shorter could hide behind the longer.
+    (
+        "estimator: overlap, one: duration, other: idle_time, together: step_time",
+        {},
+        (0.002, 0.004, 0.004),
+    ),
+    # 7 ms are not the longer one already, but 1 ms more than it: what is hidden is hidden.
+    (
+        "estimator: overlap, one: duration, other: idle_time, together: largest_duration",
+        {"largest_duration": 0.007},
+        (0.0005, 0.001, 0.004),
+    ),
+    # Both run at once already.
+    (
+        "estimator: overlap, one: duration, other: idle_time, together: duration",
+        {},
+        (0, 0, 0.004),
+    ),
+    # 4 us between two of 1,000 kernels become 1 us; fused, nothing is left of 4 ms.
+    (
+        "estimator: launch, count: launches, gap: mean_gap, remaining: short_mean",
+        {"mean_gap": 4e-6, "short_mean": 1e-6},
+        (0.0015, 0.003, 0.004),
+    ),
+    # Launches that are as close as a graph's gain nothing by one.
+    (
+        "estimator: launch, count: launches, gap: mean_gap, remaining: short_mean",
+        {"mean_gap": 1e-6, "short_mean": 2e-6},
+        (0, 0, 0.001),
+    ),
+]
+RUN_RULE = RULE.replace("subject: kernel", "subject: run").replace("l1_utilization", "roof_share")
+
+
+@pytest.mark.parametrize(("gain", "facts", "expected"), ESTIMATES_OF_RUNS)
+def test_estimates_of_runs_what_is_worked_out_by_hand(
+    gain: str,
+    facts: dict[str, float],
+    expected: tuple[float, float, float],
+    load_rule: Load,
+    vocabulary: Vocabulary,
+    settings: Settings,
+) -> None:
+    text = RUN_RULE.replace("load_efficiency", "largest_share")
+    rule = load_rule(re.sub(r"gain: .*", f"gain: {{{gain}}}", text))
+    program = compile_program([rule], settings.about(Subject.RUN), vocabulary)
+    given = {"largest_share": 0.5, "roof_share": 0.9, **RUN, **facts}
+    columns = [f"{given.get(name, 'NULL')}::DOUBLE AS {name}" for name in program.columns]
+    with duckdb.connect(":memory:") as connection:
+        connection.execute(f"CREATE TABLE facts AS SELECT 'r1' AS run_id, {', '.join(columns)}")
+        found = run_program(connection, program, "facts", key="run_id")[0].gain
+    assert found is not None
+    assert (found.low, found.likely, found.high) == pytest.approx(expected)
+
+
+def test_tests_every_estimator(vocabulary: Vocabulary, settings: Settings) -> None:
+    tested = {re.split(r"[:,]", gain)[1].strip() for gain, _, _ in ESTIMATES + ESTIMATES_OF_RUNS}
+    of_runs = load_estimators(settings.run.symbols, Subject.RUN)
+    assert tested == set(load_estimators(vocabulary.symbols)) | set(of_runs)
+    assert {"overlap", "launch"} <= set(of_runs)
+    assert "launch" not in load_estimators(vocabulary.symbols)
+
+
+def test_refuses_an_estimator_of_another_subject(load_rule: Load) -> None:
+    text = "gain: {estimator: launch, count: wasted, gap: duration, remaining: duration}"
+    with pytest.raises(RuleError, match="unknown estimator 'launch'"):
+        load_rule(re.sub(r"gain: .*", text, RULE))
+
+
+def test_cuts_gains_of_a_run_at_its_step_where_that_is_known(
+    load_rule: Load, vocabulary: Vocabulary, settings: Settings
+) -> None:
+    # 6 ms of kernels that can take 5 ms at least; without a step no more than 1 ms can be saved,
+    # with a step of 10 ms up to 5 ms.
+    text = RUN_RULE.replace("load_efficiency", "largest_share").replace("duration *", "elapsed *")
+    program = compile_program([load_rule(text)], settings.about(Subject.RUN), vocabulary)
+    assert "elapsed" in program.columns
+    high = {}
+    for elapsed in (0.006, 0.01):
+        given = {
+            "largest_share": 0.5, "roof_share": 0.9, "duration": 0.006, "elapsed": elapsed,
+            "least_time": 0.005,
+        }  # fmt: skip
+        columns = [f"{given.get(name, 'NULL')}::DOUBLE AS {name}" for name in program.columns]
+        with duckdb.connect(":memory:") as connection:
+            connection.execute(f"CREATE TABLE facts AS SELECT 'r1' AS run_id, {', '.join(columns)}")
+            found = run_program(connection, program, "facts", key="run_id")[0].gain
+        assert found is not None
+        high[elapsed] = found.high
+    assert high == pytest.approx({0.006: 0.001, 0.01: 0.005})
 
 
 @given(duration=TIMES, low=TIMES, likely=TIMES, high=TIMES, floor=TIMES, achievable=TIMES)

@@ -8,20 +8,39 @@ import pytest
 from advisor.errors import RuleError
 from advisor.facts import Vocabulary
 from advisor.rules import Settings
+from advisor.rules.neighbours import load_kinds
 from advisor.rules.run_facts import load_run_facts
 
+Facts = dict[str, float | str | None]
 
-def row(settings: Settings, kernels: str) -> dict[str, float | str | None]:
+LAUNCHES = "SELECT 'r1' AS run_id, 0 AS launch_index, 1 AS stream, 'v1' AS variant_id"
+
+
+def row(
+    settings: Settings,
+    kernels: str,
+    launches: str = LAUNCHES,
+    *,
+    step_time: float | None = None,
+    cache_control: str | None = None,
+) -> Facts:
     """Return the facts of a run from rows of kernels; columns not given are NULL, of any type."""
     run = settings.run
     with duckdb.connect(":memory:") as connection:
         given = connection.execute(f"DESCRIBE {kernels}").fetchall()
         missing = run.kernel_columns - {name for name, *_ in given}
         nulls = "".join(f", NULL AS {name}" for name in sorted(missing))
-        connection.execute(f"CREATE VIEW kernels AS SELECT *{nulls} FROM ({kernels})")
-        cursor = connection.execute(run.select("kernels", "'r1'"))
+        connection.execute(f"CREATE VIEW facts AS SELECT 'r1' AS run_id, *{nulls} FROM ({kernels})")
+        connection.execute("CREATE TABLE run (run_id TEXT, step_time DOUBLE, cache_control TEXT)")
+        connection.execute("INSERT INTO run VALUES ('r1', ?, ?)", [step_time, cache_control])
+        connection.execute(
+            "CREATE VIEW launch AS"
+            f" SELECT *, 1 AS process, 0 AS device_ordinal, 1 AS context FROM ({launches})"
+        )
+        cursor = connection.execute(run.select("facts"))
         names = [column[0] for column in cursor.description or ()]
-        return dict(zip(names, cursor.fetchall()[0], strict=True))
+        found = cursor.fetchall()
+        return dict(zip(names, found[0], strict=True)) if found else {}
 
 
 KERNELS = """
@@ -49,9 +68,153 @@ def test_counts_what_is_not_known_nowhere(settings: Settings) -> None:
     assert (found["unplaced_duration"], found["unplaced_kernels"]) == (1, 1)
 
 
-def test_knows_nothing_of_a_run_without_kernels(settings: Settings) -> None:
-    found = row(settings, f"SELECT * FROM ({KERNELS}) WHERE false")
-    assert (found["duration"], found["largest_kernel"], found["wasted_share"]) == (None, None, None)
+def test_has_no_row_for_a_run_without_kernels(settings: Settings) -> None:
+    assert row(settings, f"SELECT * FROM ({KERNELS}) WHERE false") == {}
+
+
+def test_compares_kernel_time_with_the_step(settings: Settings) -> None:
+    found = row(settings, KERNELS, step_time=25.4)
+    # The step takes 15.4 s longer than the 10 s of kernels, 0.1 s for each of 154 launches.
+    assert (found["elapsed"], found["idle_time"]) == (25.4, pytest.approx(15.4))
+    assert found["mean_gap"] == pytest.approx(0.1)
+    assert found["idle_share"] == pytest.approx(15.4 / 25.4)
+
+
+def test_knows_no_idle_time_without_a_step(settings: Settings) -> None:
+    found = row(settings, KERNELS)
+    assert (found["elapsed"], found["idle_time"], found["idle_share"]) == (10, None, None)
+
+
+def test_finds_no_idle_time_where_kernels_take_longer_than_the_step(settings: Settings) -> None:
+    found = row(settings, KERNELS, step_time=5.0)
+    assert (found["elapsed"], found["idle_time"], found["mean_gap"]) == (10, 0, 0)
+
+
+# -- kernels that follow each other ------------------------------------------------------------
+
+# Three functions that stream 1 GB in and 1 GB out per launch at 1 TB/s, twice each, and a product.
+CHAIN = """
+    SELECT v AS variant_id, v AS kernel_id, name AS short_name, name AS kernel_name,
+        2.0 AS launch_count, 0.005 AS duration, 0.9 AS dram_utilization, 2e9 AS dram_read_bytes,
+        2e9 AS dram_write_bytes, 4e9 AS dram_bytes, 0.004 AS t_dram, 4e7 AS l2_size
+    FROM (VALUES ('v1', 'mul'), ('v2', 'add_kernel'), ('v3', 'relu'), ('v4', 'sgemm'))
+    AS t(v, name)
+"""
+
+
+def launched(*variants: str, stream: str = "1") -> str:
+    rows = ", ".join(f"('r1', {at}, '{variant}')" for at, variant in enumerate(variants))
+    return (
+        f"SELECT *, {stream} AS stream FROM (VALUES {rows}) AS t(run_id, launch_index, variant_id)"
+    )
+
+
+def changed(what: str, variant: str = "v2") -> str:
+    """Return the chain in which one kernel has another value: ``0.1 AS dram_utilization``."""
+    value, _, name = what.rpartition(" AS ")
+    kept = f"CASE WHEN variant_id = '{variant}' THEN {value} ELSE {name} END AS {name}"
+    return f"SELECT * REPLACE ({kept}) FROM ({CHAIN})"
+
+
+def test_finds_what_one_launch_passes_on_to_the_next(settings: Settings) -> None:
+    found = row(settings, CHAIN, launched("v1", "v2", "v3", "v1", "v2", "v3"))
+    # mul and add twice, add and relu twice, relu and mul once: 1 GB each. A launch takes 2 ms at
+    # the memory peak for 2 GB, so to write or to read 1 GB takes 1 ms.
+    assert (found["fusable_launches"], found["fusable_bytes"]) == (5, 5e9)
+    assert found["fusable_read_time"] == pytest.approx(0.005)
+    assert found["fusable_write_time"] == pytest.approx(0.005)
+    assert found["fusable_share"] == pytest.approx(0.01 / 0.02)
+    assert (
+        found["fusable_names"] == "add_kernel → relu (2x), mul → add_kernel (2x), relu → mul (1x)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kernels", "launches"),
+    [
+        pytest.param(CHAIN, launched("v1", "v4", "v2"), id="a product in between"),
+        pytest.param(CHAIN, launched("v1", "v1", "v1"), id="the same function again"),
+        pytest.param(CHAIN, launched("v1", "v2", stream="launch_index"), id="other streams"),
+        pytest.param(CHAIN, launched("v1"), id="a single launch"),
+        pytest.param(changed("0.5 AS dram_utilization"), launched("v1", "v2"), id="no streaming"),
+        pytest.param(changed("1e9 AS dram_read_bytes"), launched("v1", "v2"), id="reads half"),
+        pytest.param(changed("1e9 AS dram_write_bytes"), launched("v1", "v2"), id="writes half"),
+        pytest.param(changed("2e9 AS l2_size"), launched("v1", "v2"), id="fits in L2"),
+        pytest.param(changed("'fused_add' AS kernel_name"), launched("v1", "v2"), id="fused"),
+        pytest.param(changed("'stencil' AS kernel_name"), launched("v1", "v2"), id="unknown name"),
+        pytest.param(
+            changed("'softmax' AS kernel_name", "v1"), launched("v1", "v2"), id="after a reduction"
+        ),
+    ],
+)
+def test_fuses_nothing(kernels: str, launches: str, settings: Settings) -> None:
+    found = row(settings, kernels, launches)
+    assert (found["fusable_launches"], found["fusable_bytes"], found["fusable_share"]) == (0, 0, 0)
+    assert not found["fusable_names"]
+
+
+def test_trusts_small_arrays_where_caches_were_kept(settings: Settings) -> None:
+    kernels, launches = changed("2e9 AS l2_size"), launched("v1", "v2")
+    assert row(settings, kernels, launches, cache_control="none")["fusable_launches"] == 1
+    assert row(settings, kernels, launches, cache_control="all")["fusable_launches"] == 0
+
+
+@pytest.mark.parametrize(("read", "launches"), [("2e9", 1), ("3e9", 0)])
+def test_puts_work_before_a_reduction_that_reads_just_that(
+    read: str, launches: int, settings: Settings
+) -> None:
+    # A norm that reads what was written, and one that reads half as much again from elsewhere.
+    norm = f"'rms_norm' AS kernel_name, {read} AS dram_read_bytes, 1e3 AS dram_write_bytes"
+    kernels = (
+        f"SELECT * REPLACE ({norm}) FROM ({CHAIN} WHERE v = 'v2')"
+        f" UNION ALL SELECT * FROM ({CHAIN} WHERE v <> 'v2')"
+    )
+    found = row(settings, kernels, launched("v1", "v2"))
+    assert found["fusable_launches"] == launches
+
+
+def test_does_not_know_where_traffic_was_not_counted(settings: Settings) -> None:
+    found = row(settings, changed("NULL AS dram_read_bytes"), launched("v1", "v2"))
+    assert (found["fusable_launches"], found["fusable_share"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        (
+            "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>",
+            "elementwise",
+        ),
+        ("triton_poi_fused_add_relu_0", "fused"),
+        ("cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128", "product"),
+        ("void cudnn::winograd_nonfused::winogradForwardFilter4x4", "fused"),
+        ("void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>", "reduction"),
+        ("void (anonymous namespace)::softmax_warp_forward<float>", "reduction"),
+        ("ncclDevKernel_AllReduce_Sum_f32_RING_LL", "communication"),
+        ("flash_fwd_kernel", "attention"),
+        ("DeviceRadixSortOnesweepKernel", "order"),
+        ("silu_kernel(float*, float*, int)", "elementwise"),
+        ("saxpy(int, float, float*, float*)", "elementwise"),
+        ("matrixAdd(float*, float*)", "elementwise"),
+        ("transposeSmem(float*, float*)", "layout"),
+        ("convert_fp16(half*)", "elementwise"),
+        ("conv2d_forward", "product"),
+        ("distribution_elementwise_grid_stride_kernel<float>", "fill"),
+        ("padded_address(int*)", "other"),
+        ("simulate(Body*)", "other"),
+    ],
+)
+def test_tells_the_kind_of_a_kernel_by_its_name(name: str, kind: str, settings: Settings) -> None:
+    sql = settings.run.pairs.kinds.sql("$name")
+    with duckdb.connect(":memory:") as connection:
+        assert connection.execute(f"SELECT {sql}", {"name": name}).fetchall() == [(kind,)]
+
+
+def test_refuses_a_pattern_that_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "kinds.yaml"
+    path.write_text("kinds:\n  x: {names: ['(a'], about: a, source: b}\n")
+    with pytest.raises(RuleError, match=r"kinds.yaml:2:\d+: not a regular expression"):
+        load_kinds(path)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +226,11 @@ def test_knows_nothing_of_a_run_without_kernels(settings: Settings) -> None:
         ("{unit: B, aggregate: sum, formula: duration}", "declared in B"),
         ("{kind: boolean, aggregate: sum, formula: very_short}", "number with a unit or a text"),
         ("{unit: s, aggregate: sum, formula: durtion}", "durtion"),
+        ("{unit: s, over: nights, aggregate: sum, formula: duration}", "over is one of"),
+        ("{unit: s, over: pairs, formula: first_duration}", "needs an aggregate"),
+        ("{unit: s, over: pairs, aggregate: sum, formula: duration}", "duration"),
+        ("{unit: s, over: run, aggregate: sum, formula: step_time}", "nothing to aggregate"),
+        ("{unit: s, over: run, formula: duration}", "duration"),
     ],
 )
 def test_refuses_a_fact_that_is_wrong(
@@ -70,7 +238,7 @@ def test_refuses_a_fact_that_is_wrong(
 ) -> None:
     path = tmp_path / "run-facts.yaml"
     fact = entry.replace("}", ", about: a, source: b}")
-    path.write_text(f"facts:\n  x: {fact}\nfloor: {{profiled: x, achievable: x}}\n")
+    path.write_text(f"facts:\n  x: {fact}\nfloor: {{time: x, profiled: x, achievable: x}}\n")
     with pytest.raises(RuleError) as caught:
         load_run_facts(vocabulary.symbols, path)
     assert problem in str(caught.value)

@@ -1,0 +1,169 @@
+"""Kernels that follow each other in a stream: what a run fact over ``pairs`` reads.
+
+One row per two variants of which the second was launched right after the first, in the same stream
+of the same context, as far as the profile tells. Facts of the two begin with ``first_`` and
+``next_``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from advisor.documents import MappingNode, load
+from advisor.errors import RuleError
+from advisor.expression import Kind, Symbol, quote
+from advisor.facts.formulas import Formula, NamedNumber, compile_formula
+from advisor.facts.layers import Column, layered, text
+from advisor.units import parse_unit
+
+SIDES = ("first", "next")
+OTHER = "other"
+
+_OWN = {
+    "times": Symbol(Kind.NUMBER, parse_unit("1")),
+    "pair": Symbol(Kind.TEXT, None),
+    "cache_control": Symbol(Kind.TEXT, None),
+    "first_kind": Symbol(Kind.TEXT, None),
+    "next_kind": Symbol(Kind.TEXT, None),
+}
+_KEYS = ("unit", "kind", "formula", "about", "source")
+_NAMED = ("short_name", "kernel_name", "variant_id")
+_FOLLOWING = """
+    SELECT run_id, before, variant_id, count(*)::DOUBLE AS times FROM (
+        SELECT run_id, variant_id, lag(variant_id) OVER (
+            PARTITION BY run_id, process, device_ordinal, context, stream ORDER BY launch_index
+        ) AS before
+        FROM main.launch WHERE run_id IN (SELECT run_id FROM {kernels})
+    ) WHERE before IS NOT NULL GROUP BY ALL
+"""
+_PAIRS = """
+    SELECT pairs.run_id, pairs.times, main.run.cache_control,
+        printf('%s → %s (%dx)', f.short_name, n.short_name, pairs.times::BIGINT) AS pair,
+        {columns}
+    FROM ({following}) AS pairs
+    JOIN {kernels} AS f ON f.variant_id = pairs.before
+    JOIN {kernels} AS n ON n.variant_id = pairs.variant_id
+    JOIN main.run ON main.run.run_id = pairs.run_id
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kinds:
+    """What names of kernels tell of their work: the first pattern that is found decides."""
+
+    patterns: Mapping[str, str]
+
+    def sql(self, name: str) -> str:
+        """Return the SQL of the kind of the kernel whose name is the SQL ``name``."""
+        cases = " ".join(
+            f"WHEN regexp_matches(lower({name}), {text(pattern)}) THEN {text(kind)}"
+            for kind, pattern in self.patterns.items()
+        )
+        return f"CASE {cases} ELSE {text(OTHER)} END"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairFact:
+    """A fact of two kernels that follow each other."""
+
+    name: str
+    symbol: Symbol
+    formula: Formula
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairs:
+    """The facts of such pairs, and the symbols that formulas over them may name."""
+
+    facts: Mapping[str, PairFact]
+    symbols: Mapping[str, Symbol]
+    kinds: Kinds
+
+    def columns(self, wanted: frozenset[str]) -> frozenset[str]:
+        """Return the columns of kernels that the pairs and ``wanted`` columns of them rest on."""
+        return frozenset(name for _, name in self._sides(wanted)).union(_NAMED)
+
+    def select(self, kernels: str, wanted: frozenset[str]) -> str:
+        """Return the SELECT of the pairs, with ``wanted`` columns, from a table of kernels."""
+        sides = [
+            f"{side[0]}.{quote(name)} AS {quote(f'{side}_{name}')}"
+            for side, name in sorted(self._sides(wanted))
+        ]
+        sides += [f"{self.kinds.sql(f'{side[0]}.kernel_name')} AS {side}_kind" for side in SIDES]
+        following = _FOLLOWING.format(kernels=kernels)
+        pairs = _PAIRS.format(columns=", ".join(sides), following=following, kernels=kernels)
+        added = [
+            Column(name=each.name, sql=each.formula.sql(), names=each.formula.names)
+            for each in self.facts.values()
+        ]
+        return layered(f"({pairs})", added)
+
+    def _sides(self, wanted: frozenset[str]) -> set[tuple[str, str]]:
+        """Return side and column of a kernel for every column that is read."""
+        names = wanted.union(*(each.formula.names for each in self.facts.values()))
+        parts = (name.partition("_") for name in names - self.facts.keys() - _OWN.keys())
+        return {(side, column) for side, _, column in parts}
+
+
+def load_pairs(
+    node: MappingNode | None,
+    of_kernels: Mapping[str, Symbol],
+    numbers: Mapping[str, NamedNumber],
+    kinds: Kinds,
+) -> Pairs:
+    """Return the facts of pairs that ``node`` defines; ``of_kernels`` are what each side has.
+
+    Raises:
+        RuleError: an entry is wrong; with its place.
+    """
+    symbols = {f"{side}_{name}": each for name, each in of_kernels.items() for side in SIDES} | _OWN
+    facts: dict[str, PairFact] = {}
+    for name, entry in node.items() if node else ():
+        facts[name] = _fact(name, entry.as_mapping(), symbols, numbers)
+        symbols[name] = facts[name].symbol
+    return Pairs(facts=facts, symbols=symbols, kinds=kinds)
+
+
+def _fact(
+    name: str,
+    node: MappingNode,
+    symbols: Mapping[str, Symbol],
+    numbers: Mapping[str, NamedNumber],
+) -> PairFact:
+    node.refuse_unknown(_KEYS)
+    for key in ("about", "source"):
+        node.text(key)
+    if "unit" in node:
+        symbol = Symbol(Kind.NUMBER, parse_unit(node.text("unit"), at=node["unit"].at))
+    elif node.text("kind") == "boolean":
+        symbol = Symbol(Kind.BOOLEAN, None)
+    else:
+        raise RuleError("a fact of a pair is a number with a unit or a boolean", at=node.at)
+    formula = compile_formula(node["formula"], symbols, numbers, kind=symbol.kind, unit=symbol.unit)
+    return PairFact(name=name, symbol=symbol, formula=formula)
+
+
+def load_kinds(path: Path) -> Kinds:
+    """Return what names tell, from a file of kinds and their patterns.
+
+    Raises:
+        RuleError: it has another form, or a pattern is no regular expression.
+    """
+    document = load(path)
+    document.refuse_unknown(("kinds",))
+    patterns = {}
+    for kind, entry in document.mapping("kinds").items():
+        node = entry.as_mapping()
+        node.refuse_unknown(("names", "about", "source"))
+        for key in ("about", "source"):
+            node.text(key)
+        patterns[kind] = "|".join(node.sequence("names").texts())
+        try:
+            re.compile(patterns[kind])
+        except re.error as error:
+            at = node["names"].at
+            raise RuleError(f"not a regular expression: {error}", at=at) from error
+    return Kinds(patterns=patterns)
