@@ -147,12 +147,19 @@ def _cache_control(run: Row) -> Condition:
     return Condition(label="cache control", value=control, note=note)
 
 
+def _time_line(step_time: float | None) -> Condition:
+    if step_time is None:
+        return Condition(label="time-line", value="none", note="rules on gaps are unknown")
+    step = f"a step takes {numbers.seconds(step_time)}, as given"
+    return Condition(label="time-line", value="none", note=step)
+
+
 def _completeness(run: Row, rows: Sequence[Row]) -> Condition:
     skipped, excluded = whole(run, "skipped"), sum(whole(row, "launches_excluded") for row in rows)
     if text(run, "status") == "partial":
         return Condition(label="profile", value="cut off", note="only its start", departs=True)
     if not skipped and not excluded:
-        return Condition(label="time-line", value="none", note="rules on gaps are unknown")
+        return _time_line(number(run, "step_time"))
     notes = [f"{numbers.counted(excluded, 'launch')} left out of totals"] if excluded else []
     notes += [f"{numbers.counted(skipped, 'part')} skipped"] if skipped else []
     return Condition(

@@ -63,6 +63,7 @@ def json_text(report: Report) -> str:
         "left_alone": _plain(report.left_alone),
         "collect": _plain(report.collect),
         "suppressed": _plain(report.suppressed),
+        "findings": _plain(report.findings),
         "conditions": _plain(report.conditions),
         "ceilings": _plain(report.ceilings),
         "kernels": [_kernel(kernel) for kernel in report.kernels],

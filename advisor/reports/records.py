@@ -289,6 +289,19 @@ class RuleResult:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RunFinding:
+    """What a rule says of the whole run; ``remark`` tells why to trust it less, if there is why."""
+
+    rule_id: str
+    title: str
+    severity: str
+    evidence: str
+    step: str
+    gain: Gain | None
+    remark: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class VendorFinding:
     """What the vendor's own rule said; ``estimate`` is a share of run time in [0, 1]."""
 
@@ -383,3 +396,4 @@ class Report:
     provenance: Provenance
     skipped: tuple[tuple[str, str], ...] = ()
     suppressed: Suppressed | None = None
+    findings: tuple[RunFinding, ...] = ()

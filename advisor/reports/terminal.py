@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from advisor.reports import numbers
 from advisor.reports.bars import Bar, occupancy_bars, resource_bars, stall_bars
 from advisor.reports.paper import Paper, cut, meter
-from advisor.reports.records import Action, Fact, Kernel, Report, RuleResult, VendorFinding
+from advisor.reports.records import Action, Fact, Gain, Kernel, Report, RuleResult, VendorFinding
 
 MOST_ROWS = 20
 MOST_UNKNOWN = 10
@@ -32,6 +32,7 @@ def report_text(
     _actions(paper, report)
     _conditions(paper, report)
     _kernels(paper, report)
+    _whole_run(paper, report)
     _provenance(paper, report)
     return paper.text()
 
@@ -161,6 +162,24 @@ def _kernels(paper: Paper, report: Report) -> None:
         paper.write(f"{numbers.fixed(more)} more")
 
 
+def _whole_run(paper: Paper, report: Report) -> None:
+    if not report.findings:
+        return
+    paper.heading("The run as a whole")
+    for finding in report.findings:
+        paper.write(f"{_saves(finding.gain)}{finding.title}  {finding.rule_id}", indent=2)
+        said = " ".join(filter(None, (finding.evidence, finding.step, finding.remark)))
+        paper.write(said, indent=4)
+
+
+def _saves(gain: Gain | None) -> str:
+    """Return likely seconds and their range as the beginning of a line; nothing without a gain."""
+    if gain is None:
+        return ""
+    low, high = numbers.seconds(gain.low, 2), numbers.seconds(gain.high, 2)
+    return f"{numbers.seconds(gain.likely, 2)} ({low} to {high})  "
+
+
 def _row(paper: Paper, kernel: Kernel, unit: str) -> list[str]:
     fraction = kernel.roof_fraction
     intensity = numbers.digits(kernel.arithmetic_intensity)
@@ -273,11 +292,7 @@ def _results(paper: Paper, kernel: Kernel) -> None:
 
 
 def _result(paper: Paper, result: RuleResult) -> None:
-    gain = ""
-    if result.gain is not None:
-        low, high = numbers.seconds(result.gain.low, 2), numbers.seconds(result.gain.high, 2)
-        gain = f"{numbers.seconds(result.gain.likely, 2)} ({low} to {high})  "
-    paper.write(f"{gain}{result.title}  {result.rule_id}", indent=2)
+    paper.write(f"{_saves(result.gain)}{result.title}  {result.rule_id}", indent=2)
     if result.text:
         paper.write(result.text, indent=4)
     if result.instructions:

@@ -8,7 +8,7 @@ import shlex
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,9 @@ from advisor.reports.records import (
 )
 from advisor.reports.rows import Row, fetch, number, text, whole
 from advisor.reports.suppressed import Suppressed, suppressed
+from advisor.reports.vendor import vendor_findings
 from advisor.reports.verdict import totals, verdict
+from advisor.reports.whole_run import run_findings
 from advisor.rules import Rule, Settings, Subject, collect, named_launches, rank, rules_hash
 from advisor.rules.evaluate import run_program
 from advisor.rules.program import compile_program
@@ -45,14 +47,6 @@ from advisor.rules.suppress import screen
 if TYPE_CHECKING:
     import duckdb
 
-_VENDOR = """
-    SELECT variant_id, rule, any_value(title) AS title, severity, scope,
-      arg_max(text, coalesce(estimate, 0)) AS text, max(estimate) AS estimate, count(*) AS launches
-    FROM main.reference_finding JOIN main.launch USING (run_id, launch_index)
-    WHERE run_id = ? AND text <> '' AND (severity NOT IN ('none', 'ok') OR estimate IS NOT NULL)
-    GROUP BY variant_id, rule, severity, scope
-    ORDER BY estimate DESC NULLS LAST, rule
-"""
 # The view is planned anew for every query, which takes longer than answering it; hence once, here.
 _TAKE = "CREATE OR REPLACE TEMP TABLE report_kernels AS SELECT * FROM kernels WHERE run_id = ?"
 _TABLE = "report_kernels"
@@ -111,7 +105,7 @@ def build_report(
         settings=settings,
     )
     sums = totals(rows)
-    vendor = _vendor(connection, request.run_id)
+    vendor = vendor_findings(connection, request.run_id)
     return Report(
         run=_run(run, rows),
         verdict=verdict(rows, sums, said.actions, judgement),
@@ -131,6 +125,9 @@ def build_report(
         provenance=_provenance(connection, request, rules, drawn.ceilings),
         skipped=_skipped(run),
         suppressed=said.suppressed,
+        findings=run_findings(
+            connection, request.run_id, rules, request.suppressions, _today(request)
+        ),
     )
 
 
@@ -165,7 +162,7 @@ def _said(
         [each for each in judged if each.variant_id in variants],
         request.suppressions,
         kernel_names={variant: _names(row) for variant, row in variants.items()},
-        today=datetime.fromtimestamp(request.written_at, tz=UTC).date(),
+        today=_today(request),
     )
     evaluations = screened.shown
     ranked = rank(evaluations)
@@ -184,6 +181,10 @@ def _said(
         collect=advice.to_collect(evaluations, collection),
         suppressed=suppressed(screened, variants),
     )
+
+
+def _today(request: Request) -> date:
+    return datetime.fromtimestamp(request.written_at, tz=UTC).date()
 
 
 def _names(row: Row) -> tuple[str, ...]:
@@ -291,25 +292,6 @@ def _device_name(run: Row, devices: Sequence[Row]) -> str:
         or (text(devices[0], "name") if devices else None)
         or ("unknown device")
     )
-
-
-def _vendor(
-    connection: duckdb.DuckDBPyConnection, run_id: str
-) -> Mapping[str, tuple[VendorFinding, ...]]:
-    found: dict[str, list[VendorFinding]] = defaultdict(list)
-    for row in fetch(connection, _VENDOR, [run_id]):
-        found[str(row["variant_id"])].append(
-            VendorFinding(
-                rule=str(row["rule"]),
-                title=text(row, "title") or "",
-                text=text(row, "text") or "",
-                severity=str(row["severity"]),
-                estimate=number(row, "estimate"),
-                scope=text(row, "scope") or "",
-                launches=whole(row, "launches"),
-            )
-        )
-    return {variant: tuple(findings) for variant, findings in found.items()}
 
 
 def _kernels(

@@ -204,6 +204,14 @@ def test_tells_what_was_skipped_and_when() -> None:
     assert report.run.started_at == pytest.approx(1767225600.0)  # 2026-01-01 00:00 UTC
 
 
+def test_tells_the_time_of_the_step_where_it_was_given() -> None:
+    whole = {"skipped": 0, "skipped_reasons": None}
+    untold = {c.label: c.note for c in report_of([STREAM], **whole).conditions}
+    told = {c.label: c.note for c in report_of([STREAM], step_time=0.02, **whole).conditions}
+    assert untold["time-line"] == "rules on gaps are unknown"
+    assert told["time-line"].replace("\N{NO-BREAK SPACE}", " ").startswith("a step takes 20.0 ms")
+
+
 def test_marks_what_departs_from_the_usual() -> None:
     slow = {**NO_FLOP, "sm_clock": 0.7e9}
     conditions = {c.label: c for c in report_of([STREAM, slow], status="partial").conditions}
