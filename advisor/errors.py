@@ -70,3 +70,9 @@ class DatabaseError(AdvisorError):
     """The database is locked, damaged, or of another version."""
 
     exit_code = 4
+
+
+class OutputError(AdvisorError):
+    """An answer cannot be written where it should go."""
+
+    exit_code = 4

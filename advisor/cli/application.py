@@ -14,12 +14,14 @@ import click
 
 from advisor import __version__
 from advisor.cli.lazy import LazyGroup
-from advisor.errors import AdvisorError
+from advisor.errors import AdvisorError, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.configuration import Configuration
+
+log = logging.getLogger(__name__)
 
 _COMMANDS = {
     "ingest": ("advisor.cli.ingest:ingest", "Read profiles into the database."),
@@ -194,7 +196,21 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         _say("advisor: interrupted; the database is as it was", None)
         sys.exit(130)
+    except OSError as error:  # mostly standard output, which has no name
+        _say(f"advisor: {error.filename or 'standard output'}: {error.strerror or error}", None)
+        _drop_output()
+        sys.exit(OutputError.exit_code)
+    except Exception:
+        log.exception("this is a bug; what was not finished is not stored")
+        sys.exit(AdvisorError.exit_code)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _drop_output() -> None:
+    """Drop what is left to print: Python would try once more at its end, and fail again."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, sys.stdout.fileno())
+    os.close(nothing)
 
 
 def _say(message: str, hint: str | None) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from advisor.errors import UsageError
+from advisor.errors import OutputError
 from advisor.wording import printable
 
 FORMATS = click.Choice(["table", "csv", "json"])
@@ -132,11 +132,15 @@ def write_text(text: str, output: str | None) -> None:
     path = Path(output)
     part = path.with_name(path.name + ".part")
     try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
+        try:
+            part.write_text(text, encoding="utf-8")
+            part.replace(path)
+        except OSError:
+            part.unlink(missing_ok=True)
+            raise
     except OSError as error:
         problem = f"cannot write {output}: {error.strerror}"
-        raise UsageError(problem, hint="choose another place with -o") from error
+        raise OutputError(problem, hint="choose another place with -o") from error
 
 
 class Progress:
