@@ -24,7 +24,7 @@ from typing import IO, Any
 from advisor import __version__
 from advisor.api.knowledge import load_knowledge
 from advisor.api.profiles import read_profiles
-from advisor.api.storing import Ingested, Writer, stored_runs
+from advisor.api.storing import Ingested, Writer, stored_runs, temporary_files
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database import ids
 from advisor.database.connect import put
@@ -98,7 +98,7 @@ def merge_spool(
         raise InputError("there is no such directory", at=Location(name=directory))
     bundles = sorted(Path(directory).glob(f"*{SUFFIX}"))
     known = stored_runs(database, wait)
-    with tempfile.TemporaryDirectory(prefix="advisor-") as scratch:
+    with temporary_files(database), tempfile.TemporaryDirectory(prefix="advisor-") as scratch:
         loaded = (
             _loaded(
                 bundle, known, Path(scratch) / _PROFILE, progress, f"{number:,} of {len(bundles):,}"
@@ -259,8 +259,8 @@ def _unpacked(packed: IO[bytes], manifest: _Manifest, scratch: Path) -> bytes | 
     """Return the profile's bytes, or the file that they are in; they are what was spooled."""
     digest, left, held = hashlib.sha256(), manifest.size, bytearray()
     small = manifest.size <= _HELD
-    with scratch.open("wb") as file:
-        while chunk := packed.read(min(_CHUNK, left + 1)):
+    with temporary_files(str(scratch)), scratch.open("wb") as file:
+        while chunk := _piece(packed, min(_CHUNK, left + 1)):
             left -= len(chunk)
             digest.update(chunk)
             if small:
@@ -272,6 +272,14 @@ def _unpacked(packed: IO[bytes], manifest: _Manifest, scratch: Path) -> bytes | 
     if left or digest.hexdigest() != manifest.content_hash:
         raise ValueError("it holds other bytes than were spooled")
     return bytes(held) if small else scratch
+
+
+def _piece(packed: IO[bytes], most: int) -> bytes:
+    """Return at most so many bytes more; not being able to read is no fault of the scratch file."""
+    try:
+        return packed.read(most)
+    except OSError as error:
+        raise ValueError(error.strerror or str(error)) from error
 
 
 def _damaged(bundle: Path, why: str) -> InputError:

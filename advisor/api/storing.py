@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from advisor.database.connect import open_for_reading, open_for_writing
-from advisor.errors import InputError
+from advisor.errors import DatabaseError, InputError, Location
 from advisor.facts import create_views
 from advisor.hardware import seed_database
 from advisor.ingest.knowledge import Knowledge
@@ -92,13 +93,33 @@ class Writer:
 
     def _stored(self, profiles: Sequence[Profile]) -> list[Stored]:
         self._knowledge.prepare({profile.reader.COUNTERS for profile in profiles})
-        with open_for_writing(self._database, self._wait) as connection:
+        with (
+            temporary_files(self._database),
+            open_for_writing(self._database, self._wait) as connection,
+        ):
             connection.execute("SET threads = 1")  # each thread holds blocks of every column
             seed_database(connection)
             create_views(connection, self._knowledge.vocabulary)
             return store_profiles(
                 connection, profiles, knowledge=self._knowledge, progress=self._progress
             )
+
+
+@contextlib.contextmanager
+def temporary_files(database: str) -> Iterator[None]:
+    """Tell where the block finds no room for temporary files.
+
+    Raises:
+        DatabaseError: there is no folder for them, or it is full.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise DatabaseError(
+            f"temporary files cannot be written: {error.strerror or error}",
+            at=Location(name=database),
+            hint="see that their disk has room; TMPDIR names another directory for them",
+        ) from error
 
 
 def stored_runs(database: str, wait: float) -> dict[str, int]:

@@ -107,7 +107,8 @@ def _copy(connection: duckdb.DuckDBPyConnection, path: Path, to: Path | None) ->
                 connection.execute("DETACH backup_copy")
             put(made, to)
     except OSError as error:
-        raise DatabaseError(f"cannot be made: {error.strerror}", at=place) from error
+        hint = "see that its folder can be written and that the disk has room"
+        raise DatabaseError(f"cannot be made: {error.strerror}", at=place, hint=hint) from error
     return to
 
 
