@@ -32,6 +32,7 @@ from advisor.reports.records import (
     Roofline,
     RuleResult,
     Run,
+    RunFinding,
     VendorFinding,
 )
 from advisor.reports.rows import Row, fetch, number, text, whole
@@ -125,21 +126,20 @@ def build_report(
         provenance=_provenance(connection, request, rules, drawn.ceilings),
         skipped=_skipped(run),
         suppressed=said.suppressed,
-        findings=run_findings(
-            connection, request.run_id, rules, request.suppressions, _today(request)
-        ),
+        findings=said.findings,
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Said:
-    """What the rules say of a run; ``results`` by variant."""
+    """What the rules say of a run; ``results`` by variant, ``findings`` of the run as a whole."""
 
     actions: tuple[Action, ...]
     more_actions: int
     results: Mapping[str, tuple[RuleResult, ...]]
     collect: Collect | None
     suppressed: Suppressed | None
+    findings: tuple[RunFinding, ...]
 
 
 def _said(
@@ -153,7 +153,7 @@ def _said(
     rules: Sequence[Rule],
     settings: Settings,
 ) -> _Said:
-    run_id = request.run_id
+    run_id, today = request.run_id, _today(request)
     variants = {str(row["variant_id"]): row for row in rows}
     about_kernels = [rule for rule in rules if rule.subject is Subject.KERNEL]
     program = compile_program(about_kernels, settings, vocabulary)
@@ -162,7 +162,7 @@ def _said(
         [each for each in judged if each.variant_id in variants],
         request.suppressions,
         kernel_names={variant: _names(row) for variant, row in variants.items()},
-        today=_today(request),
+        today=today,
     )
     evaluations = screened.shown
     ranked = rank(evaluations)
@@ -180,6 +180,7 @@ def _said(
         results=advice.results(evaluations, ranked, rows=variants, run_id=run_id, worst=worst),
         collect=advice.to_collect(evaluations, collection),
         suppressed=suppressed(screened, variants),
+        findings=run_findings(connection, run_id, rules, request.suppressions, today),
     )
 
 
