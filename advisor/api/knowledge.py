@@ -171,6 +171,7 @@ def show_rule(name: str, configuration: Configuration = DEFAULTS) -> str:
         _section("When", [rule.when.text]),
         _section("Unless", [f"{g.when.text}: {g.because.text}" for g in rule.unless]),
         _section("Thresholds", [_threshold(rule, name, configuration) for name in rule.thresholds]),
+        _section("Shown in instructions by", [rule.instructions] if rule.instructions else []),
         _section("Why", [rule.why]),
         _section("What to do", [step.text for step in rule.recommendation]),
         _section("Verify", [*rule.verify.expect, *(f"but {g}" for g in rule.verify.guard)]),
@@ -187,7 +188,8 @@ def _proof(rule: Rule) -> str:
     if counted is None:
         return "unproven: it was not run over real profiles yet"
     word = PROVEN if counted.is_proof else UNPROVEN
-    return f"{word}: fired on {counted.fired:,} real kernels, silent on {counted.silent:,}"
+    subjects = f"real {rule.subject.value}s"
+    return f"{word}: fired on {counted.fired:,} {subjects}, silent on {counted.silent:,}"
 
 
 def find_rule(rules: Sequence[Rule], name: str) -> Rule:

@@ -38,7 +38,7 @@ def _page(rule: Rule, counted: Evidence | None) -> str:
     parts = [
         f"# {rule.title}\n",
         f"`{rule.id}`, {rule.severity.value}, about a {rule.subject.value}, mechanism"
-        f" `{rule.mechanism}`. {_proof(counted)}\n",
+        f" `{rule.mechanism}`. {_proof(rule, counted)}\n",
         f"{rule.why.strip()}\n",
         "## When it fires\n",
         f"`{_one_line(rule.when.text)}`\n",
@@ -49,7 +49,7 @@ def _page(rule: Rule, counted: Evidence | None) -> str:
         ("Not when", list(_guards(rule))),
         ("Thresholds", list(_thresholds(rule))),
         ("What it says", [_one_line(rule.evidence.text)]),
-        ("Where it is", [f"* `{rule.instructions}`"] if rule.instructions else []),
+        ("Shown in instructions by", [f"`{rule.instructions}`"] if rule.instructions else []),
         ("What to do", _numbered(step.text for step in rule.recommendation)),
         ("What it is worth", list(_gain(rule))),
         ("Mind", [f"* {caveat}" for caveat in rule.caveats]),
@@ -85,10 +85,11 @@ def _link(rule: Rule) -> str:
     return f"* [{rule.title}]({rule.id}.md) `{rule.id}`"
 
 
-def _proof(counted: Evidence | None) -> str:
+def _proof(rule: Rule, counted: Evidence | None) -> str:
+    subjects = f"real {rule.subject.value}s"
     if counted is None or not counted.is_proof:
-        return "Unproven: it was not yet seen to tell real kernels apart."
-    return f"Proven: fired on {counted.fired:,} real kernels, silent on {counted.silent:,}."
+        return f"Unproven: it was not yet seen to tell {subjects} apart."
+    return f"Proven: fired on {counted.fired:,} {subjects}, silent on {counted.silent:,}."
 
 
 def _guards(rule: Rule) -> Iterator[str]:

@@ -142,6 +142,14 @@ def test_warns_and_exits_with_0_where_a_rule_could_be_better(advisor: Run, tmp_p
     assert "1 of 1 thresholds uncalibrated: wasted" in outcome.out
 
 
+def test_finds_views_of_instructions_that_are_none(advisor: Run, tmp_path: Path) -> None:
+    text = RULE.replace("why:", "instructions: stalls/barier\nwhy:", 1)
+    outcome = advisor("rules", "lint", str(pack(tmp_path, text)))
+    assert outcome.status == 1
+    assert "unknown view of instructions 'stalls/barier'" in outcome.out
+    assert "did you mean 'stalls/barrier'?" in outcome.out
+
+
 def test_looks_at_one_file_only_where_one_is_named(advisor: Run, tmp_path: Path) -> None:
     folder = pack(tmp_path, RULE.replace("severity: warning", "severity: loud"))
     pack(tmp_path, RULE.replace("id: sample/slow", "id: sample/other"), "sample/other")
@@ -174,6 +182,20 @@ def test_tests_one_rule(advisor: Run) -> None:
     assert "examples as expected" in outcome.out
 
 
+# -- show ------------------------------------------------------------------------------------
+
+
+def test_says_what_shows_a_rule_in_instructions(advisor: Run) -> None:
+    shown = advisor("rules", "show", "scheduling/barrier").out
+    assert "Shown in instructions by\n  - stalls/barrier" in shown
+    assert "Shown in instructions" not in advisor("rules", "show", "roofline/dram-bound").out
+
+
+def test_counts_runs_for_rules_about_runs(advisor: Run) -> None:
+    assert "real runs, silent on" in advisor("rules", "show", "run/many-shapes").out
+    assert "real kernels, silent on" in advisor("rules", "show", LOADS).out
+
+
 # -- docs and new ----------------------------------------------------------------------------
 
 
@@ -185,6 +207,8 @@ def test_writes_a_page_per_rule_and_links_that_lead_there(advisor: Run, tmp_path
     assert {f"{row['rule']}.md" for row in rows} == set(links)
     assert all((tmp_path / "pages" / link).is_file() for link in links)
     assert "### `load_efficiency`" in index
+    page = (tmp_path / "pages" / "scheduling" / "barrier.md").read_text()
+    assert "## Shown in instructions by\n\n`stalls/barrier`\n" in page
 
 
 def test_writes_a_rule_that_is_valid_and_says_what_to_fill_in(advisor: Run, tmp_path: Path) -> None:
