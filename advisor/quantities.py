@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import yaml
-
 from advisor.errors import Location, RuleError
 from advisor.resources import data_dir
 
@@ -69,6 +67,8 @@ def load_quantities(path: Path | None = None) -> Quantities:
     Raises:
         RuleError: the file does not say what a quantity must say.
     """
+    import yaml  # what is remembered needs no parser
+
     path = path or data_dir("rules") / "quantities.yaml"
     at = Location(name=str(path))
     try:

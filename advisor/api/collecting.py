@@ -8,13 +8,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from advisor.api.knowledge import load_knowledge
+from advisor.api.reading import open_run
 from advisor.configuration import DEFAULTS, Configuration
-from advisor.database.connect import open_for_reading
-from advisor.database.read import find_run
-from advisor.facts import create_views
 from advisor.reports.rows import fetch
 from advisor.reports.view import named, profiled_command
-from advisor.rules import Collection, Outcome, collect, evaluate, named_launches
+from advisor.rules import Collection, Outcome, collect, evaluate_runs, named_launches
 from advisor.rules.suppress import screen
 
 if TYPE_CHECKING:
@@ -69,12 +67,11 @@ def to_collect(
         DatabaseError: the database cannot be opened.
     """
     knowledge = load_knowledge(configuration)
-    with open_for_reading(database, wait) as connection:
-        run_id = find_run(connection, run).run_id
+    with open_run(database, run, wait=wait) as (connection, opened):
+        run_id = opened.run_id
         rows = fetch(connection, _KERNELS, [run_id])
         if kernel is not None:
             rows = named(rows, kernel, run_id)
-        create_views(connection, knowledge.vocabulary)
         unknown = _unknown(connection, run_id, rows, knowledge, configuration)
         settings = knowledge.settings.collect
         (about,) = fetch(connection, "SELECT * FROM main.run WHERE run_id = ?", [run_id])
@@ -101,13 +98,8 @@ def _unknown(
     variants: Mapping[str, tuple[str, ...]] = {
         str(row["variant_id"]): (str(row["kernel_name"]), str(row["short_name"])) for row in rows
     }
-    found = evaluate(
-        connection,
-        knowledge.rules,
-        run_id,
-        vocabulary=knowledge.vocabulary,
-        settings=knowledge.settings,
-    )
+    settings = knowledge.settings
+    found = evaluate_runs(connection, knowledge.compiled, [run_id], settings=settings)[run_id]
     screened = screen(
         [each for each in found if each.variant_id in variants],
         configuration.suppress,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import shlex
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from advisor.api.knowledge import find_rule, load_knowledge
+from advisor.api.reading import open_run
 from advisor.configuration import DEFAULTS, Configuration
-from advisor.database.connect import open_for_reading
-from advisor.database.read import find_run
 from advisor.errors import UsageError
-from advisor.facts import create_views
+from advisor.facts import kernels_select
 from advisor.facts.instructions import of_symptom
 from advisor.reports.instructions import worst_instructions
 from advisor.reports.rows import fetch
@@ -67,15 +67,15 @@ def explain_rule(
     """
     knowledge = load_knowledge(configuration)
     found = find_rule(knowledge.rules, rule)
-    with open_for_reading(database, wait) as connection:
-        run_id = find_run(connection, run).run_id
+    with open_run(database, run, wait=wait) as (connection, about):
+        run_id = about.run_id
         rows = _chosen(fetch(connection, _KERNELS, [run_id]), found, kernel, run_id)
-        create_views(connection, knowledge.vocabulary)
         explanations = explain(
             connection,
             found,
             run_id,
             [str(row["variant_id"]) for row in rows],
+            kernels=partial(kernels_select, knowledge.vocabulary),
             vocabulary=knowledge.vocabulary,
             settings=knowledge.settings,
         )

@@ -8,20 +8,21 @@ written, read or trusted is as good as none.
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import os
 import pickle
 import stat
 import sys
-import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from advisor import __version__
 
 T = TypeVar("T")
 
+_CODE = Path(__file__).parent.parent
 _FOLDER = "advisor"
 _KEPT = 4  # results; the oldest go
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -36,18 +37,33 @@ def remembered(name: str, made_of: Iterable[Path], asked: str, make: Callable[[]
 
     ``made_of`` are the files that it reads, ``asked`` is everything else that it depends on.
     """
+    with kept(name, made_of, asked) as values:
+        if not values:
+            values[name] = make()
+        value: T = values[name]
+        return value
+
+
+@contextlib.contextmanager
+def kept(name: str, made_of: Iterable[Path], asked: str) -> Iterator[dict[str, Any]]:
+    """Yield what was kept of the same origin, at first nothing; what is added is kept with it."""
     folder = cache_folder()
     if folder is None:
-        return make()
+        yield {}
+        return
     path = folder / f"{name}-{_key(made_of, asked)}.pickle"
-    kept: tuple[T] | None = _read(path)
-    if kept is not None:
-        return kept[0]
-    value = make()
-    with contextlib.suppress(OSError):
-        _write(path, (value,))
-        _forget(folder, name)
-    return value
+    values = _read(path)
+    before = set(values)
+    yield values
+    if values.keys() != before:
+        with contextlib.suppress(OSError):
+            _write(path, values)
+            _forget(folder, name)
+
+
+def code_files() -> Iterator[Path]:
+    """Yield every file of the package's code, on which all that is kept rests."""
+    return _CODE.rglob("*.py")
 
 
 def cache_folder() -> Path | None:
@@ -69,24 +85,39 @@ def _key(made_of: Iterable[Path], asked: str) -> str:
     return digest.hexdigest()[:24]
 
 
-def _read(path: Path) -> tuple[T] | None:
-    """Return what is kept; None where there is nothing that this user alone can have written."""
+def _read(path: Path) -> dict[str, Any]:
+    """Return what is kept; nothing where this user alone cannot have written it."""
     try:
         with path.open("rb") as file:
             found = os.fstat(file.fileno())
             mine = not hasattr(os, "getuid") or found.st_uid == os.getuid()
             if not mine or found.st_mode & _OTHERS_MAY_WRITE:
-                return None
-            kept: tuple[T] = pickle.load(file)
+                return {}
+            with _collector_off():
+                values: dict[str, Any] = pickle.load(file)
     except _DAMAGED:
-        return None
-    return kept
+        return {}
+    return values
 
 
-def _write(path: Path, value: object) -> None:
+@contextlib.contextmanager
+def _collector_off() -> Iterator[None]:
+    """Look for no garbage: there is none among thousands of new objects."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _write(path: Path, values: Mapping[str, object]) -> None:
+    import tempfile  # seldom needed
+
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        pickle.dump(value, file, protocol=pickle.HIGHEST_PROTOCOL)
+        pickle.dump(values, file, protocol=pickle.HIGHEST_PROTOCOL)
     Path(file.name).replace(path)
 
 

@@ -7,12 +7,14 @@ import time
 from pathlib import Path
 
 from advisor.api.knowledge import load_knowledge
+from advisor.api.reading import open_run
+from advisor.api.remembered import code_files, kept, remembered
 from advisor.configuration import DEFAULTS, Configuration
-from advisor.database.connect import open_for_reading
-from advisor.database.read import find_run
 from advisor.facts import create_views
+from advisor.reports.judgement import judgement_file, load_judgement
 from advisor.reports.records import Report
-from advisor.reports.view import Request, build_report
+from advisor.reports.view import VIEWS, Request, build_report
+from advisor.resources import data_dir
 
 STDOUT = "-"
 
@@ -41,9 +43,7 @@ def render_report(
     report = load_report(database, run, kernel=kernel, wait=wait, configuration=configuration)
     place = output or STDOUT
     if style == "html":
-        from advisor.reports.render import html
-
-        return {place: html(report)}
+        return {place: _html(report)}
     if style == "markdown":
         return _markdown(report, place)
     if style == "json":
@@ -109,10 +109,11 @@ def load_report(
         DatabaseError: the database cannot be opened.
     """
     knowledge = load_knowledge(configuration)
-    with open_for_reading(database, wait) as connection:
-        create_views(connection, knowledge.vocabulary)
+    judgement = remembered("judgement", [judgement_file(), *code_files()], "", load_judgement)
+    with open_run(database, run, wait=wait) as (connection, found):
+        create_views(connection, knowledge.vocabulary, VIEWS)
         request = Request(
-            run_id=find_run(connection, run).run_id,
+            run_id=found.run_id,
             database=database,
             written_at=time.time(),
             kernel=kernel,
@@ -123,8 +124,8 @@ def load_report(
             connection,
             request,
             vocabulary=knowledge.vocabulary,
-            rules=knowledge.rules,
-            settings=knowledge.settings,
+            compiled=knowledge.compiled,
+            judgement=judgement,
         )
 
 
@@ -134,11 +135,24 @@ def _has_unicode(place: str) -> bool:
     return encoding.lower().replace("-", "").startswith("utf")
 
 
+def _html(report: Report) -> str:
+    from advisor.reports.render import html
+
+    with kept("templates", _template_files(), "") as code:
+        return html(report, code)
+
+
+def _template_files() -> list[Path]:
+    """Return what compiled templates rest on."""
+    return [*data_dir("templates").iterdir(), *code_files()]
+
+
 def _markdown(report: Report, place: str) -> dict[str, str]:
     from advisor.reports.render import markdown, svg
 
-    picture = None if place == STDOUT else svg(report)
-    if picture is None:
-        return {place: markdown(report, None)}
-    beside = Path(place).with_suffix(".svg")
-    return {place: markdown(report, beside.name), str(beside): picture}
+    with kept("templates", _template_files(), "") as code:
+        picture = None if place == STDOUT else svg(report, code)
+        if picture is None:
+            return {place: markdown(report, None, code)}
+        beside = Path(place).with_suffix(".svg")
+        return {place: markdown(report, beside.name, code), str(beside): picture}

@@ -51,7 +51,7 @@ def list_(
     A rule is proven when it fired on a real kernel and stayed silent on another; the counts are in
     the list. Unproven rules are kept off the first page of reports.
     """
-    from advisor.api.knowledge import list_rules
+    from advisor.api.rule_listing import list_rules
 
     columns, rows = list_rules(family, settings.configuration, subject=subject, proven=proven)
     write_rows(columns, rows, style)
@@ -62,7 +62,7 @@ def list_(
 @click.pass_obj
 def show(settings: Settings, rule: str) -> None:
     """Show RULE: what it looks for, why, what it advises, and its sources."""
-    from advisor.api.knowledge import show_rule
+    from advisor.api.rule_listing import show_rule
 
     click.echo(show_rule(rule, settings.configuration))
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from advisor.configuration.read import read_file
 from advisor.configuration.records import (
     DEFAULTS,
     Configuration,
@@ -41,7 +40,7 @@ def load_configuration(
     layers: list[Layer] = []
     files: list[Path] = []
     user = user_file(environment)
-    if user.is_file() and (layer := read_file(user)) is not None:
+    if user.is_file() and (layer := _read_file(user)) is not None:
         layers.append(layer)
         files.append(user)
     project = _project(directory) if chosen is None else (chosen, _chosen(chosen))
@@ -51,6 +50,12 @@ def load_configuration(
     if command is not None:
         layers.append(command)
     return merge(layers, files)
+
+
+def _read_file(path: Path) -> Layer | None:
+    from advisor.configuration.read import read_file  # YAML and TOML with it; few have a file
+
+    return read_file(path)
 
 
 def user_file(environment: Mapping[str, str]) -> Path:
@@ -85,7 +90,7 @@ def _project(directory: Path) -> tuple[Path, Layer] | None:
         found = [
             (path, layer)
             for path in (folder / FILE, folder / PROJECT)
-            if path.is_file() and (layer := read_file(path)) is not None
+            if path.is_file() and (layer := _read_file(path)) is not None
         ]
         if len(found) > 1:
             at = Location(name=str(folder / PROJECT))
@@ -97,7 +102,7 @@ def _project(directory: Path) -> tuple[Path, Layer] | None:
 
 
 def _chosen(path: Path) -> Layer:
-    layer = read_file(path)
+    layer = _read_file(path)
     if layer is None:
         raise ConfigError("there is no [tool.advisor] in it", at=Location(name=str(path)))
     return layer

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from advisor.errors import Location
-from advisor.expression.check import Checker
 from advisor.expression.sql import Writer, quote
 from advisor.expression.text import written
 from advisor.expression.tree import Kind, Node, Symbol, Text
@@ -77,7 +76,9 @@ def compile_expression(
     Raises:
         ExpressionError: with the line and column in the file of ``at``.
     """
-    from advisor.expression.parse import parse  # and sqlglot with it: compiled rules need neither
+    # Compiled rules need neither of them, nor sqlglot, which comes with the second.
+    from advisor.expression.check import Checker
+    from advisor.expression.parse import parse
 
     source = Text(text, at)
     tree = parse(source)

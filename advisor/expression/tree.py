@@ -30,7 +30,7 @@ class Symbol:
     unit: Unit | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Node:
     """One operation, call or leaf.
 

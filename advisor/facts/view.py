@@ -6,7 +6,7 @@ opened for reading. ``kernels`` has one row per run and variant.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from advisor.facts.aggregation import (
@@ -21,13 +21,21 @@ from advisor.facts.vocabulary import Fact, Vocabulary
 if TYPE_CHECKING:
     import duckdb
 
-_COMMON = ("kernel_id", "series_id", "device_id", "kernel_name", "short_name", "launch_shape")
+_KEYS = ("run_id", "variant_id")
+_OF_LAUNCH = ("kernel_id", "series_id", "device_id", "launch_shape")
+_OF_KERNEL = ("kernel_name", "short_name")
+_READ = ("launch_valid", "duration", "sm_clock")  # by the view itself
 
 
-def create_views(connection: duckdb.DuckDBPyConnection, vocabulary: Vocabulary) -> None:
-    """Make the views on a driver connection; they last as long as the connection."""
+def create_views(
+    connection: duckdb.DuckDBPyConnection,
+    vocabulary: Vocabulary,
+    names: Collection[str] | None = None,
+) -> None:
+    """Make the views, or some, on a driver connection; they last as long as the connection."""
     for name, query in view_selects(vocabulary).items():
-        connection.execute(" ".join(("create or replace temp view", name, "as", query)))
+        if names is None or name in names:
+            connection.execute(" ".join(("create or replace temp view", name, "as", query)))
 
 
 def view_selects(vocabulary: Vocabulary) -> dict[str, str]:
@@ -40,7 +48,7 @@ def view_selects(vocabulary: Vocabulary) -> dict[str, str]:
         ),
         "measured_launches": _measured_launches(vocabulary),
         "launches": _launches(),
-        "kernels": _kernels(vocabulary),
+        "kernels": kernels_select(vocabulary),
         "findings": _findings(),
     }
 
@@ -56,8 +64,12 @@ def _findings() -> str:
 
 def _devices(vocabulary: Vocabulary) -> str:
     """One row per device: its attributes, ceilings and limits as columns."""
+    return _of_devices(f"device.* exclude ({_own_columns(vocabulary)})", vocabulary)
+
+
+def _of_devices(columns: str, vocabulary: Vocabulary) -> str:
     return select(
-        f"device.* exclude ({_own_columns(vocabulary)}), {_device_values(vocabulary)}",
+        f"{columns}, {_device_values(vocabulary)}",
         "main.device",
         f"left join ({_ceilings(vocabulary)}) using (device_id)",
         f"left join ({_limits(vocabulary)}) using (isa)",
@@ -108,8 +120,9 @@ def _picked(name: str, condition: str) -> str:
 
 def _with_device(source: str, vocabulary: Vocabulary) -> str:
     """Return ``source`` (a FROM item with device_id) joined with every value of the device."""
-    names = ", ".join(map(identifier, ("device_id", *vocabulary.quantities.device)))
-    devices = select(names, "devices")
+    if not vocabulary.quantities.device:
+        return source
+    devices = _of_devices("device_id", vocabulary)
     return f"({select('*', source, f'left join ({devices}) using (device_id)')})"
 
 
@@ -128,13 +141,26 @@ def _launches() -> str:
     )
 
 
-def _measured_launches(vocabulary: Vocabulary) -> str:
+def _measured_launches(vocabulary: Vocabulary, columns: str = "launch.*") -> str:
     named = select(
-        "launch.*, kernel.name as kernel_name, kernel.short_name",
+        f"{columns}, kernel.name as kernel_name, kernel.short_name",
         "main.launch left join main.kernel using (kernel_id)",
     )
     facts = [fact for fact in vocabulary.facts.values() if fact.level == "launch"]
     return layered(_with_device(f"({named})", vocabulary), [_column(fact) for fact in facts])
+
+
+def kernels_select(vocabulary: Vocabulary, names: Collection[str] | None = None) -> str:
+    """Return the SELECT of the view ``kernels``, or of some of its columns, from tables alone.
+
+    What only other columns need is left out: to plan the statement takes longer than to run it
+    over a few launches.
+    """
+    if names is None:
+        return _kernels(vocabulary)
+    needed = vocabulary.narrowed({*names, *_READ})
+    chosen = ", ".join(map(identifier, names))
+    return select(chosen, f"({_kernels(needed)})")
 
 
 def _kernels(vocabulary: Vocabulary) -> str:
@@ -148,23 +174,34 @@ def _kernels(vocabulary: Vocabulary) -> str:
         *paired,
     ]
     selected = ", ".join(f"{sql} as {identifier(name)}" for name, sql in values)
-    groups = select(selected, "measured_launches", "group by run_id, variant_id")
+    launches = _measured_launches(vocabulary, _launch_columns(vocabulary))
+    groups = select(selected, f"({launches})", "group by run_id, variant_id")
     in_run = select(
-        f"* exclude (coverage_counts), {covered} as coverage,"
+        f"*, {covered} as coverage,"
         " sum(duration) over (partition by run_id) as run_duration,"
         " max(sm_clock) over (partition by run_id, device_id) as run_sm_clock",
         f"({groups})",
     )
     facts = [fact for fact in vocabulary.facts.values() if fact.level == "kernel"]
     query = layered(_with_device(f"({in_run})", vocabulary), [_column(fact) for fact in facts])
-    hidden = ", ".join(identifier(name) for name, _ in paired)
-    return select(f"* exclude ({hidden})", f"({query})")
+    hidden = ["coverage_counts", *(name for name, _ in paired)]
+    return select(f"* exclude ({', '.join(map(identifier, hidden))})", f"({query})")
+
+
+def _launch_columns(vocabulary: Vocabulary) -> str:
+    names = [*_KEYS, *_OF_LAUNCH]
+    for group in (vocabulary.quantities.launch, vocabulary.quantities.quantities):
+        for quantity in group.values():
+            names.append(quantity.name)
+            if quantity.remember_source:
+                names.append(f"{quantity.name}_source")
+    return ", ".join(f"launch.{identifier(name)}" for name in names)
 
 
 def _identity() -> Iterator[tuple[str, str]]:
-    for name in ("run_id", "variant_id"):
+    for name in _KEYS:
         yield name, name
-    for name in _COMMON:
+    for name in (*_OF_LAUNCH, *_OF_KERNEL):
         yield name, f"any_value({name})"
     yield "launch_count", "count(*)"
     yield "launches_excluded", "count(case when not launch_valid then 1 end)"

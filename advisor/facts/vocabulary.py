@@ -117,6 +117,33 @@ class Vocabulary:
         symbol = self.symbols[name]
         return None if symbol.unit is None else str(symbol.unit)
 
+    def narrowed(self, names: Iterable[str]) -> Vocabulary:
+        """Return what is left when only some names, and all that these rest on, are wanted."""
+        needed: set[str] = set()
+        waiting = list(names)
+        while waiting:
+            name = waiting.pop()
+            if name not in needed:
+                needed.add(name)
+                waiting += self._rests_on(name)
+        groups = {
+            group: {name: quantity for name, quantity in found.items() if name in needed}
+            for group, found in vars(self.quantities).items()
+        }
+        return Vocabulary(
+            quantities=Quantities(**groups),
+            facts={name: fact for name, fact in self.facts.items() if name in needed},
+            symbols=self.symbols,
+        )
+
+    def _rests_on(self, name: str) -> Iterable[str]:
+        if name in self.facts:
+            return self.facts[name].expression.names
+        quantity = self.quantities.quantities.get(name.removesuffix("_source"))
+        if quantity is None:
+            return ()
+        return [quantity.name] if quantity.weight is None else [quantity.name, quantity.weight]
+
 
 def load_vocabulary(extra_dirs: Sequence[Path] = ()) -> Vocabulary:
     """Return the vocabulary, with the facts of ``<directory>/facts`` for each extra directory.

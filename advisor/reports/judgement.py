@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from pathlib import Path
 
 from advisor.documents import load
 from advisor.resources import data_dir
@@ -21,13 +22,18 @@ class Judgement:
     chart_time_share: float
 
 
+def judgement_file() -> Path:
+    """Return where the numbers stand."""
+    return data_dir("rules") / "report.yaml"
+
+
 def load_judgement() -> Judgement:
     """Return the numbers.
 
     Raises:
         RuleError: one is missing, unknown or no number; with its place.
     """
-    document = load(data_dir("rules") / "report.yaml")
+    document = load(judgement_file())
     document.refuse_unknown(("thresholds",))
     thresholds = document.mapping("thresholds")
     names = [field.name for field in fields(Judgement)]

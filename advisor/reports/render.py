@@ -14,7 +14,8 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import FileSystemLoader, StrictUndefined
+from jinja2 import BytecodeCache, FileSystemLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup, escape
 
@@ -89,9 +90,12 @@ class Page:
     without_detail: int
 
 
-def html(report: Report) -> str:
-    """Return the report as one page that needs no network, no file beside it, and no script."""
-    environment = _environment(autoescape=True)
+def html(report: Report, code: dict[str, bytes] | None = None) -> str:
+    """Return the report as one page that needs no network, no file beside it, and no script.
+
+    ``code`` holds compiled templates; those that were not there are added.
+    """
+    environment = _environment(code, autoescape=True)
     script = environment.get_template("report.js").render()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment.get_template("report.html.j2").render(
@@ -101,21 +105,24 @@ def html(report: Report) -> str:
     )
 
 
-def svg(report: Report) -> str | None:
-    """Return the first chart as an SVG file in the light palette; None where there is none."""
+def svg(report: Report, code: dict[str, bytes] | None = None) -> str | None:
+    """Return the first chart as an SVG file in the light palette; None where there is none.
+
+    ``code`` as for ``html``.
+    """
     drawn = charts(report, sizes=(_PICTURE,))
     if not drawn:
         return None
-    template = _environment(autoescape=True).get_template("roofline.svg.j2")
+    template = _environment(code, autoescape=True).get_template("roofline.svg.j2")
     return template.render(drawing=drawn[0].drawings[0])
 
 
-def markdown(report: Report, picture: str | None) -> str:
+def markdown(report: Report, picture: str | None, code: dict[str, bytes] | None = None) -> str:
     """Return the report as Markdown of at most 900 kB; ``picture`` is where the SVG will be.
 
-    What is cut is the detail of the kernels with the least wasted time.
+    What is cut is the detail of the kernels with the least wasted time. ``code`` as for ``html``.
     """
-    template = _environment(autoescape=False).get_template("report.md.j2")
+    template = _environment(code, autoescape=False).get_template("report.md.j2")
     details = MOST_DETAILS
     while True:
         text = template.render(report=report, page=page(report, details=details), picture=picture)
@@ -213,10 +220,31 @@ def _summary(kernel: Kernel) -> str:
     return ", ".join(parts)
 
 
-def _environment(*, autoescape: bool) -> ImmutableSandboxedEnvironment:
+class _Code(BytecodeCache):
+    """Compiled templates in a dictionary; what is escaped compiles to other code."""
+
+    def __init__(self, code: dict[str, bytes], *, autoescape: bool) -> None:
+        self._code = code
+        self._kind = "escaped" if autoescape else "plain"
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Fill the bucket, unless its template changed."""
+        found = self._code.get(f"{self._kind} {bucket.key}")
+        if found is not None:
+            bucket.bytecode_from_string(found)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Take what was compiled."""
+        self._code[f"{self._kind} {bucket.key}"] = bucket.bytecode_to_string()
+
+
+def _environment(
+    code: dict[str, bytes] | None, *, autoescape: bool
+) -> ImmutableSandboxedEnvironment:
     environment = ImmutableSandboxedEnvironment(
         loader=FileSystemLoader(data_dir("templates")),
         autoescape=autoescape,
+        bytecode_cache=None if code is None else _Code(code, autoescape=autoescape),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

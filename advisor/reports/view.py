@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from advisor import __version__
 from advisor.configuration import Suppression
 from advisor.errors import UsageError
-from advisor.facts import Vocabulary
+from advisor.facts import Vocabulary, kernels_select
 from advisor.reports import advice, placements
 from advisor.reports.conditions import conditions
 from advisor.reports.instructions import of_findings
-from advisor.reports.judgement import Judgement, load_judgement
+from advisor.reports.judgement import Judgement
 from advisor.reports.kernels import kernel
 from advisor.reports.records import (
     Action,
@@ -40,16 +40,17 @@ from advisor.reports.suppressed import Suppressed, suppressed
 from advisor.reports.vendor import vendor_findings
 from advisor.reports.verdict import totals, verdict
 from advisor.reports.whole_run import run_findings
-from advisor.rules import Rule, Settings, Subject, collect, named_launches, rank, rules_hash
-from advisor.rules.evaluate import run_program
-from advisor.rules.program import compile_program
+from advisor.rules import Rule, collect, named_launches, rank, rules_hash
+from advisor.rules.evaluate import Compiled, run_program
 from advisor.rules.suppress import screen
 
 if TYPE_CHECKING:
     import duckdb
 
-# The view is planned anew for every query, which takes longer than answering it; hence once, here.
-_TAKE = "CREATE OR REPLACE TEMP TABLE report_kernels AS SELECT * FROM kernels WHERE run_id = ?"
+VIEWS = ("runs", "devices", "ceilings")
+
+# To plan the statement takes longer than to answer it; hence once, here.
+_TAKE = ("CREATE OR REPLACE TEMP TABLE report_kernels AS SELECT * FROM (", ") WHERE run_id = ?")
 _TABLE = "report_kernels"
 _KERNELS = """
     SELECT * FROM report_kernels
@@ -82,17 +83,18 @@ def build_report(
     request: Request,
     *,
     vocabulary: Vocabulary,
-    rules: Sequence[Rule],
-    settings: Settings,
+    compiled: Compiled,
+    judgement: Judgement,
 ) -> Report:
-    """Return the report of a run; ``connection`` must have the views of ``vocabulary``.
+    """Return the report of a run by some rules.
+
+    ``connection`` must have the ``VIEWS`` of ``vocabulary``.
 
     Raises:
         UsageError: there is no such run, or no kernel of it has such a name.
     """
     run = _run_row(connection, request.run_id)
-    rows = _kernel_rows(connection, request)
-    judgement = load_judgement()
+    rows = _kernel_rows(connection, request, vocabulary)
     devices, known = _devices(connection, rows)
     drawn = _drawn(run, rows, devices, known, judgement)
     said = _said(
@@ -102,8 +104,7 @@ def build_report(
         rows,
         judgement,
         vocabulary=vocabulary,
-        rules=rules,
-        settings=settings,
+        compiled=compiled,
     )
     sums = totals(rows)
     vendor = vendor_findings(connection, request.run_id)
@@ -123,7 +124,7 @@ def build_report(
         rooflines=drawn.rooflines,
         plane=drawn.plane,
         kernels=_kernels(rows, said.results, vendor, said.actions, vocabulary, request),
-        provenance=_provenance(connection, request, rules, drawn.ceilings),
+        provenance=_provenance(connection, request, compiled.rules, drawn.ceilings),
         skipped=_skipped(run),
         suppressed=said.suppressed,
         findings=said.findings,
@@ -150,13 +151,11 @@ def _said(
     judgement: Judgement,
     *,
     vocabulary: Vocabulary,
-    rules: Sequence[Rule],
-    settings: Settings,
+    compiled: Compiled,
 ) -> _Said:
     run_id, today = request.run_id, _today(request)
+    program, settings = compiled.of_kernels, compiled.of_kernels.settings
     variants = {str(row["variant_id"]): row for row in rows}
-    about_kernels = [rule for rule in rules if rule.subject is Subject.KERNEL]
-    program = compile_program(about_kernels, settings, vocabulary)
     judged = run_program(connection, program, _TABLE, key="variant_id", run_id=run_id)
     screened = screen(
         [each for each in judged if each.variant_id in variants],
@@ -180,7 +179,7 @@ def _said(
         results=advice.results(evaluations, ranked, rows=variants, run_id=run_id, worst=worst),
         collect=advice.to_collect(evaluations, collection),
         suppressed=suppressed(screened, variants),
-        findings=run_findings(connection, run_id, rules, request.suppressions, today),
+        findings=run_findings(connection, run_id, compiled.rules, request.suppressions, today),
     )
 
 
@@ -223,8 +222,10 @@ def _run_row(connection: duckdb.DuckDBPyConnection, run_id: str) -> Row:
     return found[0]
 
 
-def _kernel_rows(connection: duckdb.DuckDBPyConnection, request: Request) -> list[Row]:
-    connection.execute(_TAKE, [request.run_id])
+def _kernel_rows(
+    connection: duckdb.DuckDBPyConnection, request: Request, vocabulary: Vocabulary
+) -> list[Row]:
+    connection.execute(kernels_select(vocabulary).join(_TAKE), [request.run_id])
     rows = fetch(connection, _KERNELS)
     return rows if request.kernel is None else named(rows, request.kernel, request.run_id)
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from advisor.reports.records import Gain, RunFinding
 from advisor.reports.rows import Row, fetch, number, text
-from advisor.rules.templates import Wording
 
 if TYPE_CHECKING:
     import duckdb
@@ -48,7 +47,7 @@ def _finding(row: Row, rule: Rule) -> RunFinding:
     is_same = row["rule_hash"] == rule.text_hash
     values = json.loads(text(row, "values") or "{}")
     values |= {name: each.value for name, each in rule.thresholds.items()}
-    step = Wording().fill(rule.recommendation[0], values) if is_same else ""
+    step = rule.recommendation[0].fill(values) if is_same else ""
     remarks = [_OUTDATED] * (not is_same) + [_UNPROVEN] * rule.is_unproven
     return RunFinding(
         rule_id=rule.id,

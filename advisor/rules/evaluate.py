@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import duckdb
 
-from advisor.expression import quote
+from advisor.facts.view import kernels_select
 from advisor.facts.vocabulary import Vocabulary
 from advisor.rules.gains import Raw, Seconds, cut
 from advisor.rules.program import (
@@ -21,7 +21,6 @@ from advisor.rules.program import (
 )
 from advisor.rules.rule import Guard, Outcome, Rule, Subject, Value
 from advisor.rules.settings import Settings
-from advisor.rules.templates import Wording
 
 _TABLE = "rule_facts"
 _RUN_TABLE = "rule_run_facts"
@@ -67,11 +66,19 @@ class Evaluation:
 
 @dataclass(frozen=True, kw_only=True)
 class Compiled:
-    """Rules that are ready to be evaluated over any number of runs."""
+    """Rules that are ready to be evaluated over any number of runs.
+
+    ``kernels`` is the SELECT of every kernel's facts that they read.
+    """
 
     of_kernels: Program
     of_run: Program
-    wording: Wording
+    kernels: str
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """Return all of them, those about kernels first."""
+        return (*self.of_kernels.rules, *self.of_run.rules)
 
 
 def compile_rules(rules: Sequence[Rule], *, vocabulary: Vocabulary, settings: Settings) -> Compiled:
@@ -84,24 +91,9 @@ def compile_rules(rules: Sequence[Rule], *, vocabulary: Vocabulary, settings: Se
         )
         for subject in (Subject.KERNEL, Subject.RUN)
     )
-    return Compiled(of_kernels=of_kernels, of_run=of_run, wording=Wording())
-
-
-def evaluate(
-    connection: duckdb.DuckDBPyConnection,
-    rules: Sequence[Rule],
-    run_id: str,
-    *,
-    vocabulary: Vocabulary,
-    settings: Settings,
-) -> list[Evaluation]:
-    """Return what the rules fire, rule out or cannot decide, for a run's variants and the run.
-
-    ``connection`` must have the views of ``facts.create_views``. In no particular order of
-    variants; rules in order.
-    """
-    compiled = compile_rules(rules, vocabulary=vocabulary, settings=settings)
-    return evaluate_runs(connection, compiled, [run_id], settings=settings)[run_id]
+    names = {*of_kernels.columns, *settings.run.kernel_columns, _KEY, _RUN_KEY}
+    kernels = kernels_select(vocabulary, sorted(names))
+    return Compiled(of_kernels=of_kernels, of_run=of_run, kernels=kernels)
 
 
 def evaluate_runs(
@@ -111,23 +103,22 @@ def evaluate_runs(
     *,
     settings: Settings,
 ) -> dict[str, list[Evaluation]]:
-    """Return what ``evaluate`` returns, for several runs at once.
+    """Return what the rules fire, rule out or cannot decide, for variants and the run, by run.
 
-    Planning the statements takes longer than running them over a few kernels.
+    In no particular order of variants; rules in order. Several runs at once, because planning the
+    statements takes longer than running them over a few kernels.
     """
-    of_kernels, of_run, wording = compiled.of_kernels, compiled.of_run, compiled.wording
+    of_kernels, of_run = compiled.of_kernels, compiled.of_run
     run = settings.run
-    names = sorted({*of_kernels.columns, *run.kernel_columns} - {_KEY, _RUN_KEY})
-    read = ", ".join(quote(name) for name in (_KEY, _RUN_KEY, *names))
-    made = ("CREATE OR REPLACE TEMP TABLE", _TABLE, "AS SELECT", read)
-    which = f"FROM kernels WHERE run_id IN ({', '.join('?' * len(run_ids))})"
+    made = ("CREATE OR REPLACE TEMP TABLE", _TABLE, "AS SELECT * FROM (", compiled.kernels)
+    which = f") WHERE run_id IN ({', '.join('?' * len(run_ids))})"
     connection.execute(" ".join((*made, which)), list(run_ids))
     of_runs = run.select(_TABLE)
     connection.execute(" ".join(("CREATE OR REPLACE TEMP TABLE", _RUN_TABLE, "AS", of_runs)))
     try:
         found = [
-            *run_program(connection, of_kernels, _TABLE, key=_KEY, wording=wording),
-            *run_program(connection, of_run, _RUN_TABLE, key=_RUN_KEY, wording=wording),
+            *run_program(connection, of_kernels, _TABLE, key=_KEY),
+            *run_program(connection, of_run, _RUN_TABLE, key=_RUN_KEY),
         ]
     finally:
         connection.execute(f"DROP TABLE IF EXISTS {_TABLE}")
@@ -145,7 +136,6 @@ def run_program(
     *,
     key: str,
     run_id: str = "",
-    wording: Wording | None = None,
 ) -> list[Evaluation]:
     """Return what the program's rules fire, rule out or cannot decide over a table of facts.
 
@@ -161,9 +151,8 @@ def run_program(
         for index, code in enumerate(row[1:])
         if OUTCOMES[code] in _KEPT
     ]
-    indexes = sorted({index for _, index, _ in said})
-    details = _rows(connection, program.details(table, key, indexes), key)
-    common = (run_id, program.settings, wording or Wording())
+    details = read_details(connection, program, table, key, [pair[:2] for pair in said])
+    common = (run_id, program.settings)
     subjects = {
         subject: _subject(subject, facts, details[subject], *common)
         for subject, facts in _rows(connection, f"FROM {table}", key).items()
@@ -174,20 +163,44 @@ def run_program(
     ]
 
 
-def _subject(
-    subject: Value, facts: Row, details: Row, run_id: str, settings: Settings, wording: Wording
-) -> _Subject:
+def read_details(
+    connection: duckdb.DuckDBPyConnection,
+    program: Program,
+    table: str,
+    key: str,
+    pairs: Sequence[tuple[Value, int]],
+) -> Mapping[Value, Row]:
+    """Return what rules rest on, by subject, under the names of ``detail_columns``.
+
+    ``pairs`` are those of a subject and the index of a rule that are asked for.
+    """
+    indexes = sorted({index for _, index in pairs})
+    found = _rows(connection, program.details(table, key, indexes), key)
+    assuming = [(subject, index) for subject, index in pairs if program.rules[index].assumes]
+    if assuming:
+        subjects, rules = zip(*assuming, strict=True)
+        lists = {"subjects": list(subjects), "rules": list(rules)}
+        rows = connection.execute(program.floors(table, key), lists).fetchall()
+        for subject, index, floor, floor_achievable in rows:
+            names = detail_columns(program.rules[index], index)
+            found[subject][names.floor] = floor
+            found[subject][names.floor_achievable] = floor_achievable
+    return found
+
+
+def _subject(subject: Value, facts: Row, details: Row, run_id: str, settings: Settings) -> _Subject:
     return _Subject(
         id=str(subject),
         facts=facts,
         details=details,
         run_id=run_id or str(facts.get(_RUN_KEY, "")),
         settings=settings,
-        wording=wording,
     )
 
 
-def _rows(connection: duckdb.DuckDBPyConnection, query: str, key: str) -> dict[Value, Row]:
+def _rows(
+    connection: duckdb.DuckDBPyConnection, query: str, key: str
+) -> dict[Value, dict[str, Value]]:
     cursor = connection.execute(query)
     names = [column[0] for column in cursor.description or ()]
     rows = (dict(zip(names, row, strict=True)) for row in cursor.fetchall())
@@ -203,7 +216,6 @@ class _Subject:
     details: Row
     run_id: str
     settings: Settings
-    wording: Wording
 
 
 def _evaluation(rule: Rule, index: int, outcome: Outcome, subject: _Subject) -> Evaluation:
@@ -224,10 +236,9 @@ def _evaluation(rule: Rule, index: int, outcome: Outcome, subject: _Subject) -> 
     )
     if outcome is Outcome.UNKNOWN:
         return replace(common, missing=_missing(rule, values, guards))
-    fill = subject.wording.fill
-    evidence = fill(rule.evidence, shown)
+    evidence = rule.evidence.fill(shown)
     if outcome is Outcome.RULED_OUT:
-        because = next(fill(guard.because, shown) for guard, holds in guards if holds)
+        because = next(guard.because.fill(shown) for guard, holds in guards if holds)
         return replace(common, evidence=evidence, because=because)
     unchecked = tuple(
         guard.when.text for guard, holds in guards if holds is None and not guard.shared
@@ -239,7 +250,7 @@ def _evaluation(rule: Rule, index: int, outcome: Outcome, subject: _Subject) -> 
         confidence=confidence,
         confidence_because=reasons,
         evidence=evidence,
-        recommendation=tuple(fill(step, shown) for step in rule.recommendation),
+        recommendation=tuple(step.fill(shown) for step in rule.recommendation),
         unchecked=unchecked,
     )
 

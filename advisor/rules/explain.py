@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import duckdb
@@ -11,12 +11,11 @@ from advisor.expression import Expression, Kind, Symbol, compile_expression, quo
 from advisor.expression.tree import Node
 from advisor.facts.vocabulary import Vocabulary
 from advisor.rules.estimators import SECONDS
-from advisor.rules.evaluate import run_program
+from advisor.rules.evaluate import read_details, run_program
 from advisor.rules.gains import Raw, Seconds, cut
 from advisor.rules.program import OUTCOMES, compile_program, detail_columns
 from advisor.rules.rule import Formula, Outcome, Rule, Subject, Value
 from advisor.rules.settings import Settings
-from advisor.rules.templates import Wording
 from advisor.rules.thresholds import in_scope
 
 _JOINING = ("and", "or", "not")
@@ -107,22 +106,25 @@ def explain(
     run_id: str,
     variant_ids: Sequence[str],
     *,
+    kernels: Callable[[Sequence[str]], str],
     vocabulary: Vocabulary,
     settings: Settings,
 ) -> list[Explanation]:
     """Return one explanation per variant, in order; just one for a rule about runs.
 
-    ``connection`` must have the views of ``facts.create_views``.
+    ``kernels`` gives a SELECT of the named facts of kernels.
     """
     about_kernel = rule.subject is Subject.KERNEL
     key = "variant_id" if about_kernel else "run_id"
     program = compile_program([rule], settings.about(rule.subject), vocabulary)
-    _take(connection, program.columns, run_id, settings, about_kernel=about_kernel)
+    columns = program.columns if about_kernel else settings.run.kernel_columns
+    named = kernels(sorted({*columns, "variant_id", "run_id"}))
+    _take(connection, named, run_id, settings, about_kernel=about_kernel)
     symbols = vocabulary.symbols if about_kernel else settings.run.symbols
     explainer = _Explainer(rule, in_scope(symbols, rule.thresholds), program.settings.time)
     values = _rows(connection, explainer.select(key), key)
     facts = _rows(connection, f"FROM {_FACTS}", key)
-    details = _rows(connection, program.details(_FACTS, key, [0]), key)
+    details = read_details(connection, program, _FACTS, key, [(subject, 0) for subject in facts])
     outcomes = dict(connection.execute(program.outcomes(_FACTS, key)).fetchall())
     said = {
         each.variant_id: each
@@ -154,21 +156,18 @@ def explain(
 
 def _take(
     connection: duckdb.DuckDBPyConnection,
-    columns: Sequence[str],
+    kernels: str,
     run_id: str,
     settings: Settings,
     *,
     about_kernel: bool,
 ) -> None:
     """Put the facts of a run's kernels, or of the run, into a temporary table."""
-    run = settings.run
-    names = columns if about_kernel else run.kernel_columns
-    read = ", ".join(map(quote, sorted({*names} - {"variant_id", "run_id"})))
     target = _FACTS if about_kernel else _KERNELS
-    made = ("CREATE OR REPLACE TEMP TABLE", target, "AS SELECT variant_id, run_id,", read)
-    connection.execute(" ".join((*made, "FROM kernels WHERE run_id = ?")), [run_id])
+    made = ("CREATE OR REPLACE TEMP TABLE", target, "AS SELECT * FROM (", kernels)
+    connection.execute(" ".join((*made, ") WHERE run_id = ?")), [run_id])
     if not about_kernel:
-        of_run = run.select(_KERNELS)
+        of_run = settings.run.select(_KERNELS)
         connection.execute(" ".join(("CREATE OR REPLACE TEMP TABLE", _FACTS, "AS", of_run)))
 
 
@@ -204,7 +203,6 @@ class _Explainer:
         self._rule = rule
         self._time = time
         self._symbols = symbols
-        self._wording = Wording()
         self._columns: dict[str, str] = {}
         self._units: dict[str, str | None] = {}
         for expression in self._conditions():
@@ -226,7 +224,7 @@ class _Explainer:
         guards = tuple(
             Guarded(
                 clause=self._clause(guard.when.tree, row, read),
-                because=self._wording.fill(guard.because, read),
+                because=guard.because.fill(read),
                 required=guard.required,
                 shared=guard.shared,
             )

@@ -7,14 +7,17 @@ rule says what following it would change (``assumes``), both are computed anew w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from advisor.expression import Expression, quote
+from advisor.expression import quote
 from advisor.facts.layers import Column
-from advisor.facts.vocabulary import Vocabulary
+from advisor.facts.vocabulary import Fact, Vocabulary
 
 Columns = Callable[[str], str]
+
+ASSUMED_BY = "assumed by"  # no name of a fact has a space
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,60 +76,92 @@ def cut(raw: Raw) -> Seconds | None:
     return Seconds(low=shrunk(low, wanted, likely), likely=likely, high=high)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Assumed:
-    """Columns to add to a table of facts, and under which name each changed value then stands."""
-
-    columns: tuple[Column, ...]
-    names: Mapping[str, str]
-
-
 def shrunk(low: float, likely: float, likely_after: float) -> float:
     """Return the lower bound after the likely gain shrank; both are at least 0."""
     return low if likely_after >= likely else low * (likely_after / likely)
 
 
-def assume(
-    assumptions: Mapping[str, Expression],
-    wanted: Iterable[str],
-    vocabulary: Vocabulary,
-    *,
-    facts: Columns,
-    prefix: str,
-) -> Assumed:
-    """Return the columns that ``wanted`` facts have when quantities have the assumed values.
+def assumed(name: str) -> str:
+    """Return the column that holds a quantity or fact as it is under assumptions."""
+    return f"{name} assumed"
 
-    ``facts`` gives the SQL of what is not assumed. What does not depend on an assumed quantity gets
-    no column. An assumption that comes to NULL changes nothing. A fact that is computed per launch
-    and added up is not recomputed from totals: it is scaled by what its formula gives for them with
-    and without the assumption.
+
+def assume(
+    assumptions: Mapping[int, Mapping[str, str]],
+    wanted: Sequence[str],
+    vocabulary: Vocabulary,
+    facts: Columns,
+) -> list[Column]:
+    """Return the columns that ``wanted`` facts have under what each of several rules assumes.
+
+    ``assumptions`` are SQL by rule and quantity. The columns go to a table with a row per subject
+    and rule; its column ``ASSUMED_BY`` holds the rule. ``facts`` gives the SQL of what is not
+    assumed. What no rule touches gets no column; what the rule of a row does not touch stays as it
+    is. An assumption that comes to NULL changes nothing.
     """
-    names = {name: prefix + name for name in _to_recompute(assumptions, wanted, vocabulary)}
+    touched: dict[str, list[int]] = defaultdict(list)
+    for rule, quantities in assumptions.items():
+        for name in _to_recompute(quantities, wanted, vocabulary):
+            touched[name].append(rule)
+    columns = []
+    for name, rules in touched.items():
+        cases = [
+            ([rule], f"coalesce({assumptions[rule][name]}, {facts(name)})")
+            for rule in rules
+            if name in assumptions[rule]
+        ]
+        added: list[Column] = []
+        if followed := [rule for rule in rules if name not in assumptions[rule]]:
+            fact = vocabulary.facts[name]
+            added = _recomputed(fact, touched.keys(), facts)
+            cases.append((followed, _after(fact, facts(name))))
+        needs = frozenset(column.name for column in added)
+        sql = _of_rule(cases, facts(name))
+        columns += [*added, Column(name=assumed(name), sql=sql, names=needs)]
+    return columns
+
+
+def _recomputed(fact: Fact, touched: Collection[str], facts: Columns) -> list[Column]:
+    """Return what the formula of a fact gives with assumed values, and perhaps without."""
 
     def changed(name: str) -> str:
-        return quote(names[name]) if name in names else facts(name)
+        return quote(assumed(name)) if name in touched else facts(name)
 
-    columns = []
-    for name, column in names.items():
-        if name in assumptions:
-            sql = f"coalesce({assumptions[name].sql(facts)}, {facts(name)})"
-            columns.append(Column(name=column, sql=sql, names=frozenset()))
-            continue
-        fact = vocabulary.facts[name]
-        needs = frozenset(names[other] for other in fact.expression.names & names.keys())
-        after = fact.expression.sql(changed)
-        if fact.level == "launch":
-            before, actual = fact.expression.sql(facts), facts(name)
-            after = f"coalesce({actual} * ({after}) / nullif({before}, 0), {after}, {actual})"
-        columns.append(Column(name=column, sql=after, names=needs))
-    return Assumed(columns=tuple(columns), names=names)
+    expression = fact.expression
+    needs = frozenset(map(assumed, expression.names.intersection(touched)))
+    after = Column(name=f"{fact.name} recomputed", sql=expression.sql(changed), names=needs)
+    if fact.level == "kernel":
+        return [after]
+    before = expression.sql(facts)
+    return [after, Column(name=f"{fact.name} of totals", sql=before, names=frozenset())]
+
+
+def _after(fact: Fact, actual: str) -> str:
+    """Return a fact with assumed values, from the columns of ``_recomputed``.
+
+    What is computed per launch and added up is not what its formula gives for totals: it is scaled
+    by what the formula gives with and without the assumption.
+    """
+    after, before = quote(f"{fact.name} recomputed"), quote(f"{fact.name} of totals")
+    if fact.level == "kernel":
+        return after
+    return f"coalesce({actual} * {after} / nullif({before}, 0), {after}, {actual})"
+
+
+def _of_rule(cases: Sequence[tuple[Sequence[int], str]], otherwise: str) -> str:
+    """Return the CASE over the rule of a row."""
+    branches = (
+        f"WHEN {quote(ASSUMED_BY)} IN ({', '.join(map(str, rules))}) THEN {sql}"
+        for rules, sql in cases
+    )
+    return f"(CASE {' '.join(branches)} ELSE {otherwise} END)"
 
 
 def _to_recompute(
-    assumptions: Mapping[str, Expression], wanted: Iterable[str], vocabulary: Vocabulary
+    given: Collection[str], wanted: Iterable[str], vocabulary: Vocabulary
 ) -> list[str]:
     """Return the assumed quantities, and the facts between them and what is wanted."""
-    touched: dict[str, None] = dict.fromkeys(assumptions)
+    touched: dict[str, None] = dict.fromkeys(given)
     for name, fact in vocabulary.facts.items():  # in order of dependency
         if fact.expression.names & touched.keys():
             touched[name] = None
@@ -136,6 +171,6 @@ def _to_recompute(
         name = waiting.pop()
         if name not in needed:
             needed.add(name)
-            if name not in assumptions:
+            if name not in given:
                 waiting += vocabulary.facts[name].expression.names & touched.keys()
     return [name for name in touched if name in needed]

@@ -17,7 +17,6 @@ from advisor.rules.parse import Scope, parse_rule
 from advisor.rules.proven import load_proven
 from advisor.rules.rule import Rule, Subject
 from advisor.rules.settings import Settings, load_settings
-from advisor.rules.templates import Wording
 from advisor.rules.thresholds import Override
 
 NOT_RULES = ("counters", "facts", "labels")
@@ -69,13 +68,12 @@ def load_rules(
 
 def make_scopes(vocabulary: Vocabulary, settings: Settings) -> dict[Subject, Scope]:
     """Return what rules about each subject may name."""
-    symbols, wording = vocabulary.symbols, Wording()
+    symbols = vocabulary.symbols
     return {
         Subject.KERNEL: Scope(
             symbols=symbols,
             estimators=load_estimators(symbols),
             shared_guards=settings.guards,
-            wording=wording,
             instructions=frozenset(
                 name for view in settings.instruction_views for name in view.symptoms
             ),
@@ -84,7 +82,6 @@ def make_scopes(vocabulary: Vocabulary, settings: Settings) -> dict[Subject, Sco
             symbols=settings.run.symbols,
             estimators=load_estimators(settings.run.symbols, Subject.RUN),
             shared_guards=(),
-            wording=wording,
         ),
     }
 

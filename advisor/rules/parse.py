@@ -27,7 +27,7 @@ from advisor.rules.rule import (
     Verify,
 )
 from advisor.rules.settings import SharedGuard
-from advisor.rules.templates import Wording
+from advisor.rules.templates import read_template
 from advisor.rules.thresholds import Override, in_scope, read_thresholds
 
 REQUIRED = (
@@ -71,7 +71,6 @@ class Scope:
     symbols: Mapping[str, Symbol]
     estimators: Mapping[str, Estimator]
     shared_guards: tuple[SharedGuard, ...]
-    wording: Wording
     instructions: frozenset[str] = frozenset()
 
 
@@ -129,11 +128,11 @@ def _key_checks(
         lambda: _choice(node["severity"], Severity),
         lambda: _condition(node.get("applies_to"), names),
         lambda: _compile(node["when"], names, Kind.BOOLEAN),
-        lambda: _guards(node.get("unless"), names, scope.wording),
+        lambda: _guards(node.get("unless"), names),
         lambda: _gain(node.get("gain"), names, scope),
         lambda: _assumptions(node.get("assumes"), names, scope.symbols),
-        lambda: _template(node["evidence"], names, scope.wording),
-        lambda: [_template(each, names, scope.wording) for each in node.sequence("recommendation")],
+        lambda: _template(node["evidence"], names),
+        lambda: [_template(each, names) for each in node.sequence("recommendation")],
         lambda: _texts(node.get("caveats")),
         lambda: _verify(node.mapping("verify")),
         lambda: _collect(node.mapping("collect")),
@@ -167,14 +166,12 @@ def _rule(
         thresholds=thresholds,
         applies_to=_condition(node.get("applies_to"), names),
         when=_compile(node["when"], names, Kind.BOOLEAN),
-        unless=_guards(node.get("unless"), names, scope.wording),
+        unless=_guards(node.get("unless"), names),
         gain=_gain(node.get("gain"), names, scope),
         assumes=_assumptions(node.get("assumes"), names, scope.symbols),
-        evidence=_template(node["evidence"], names, scope.wording),
+        evidence=_template(node["evidence"], names),
         why=node.text("why"),
-        recommendation=tuple(
-            _template(step, names, scope.wording) for step in node.sequence("recommendation")
-        ),
+        recommendation=tuple(_template(step, names) for step in node.sequence("recommendation")),
         caveats=_texts(node.get("caveats")),
         verify=_verify(node.mapping("verify")),
         collect=_collect(node.mapping("collect")),
@@ -229,11 +226,11 @@ def _condition(node: Node | None, names: Mapping[str, Symbol]) -> Expression | N
     return None if node is None else _compile(node, names, Kind.BOOLEAN)
 
 
-def _template(node: Node, names: Mapping[str, Symbol], wording: Wording) -> Template:
-    return wording.read(node.as_text(), names, node.at)
+def _template(node: Node, names: Mapping[str, Symbol]) -> Template:
+    return read_template(node.as_text(), names, node.at)
 
 
-def _guards(node: Node | None, names: Mapping[str, Symbol], wording: Wording) -> tuple[Guard, ...]:
+def _guards(node: Node | None, names: Mapping[str, Symbol]) -> tuple[Guard, ...]:
     guards = []
     for entry in () if node is None else node.as_sequence():
         guard = entry.as_mapping()
@@ -242,7 +239,7 @@ def _guards(node: Node | None, names: Mapping[str, Symbol], wording: Wording) ->
         guards.append(
             Guard(
                 when=_compile(guard["when"], names, Kind.BOOLEAN),
-                because=_template(guard["because"], names, wording),
+                because=_template(guard["because"], names),
                 required=required is not None and required.as_boolean(),
             )
         )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from advisor.errors import Location
 from advisor.expression import Expression
+from advisor.rules.sentences import Piece, spoken
 
 Value = float | str | bool | None
 
@@ -63,7 +65,12 @@ class Template:
 
     text: str
     names: tuple[str, ...]
+    pieces: tuple[Piece, ...] = field(repr=False)
     at: Location
+
+    def fill(self, values: Mapping[str, Value]) -> str:
+        """Return the sentence with the values in it; what is NULL reads "unknown"."""
+        return spoken(self.pieces, values).strip()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,3 +230,9 @@ class Rule:
         """Return every template of the rule."""
         guards = (guard.because for guard in self.unless)
         return (self.evidence, *self.recommendation, *guards)
+
+
+def rules_hash(rules: Iterable[Rule]) -> str:
+    """Return 12 hex digits over what all the rules say, whatever their order."""
+    told = "\n".join(sorted(f"{rule.id} {rule.text_hash}" for rule in rules))
+    return hashlib.blake2b(told.encode(), digest_size=6).hexdigest()

@@ -14,7 +14,6 @@ from advisor.resources import data_dir
 from advisor.rules.estimators import SECONDS
 from advisor.rules.rule import Guard, Rule, Subject, Threshold
 from advisor.rules.run_facts import RunFacts, load_run_facts
-from advisor.rules.templates import Wording
 from advisor.rules.thresholds import in_scope, read_thresholds
 
 _PROTECTED = ("rests_on", "mechanisms")
@@ -152,8 +151,10 @@ def _factor(node: MappingNode, scope: Mapping[str, Symbol]) -> Factor:
 
 def _guard(node: MappingNode, symbols: Mapping[str, Symbol]) -> SharedGuard:
     node.refuse_unknown(("when", "because", *_PROTECTED, "same_work", "any_gain"))
+    from advisor.rules.templates import read_template  # and Jinja with it
+
     when = compile_expression(node.text("when"), symbols, at=node["when"].at, kind=Kind.BOOLEAN)
-    because = Wording().read(node.text("because"), symbols, node["because"].at)
+    because = read_template(node.text("because"), symbols, node["because"].at)
     rests_on, mechanisms = (
         frozenset(node.sequence(key).texts()) if key in node else frozenset() for key in _PROTECTED
     )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import duckdb
 
@@ -12,13 +11,9 @@ from advisor.database.rows import FindingRow
 from advisor.database.write import insert_findings
 from advisor.rules.evaluate import Evaluation
 from advisor.rules.rank import rank
-from advisor.rules.rule import Outcome, Rule, Subject
+from advisor.rules.rule import Outcome, Subject, rules_hash
 
-
-def rules_hash(rules: Iterable[Rule]) -> str:
-    """Return 12 hex digits over what all the rules say, whatever their order."""
-    told = "\n".join(sorted(f"{rule.id} {rule.text_hash}" for rule in rules))
-    return hashlib.blake2b(told.encode(), digest_size=6).hexdigest()
+__all__ = ["rules_hash", "store_evaluations"]
 
 
 def store_evaluations(

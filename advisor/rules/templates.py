@@ -1,36 +1,35 @@
-"""Sentences with numbers in them: a small, safe part of Jinja.
+"""Texts with numbers in them become sentences: a small, safe part of Jinja's language.
 
 A template may name facts, pass them through the filters of ``advisor.wording``, and choose between
 words by a condition on a name. It cannot compute, call, loop or reach into anything, so a
-stranger's rule can neither look around nor take long.
+stranger's rule can neither look around nor take long. Jinja only reads it; nothing is ever run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from typing import Any
 
-from jinja2 import StrictUndefined, TemplateSyntaxError, nodes
-from jinja2 import Template as Compiled
+from jinja2 import TemplateSyntaxError, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from advisor import wording
 from advisor.documents import locate
 from advisor.errors import Location, RuleError
 from advisor.expression import Kind, Symbol
-from advisor.rules.rule import Template, Value
+from advisor.rules.rule import Template
+from advisor.rules.sentences import (
+    FILTERS,
+    Chosen,
+    Compared,
+    Filtered,
+    Named,
+    Negated,
+    Piece,
+    Words,
+)
 
 MAX_LENGTH = 2000
-
-FILTERS: Mapping[str, Callable[..., str]] = {
-    "bytes": wording.size,
-    "count": wording.count,
-    "number": wording.number,
-    "percent": wording.percent,
-    "rate": lambda value: wording.si(value, "B/s"),
-    "seconds": wording.seconds,
-    "si": wording.si,
-}
 
 _ALLOWED = (
     nodes.Template,
@@ -48,48 +47,24 @@ _ALLOWED = (
 _COMPARISONS = ("eq", "ne")
 
 
-class Wording:
-    """Reads templates and fills them in; keeps what it compiled."""
+def read_template(text: str, names: Mapping[str, Symbol], at: Location) -> Template:
+    """Return the template that ``text`` is; ``names`` are those it may use.
 
-    def __init__(self) -> None:
-        environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, finalize=_spoken)
-        environment.filters = dict(FILTERS)
-        environment.globals = {}
-        self._environment = environment
-        self._compiled: dict[str, Compiled] = {}
-
-    def read(self, text: str, names: Mapping[str, Symbol], at: Location) -> Template:
-        """Return the template that ``text`` is; ``names`` are those it may use.
-
-        Raises:
-            RuleError: a name, filter or construct that is not allowed; with its line.
-        """
-        if len(text) > MAX_LENGTH:
-            raise RuleError(f"the text is longer than {MAX_LENGTH:,} characters", at=at)
-        try:
-            tree = self._environment.parse(text)
-        except TemplateSyntaxError as error:
-            raise RuleError(f"the template is wrong: {error.message}", at=at) from error
-        found: dict[str, None] = {}
-        for node in _walk(tree):
-            _check(node, names, text, at)
-            if isinstance(node, nodes.Name):
-                found[node.name] = None
-        return Template(text=text, names=tuple(found), at=at)
-
-    def fill(self, template: Template, values: Mapping[str, Value]) -> str:
-        """Return the sentence with the values in it; what is NULL reads "unknown"."""
-        compiled = self._compiled.get(template.text)
-        if compiled is None:
-            compiled = self._environment.from_string(template.text)
-            self._compiled[template.text] = compiled
-        shown = {name: values.get(name) for name in template.names}
-        return compiled.render(shown).strip()
-
-
-def _spoken(value: object) -> object:
-    """Return what stands in a sentence for a value without a filter: NULL reads "unknown"."""
-    return wording.UNKNOWN if value is None else value
+    Raises:
+        RuleError: a name, filter or construct that is not allowed; with its line.
+    """
+    if len(text) > MAX_LENGTH:
+        raise RuleError(f"the text is longer than {MAX_LENGTH:,} characters", at=at)
+    try:
+        tree = ImmutableSandboxedEnvironment().parse(text)
+    except TemplateSyntaxError as error:
+        raise RuleError(f"the template is wrong: {error.message}", at=at) from error
+    found: dict[str, None] = {}
+    for node in _walk(tree):
+        _check(node, names, text, at)
+        if isinstance(node, nodes.Name):
+            found[node.name] = None
+    return Template(text=text, names=tuple(found), pieces=_sentence(tree.body), at=at)
 
 
 def _walk(tree: nodes.Template) -> Iterator[nodes.Node]:
@@ -115,6 +90,8 @@ def _check(node: nodes.Node, names: Mapping[str, Symbol], text: str, at: Locatio
         raise RuleError("a template compares with == and != only", at=place)
     if isinstance(node, nodes.Output):
         _check_output(node, names, place)
+    if isinstance(node, nodes.Filter) and node.dyn_args is not None:
+        raise RuleError("a template names the arguments of a filter one by one", at=place)
 
 
 def _check_output(node: nodes.Output, names: Mapping[str, Symbol], at: Location) -> None:
@@ -138,3 +115,48 @@ def _place(node: nodes.Node, text: str, at: Location) -> Location:
 def _near(name: str, known: Mapping[str, object]) -> str | None:
     near = get_close_matches(name, known, n=1)
     return f"did you mean {near[0]!r}?" if near else None
+
+
+def _sentence(tree: Sequence[nodes.Node]) -> tuple[Piece, ...]:
+    """Return the pieces of checked statements."""
+    return tuple(piece for node in tree for piece in _statement(node))
+
+
+def _statement(node: nodes.Node) -> Iterator[Piece]:
+    if isinstance(node, nodes.Output):
+        yield from map(_piece, node.nodes)
+    elif isinstance(node, nodes.If):
+        otherwise = _sentence(node.else_)
+        for branch in reversed(node.elif_):
+            otherwise = (Chosen(_piece(branch.test), _sentence(branch.body), otherwise),)
+        yield Chosen(_piece(node.test), _sentence(node.body), otherwise)
+
+
+def _piece(node: nodes.Node) -> Piece:
+    return _PIECES[type(node)](node)
+
+
+def _filtered(node: Any) -> Piece:
+    return Filtered(_piece(node.node), node.name, tuple(map(_piece, node.args)))
+
+
+def _compared(node: nodes.Compare) -> Piece:
+    others = [_piece(operand.expr) for operand in node.ops]
+    equal = tuple(operand.op == "eq" for operand in node.ops)
+    return Compared((_piece(node.expr), *others), equal)
+
+
+def _choice(node: nodes.CondExpr) -> Piece:
+    otherwise = () if node.expr2 is None else (_piece(node.expr2),)
+    return Chosen(_piece(node.test), (_piece(node.expr1),), otherwise)
+
+
+_PIECES: Mapping[type[nodes.Node], Callable[[Any], Piece]] = {
+    nodes.TemplateData: lambda node: Words(node.data),
+    nodes.Const: lambda node: Words(node.value),
+    nodes.Name: lambda node: Named(node.name),
+    nodes.Not: lambda node: Negated(_piece(node.node)),
+    nodes.Filter: _filtered,
+    nodes.Compare: _compared,
+    nodes.CondExpr: _choice,
+}

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from advisor.api.knowledge import load_knowledge, show_rule
+from advisor.api.knowledge import load_knowledge
 from advisor.api.rule_files import run_rule_tests
+from advisor.api.rule_listing import show_rule
 from advisor.configuration import (
     DEFAULTS,
     Configuration,

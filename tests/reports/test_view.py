@@ -12,11 +12,13 @@ import pytest
 
 from advisor.errors import UsageError
 from advisor.reports import render
+from advisor.reports.judgement import load_judgement
 from advisor.reports.machine import json_text
 from advisor.reports.records import Report
 from advisor.reports.terminal import kernel_text, report_text
 from advisor.reports.view import Request, build_report
-from advisor.rules import Rule, Settings, load_rules, load_settings
+from advisor.rules import load_rules, load_settings
+from advisor.rules.evaluate import Compiled, compile_rules
 from tests.support.facts import Value, database_of, vocabulary_once
 
 Launch = Mapping[str, Value]
@@ -93,11 +95,12 @@ def run_of(launches: Sequence[Launch], **changes: object) -> Iterator[duckdb.Duc
 
 
 @cache
-def rules_once() -> tuple[tuple[Rule, ...], Settings]:
-    """Return the shipped rules and what holds for all of them."""
+def compiled_once() -> Compiled:
+    """Return the shipped rules."""
     vocabulary = vocabulary_once()
     settings = load_settings(vocabulary.symbols)
-    return load_rules(vocabulary, settings=settings), settings
+    rules = load_rules(vocabulary, settings=settings)
+    return compile_rules(rules, vocabulary=vocabulary, settings=settings)
 
 
 def insert(connection: duckdb.DuckDBPyConnection, table: str, row: Mapping[str, object]) -> None:
@@ -110,7 +113,6 @@ def report_of(
     launches: Sequence[Launch], *, kernel: str | None = None, every: bool = False, **changes: object
 ) -> Report:
     """Return the report of one run of these launches."""
-    rules, settings = rules_once()
     request = Request(
         run_id="run", database="a.duckdb", written_at=0.0, kernel=kernel, every_fact=every
     )
@@ -119,8 +121,8 @@ def report_of(
             connection,
             request,
             vocabulary=vocabulary_once(),
-            rules=rules,
-            settings=settings,
+            compiled=compiled_once(),
+            judgement=load_judgement(),
         )
 
 
@@ -234,8 +236,8 @@ def test_gathers_the_vendor_s_findings_by_kernel() -> None:
             connection,
             Request(run_id="run", database="a.duckdb", written_at=0.0),
             vocabulary=vocabulary_once(),
-            rules=(),
-            settings=rules_once()[1],
+            compiled=compiled_once(),
+            judgement=load_judgement(),
         )
     (vendor,) = report.kernels[0].vendor
     assert (vendor.text, vendor.estimate, vendor.launches) == ("large", 0.2, 2)
@@ -256,8 +258,8 @@ def test_names_the_run_that_is_absent() -> None:
             connection,
             Request(run_id="other", database="a.duckdb", written_at=0.0),
             vocabulary=vocabulary_once(),
-            rules=(),
-            settings=rules_once()[1],
+            compiled=compiled_once(),
+            judgement=load_judgement(),
         )
 
 

@@ -75,7 +75,13 @@ def told(load_rule: Load, vocabulary: Vocabulary, settings: Settings) -> Explain
                 {name: facts.get(name) for name in columns},
             )
             (found,) = explain(
-                connection, rule, "r1", ["v1"], vocabulary=vocabulary, settings=settings
+                connection,
+                rule,
+                "r1",
+                ["v1"],
+                kernels=lambda _: "FROM kernels",
+                vocabulary=vocabulary,
+                settings=settings,
             )
         return found
 

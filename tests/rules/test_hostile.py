@@ -11,12 +11,13 @@ from time import perf_counter
 import pytest
 
 from advisor.errors import ExpressionError, RuleError
-from advisor.facts import Vocabulary, create_views, load_vocabulary
+from advisor.facts import Vocabulary, load_vocabulary
 from advisor.rules import (
     Outcome,
     Rule,
     Settings,
-    evaluate,
+    compile_rules,
+    evaluate_runs,
     load_rules,
     load_settings,
     run_examples,
@@ -114,11 +115,8 @@ def test_evaluates_a_new_fact_in_a_new_rule(
     vocabulary, settings, rules = ours
     launch = {"duration": 1.0, "dram_bytes": 5e8, "grid_size": 4.0}
     with database_of([launch]) as connection:
-        cursor = connection.cursor()
-        create_views(cursor, vocabulary)
-        found = evaluate(
-            cursor, [rules["ours/starved"]], "run", vocabulary=vocabulary, settings=settings
-        )
+        compiled = compile_rules([rules["ours/starved"]], vocabulary=vocabulary, settings=settings)
+        found = evaluate_runs(connection, compiled, ["run"], settings=settings)["run"]
     # 5e8 B in one second are half of the 1e9 B/s that the pack wants.
     assert [(each.outcome, each.values["wanted_share"]) for each in found] == [(Outcome.FIRES, 0.5)]
 

@@ -21,7 +21,6 @@ from advisor.rules import Subject
 from advisor.rules.estimators import load_estimators
 from advisor.rules.load import rule_paths
 from advisor.rules.parse import Scope, parse_rule
-from advisor.rules.templates import Wording
 from docs.schemas import schemas
 
 RULES = data_dir("rules")
@@ -116,7 +115,6 @@ def take_rule(vocabulary: Vocabulary) -> Callable[[Document], object]:
         symbols=symbols,
         estimators=load_estimators(symbols),
         shared_guards=(),
-        wording=Wording(),
     )
     scopes = dict.fromkeys(Subject, scope)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,10 +14,12 @@ from advisor.database.connect import open_for_writing
 from advisor.expression import Kind, quote
 from advisor.facts import Vocabulary
 from advisor.rules import (
+    Evaluation,
     Outcome,
     Rule,
     Settings,
-    evaluate,
+    compile_rules,
+    evaluate_runs,
     load_rules,
     rules_hash,
     store_evaluations,
@@ -62,12 +64,23 @@ def make_kernels(
         connection.execute(f"INSERT INTO kernels ({names}) VALUES ({marks})", [*row.values()])
 
 
+def evaluate(
+    connection: duckdb.DuckDBPyConnection,
+    rules: Sequence[Rule],
+    vocabulary: Vocabulary,
+    settings: Settings,
+) -> list[Evaluation]:
+    compiled = compile_rules(rules, vocabulary=vocabulary, settings=settings)
+    compiled = replace(compiled, kernels="FROM kernels")
+    return evaluate_runs(connection, compiled, ["r1"], settings=settings)["r1"]
+
+
 def test_stores_what_fires_with_its_values_and_rank(
     connection: duckdb.DuckDBPyConnection, vocabulary: Vocabulary, settings: Settings
 ) -> None:
     make_kernels(connection, vocabulary, v1=SCATTERED, v2=SILENT)
     rules = [r for r in load_rules(vocabulary) if r.id == "memory/uncoalesced-loads"]
-    found = evaluate(connection, rules, "r1", vocabulary=vocabulary, settings=settings)
+    found = evaluate(connection, rules, vocabulary, settings)
     store_evaluations(connection, "r1", found)
     cursor = connection.execute("SELECT * FROM finding")
     names = [column[0] for column in cursor.description or ()]
@@ -90,7 +103,7 @@ def test_replaces_the_findings_of_the_run(
     make_kernels(connection, vocabulary, v1=SCATTERED)
     rule = load_rule(RULE)
     for _ in range(2):
-        found = evaluate(connection, [rule], "r1", vocabulary=vocabulary, settings=settings)
+        found = evaluate(connection, [rule], vocabulary, settings)
         store_evaluations(connection, "r1", found)
     assert connection.execute("SELECT count(*) FROM finding").fetchone() == (1,)
 
@@ -100,7 +113,7 @@ def test_stores_findings_about_the_run_without_a_kernel(
 ) -> None:
     make_kernels(connection, vocabulary, v1=SCATTERED, v2=SILENT)
     rules = [r for r in load_rules(vocabulary) if r.id == "run/one-kernel-dominates"]
-    found = evaluate(connection, rules, "r1", vocabulary=vocabulary, settings=settings)
+    found = evaluate(connection, rules, vocabulary, settings)
     store_evaluations(connection, "r1", found)
     query = "SELECT subject, variant_id, evidence FROM finding"
     subject, variant, evidence = connection.execute(query).fetchall()[0]
@@ -115,7 +128,7 @@ def test_keeps_unknown_out_of_the_database(
     load_rule: Load,
 ) -> None:
     make_kernels(connection, vocabulary, v1={"kernel_id": "k1", "duration": 1.0})
-    found = evaluate(connection, [load_rule(RULE)], "r1", vocabulary=vocabulary, settings=settings)
+    found = evaluate(connection, [load_rule(RULE)], vocabulary, settings)
     assert [each.outcome for each in found] == [Outcome.UNKNOWN]
     store_evaluations(connection, "r1", found)
     assert connection.execute("SELECT count(*) FROM finding").fetchone() == (0,)
@@ -128,7 +141,7 @@ def test_leaves_no_table_behind(
     load_rule: Load,
 ) -> None:
     make_kernels(connection, vocabulary, v1=SCATTERED)
-    evaluate(connection, [load_rule(RULE)], "r1", vocabulary=vocabulary, settings=settings)
+    evaluate(connection, [load_rule(RULE)], vocabulary, settings)
     made = connection.execute(
         "SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'rule_%'"
     )

@@ -4,16 +4,15 @@ import pytest
 
 from advisor.errors import Location, RuleError
 from advisor.facts import Vocabulary
-from advisor.rules.templates import Wording
+from advisor.rules.templates import read_template
 from advisor.wording import NO_BREAK
 
 AT = Location(name="rule.yaml", line=3, column=5)
 
 
 def filled(text: str, vocabulary: Vocabulary, **values: float | str | bool | None) -> str:
-    wording = Wording()
-    template = wording.read(text, vocabulary.symbols, AT)
-    return wording.fill(template, values).replace(NO_BREAK, " ")
+    template = read_template(text, vocabulary.symbols, AT)
+    return template.fill(values).replace(NO_BREAK, " ")
 
 
 def test_fills_in_numbers_with_their_units(vocabulary: Vocabulary) -> None:
@@ -63,7 +62,7 @@ def test_refuses_what_a_template_must_not_do(
     text: str, problem: str, vocabulary: Vocabulary
 ) -> None:
     with pytest.raises(RuleError) as caught:
-        Wording().read(text, vocabulary.symbols, AT)
+        read_template(text, vocabulary.symbols, AT)
     assert problem in caught.value.problem
     assert caught.value.at is not None
     assert caught.value.at.line == 3
@@ -71,7 +70,7 @@ def test_refuses_what_a_template_must_not_do(
 
 def test_finds_the_line_of_a_wrong_name(vocabulary: Vocabulary) -> None:
     with pytest.raises(RuleError) as caught:
-        Wording().read("fine\n{{ duratoin | seconds }}", vocabulary.symbols, AT)
+        read_template("fine\n{{ duratoin | seconds }}", vocabulary.symbols, AT)
     assert caught.value.at is not None
     assert (caught.value.at.line, caught.value.at.column) == (4, 4)
     assert caught.value.hint == "did you mean 'duration'?"

@@ -1,0 +1,80 @@
+"""Rules and facts from their files, changed as configured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from advisor.api.knowledge import nearest
+from advisor.configuration import Configuration
+from advisor.errors import ConfigError, Location
+from advisor.facts import load_vocabulary
+from advisor.ingest.knowledge import Knowledge
+from advisor.rules.load import load_rules, rule_paths
+from advisor.rules.rule import Rule, Severity
+from advisor.rules.settings import load_settings
+from advisor.rules.thresholds import Override
+
+
+def loaded(configuration: Configuration) -> Knowledge:
+    """Return vocabulary, rules and settings: the shipped ones, changed as configured.
+
+    Raises:
+        RuleError: a file is wrong; with its place.
+        ConfigError: the configuration speaks of a rule or threshold that does not exist.
+    """
+    packs = configuration.rule_dirs
+    vocabulary = load_vocabulary(packs)
+    settings = load_settings(vocabulary.symbols)
+    rules = load_rules(vocabulary, packs, overrides=_overrides(configuration), settings=settings)
+    rules = _configured(rules, configuration)
+    knowledge = Knowledge(vocabulary=vocabulary, rules=rules, settings=settings)
+    _ = knowledge.compiled  # and remembered with the rest
+    return knowledge
+
+
+def check_packs(configuration: Configuration) -> None:
+    """Refuse directories of rules that are not there, or hold none.
+
+    Raises:
+        ConfigError: names the directory, or what asked for it.
+    """
+    for setting in configuration.rules:
+        pack = setting.value
+        if not pack.is_dir():
+            raise ConfigError("there is no such directory", at=Location(name=str(pack)))
+        if any(rule_paths(pack)) or any((pack / "facts").glob("*.yaml")):
+            continue
+        problem = f"{str(pack)!r} holds neither rules nor facts"
+        hint = "rules are FAMILY/SLUG.yaml in it, facts are facts/NAME.yaml"
+        raise ConfigError(problem, at=Location(name=setting.origin), hint=hint)
+
+
+def _overrides(configuration: Configuration) -> dict[str, dict[str, Override]]:
+    return {
+        rule: {
+            name: Override(value=said.value, unit=said.unit, origin=str(said.at))
+            for name, said in thresholds.items()
+        }
+        for rule, thresholds in configuration.thresholds.items()
+    }
+
+
+def _configured(rules: Sequence[Rule], configuration: Configuration) -> tuple[Rule, ...]:
+    """Return the rules that are not disabled, with the severities of the configuration."""
+    known = [rule.id for rule in rules]
+    places: Mapping[str, Location] = {
+        **{rule: Location(name=said.origin) for rule, said in configuration.severity.items()},
+        **configuration.disable,
+        **{each.rule: each.at for each in configuration.suppress if "*" not in each.rule},
+    }
+    for rule_id, at in places.items():
+        if rule_id not in known:
+            hint = nearest(known, rule_id)
+            raise ConfigError(f"there is no rule {rule_id!r}", at=at, hint=hint)
+    severity = {rule: Severity(said.value) for rule, said in configuration.severity.items()}
+    return tuple(
+        replace(rule, severity=severity.get(rule.id, rule.severity))
+        for rule in rules
+        if rule.id not in configuration.disable
+    )

@@ -1,0 +1,141 @@
+"""The rules, to list and to read."""
+
+from __future__ import annotations
+
+import difflib
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+from advisor.api.knowledge import find_rule, load_knowledge
+from advisor.configuration import DEFAULTS, Configuration
+from advisor.errors import UsageError
+from advisor.resources import data_dir
+from advisor.rules.load import is_shipped
+from advisor.rules.proven import Evidence, load_proven
+from advisor.rules.rule import Rule
+
+Rows = list[tuple[object, ...]]
+
+_LIST = (
+    "rule", "severity", "subject", "mechanism", "thresholds", "proven", "fired", "silent", "title",
+)  # fmt: skip
+_WIDTH = 92
+PROVEN, UNPROVEN = "proven", "unproven"
+
+
+def list_rules(
+    family: str | None,
+    configuration: Configuration = DEFAULTS,
+    *,
+    subject: str | None = None,
+    proven: bool | None = None,
+) -> tuple[tuple[str, ...], Rows]:
+    """Return columns and one row per rule; ``proven`` picks those that are, or are not.
+
+    ``fired`` and ``silent`` count real kernels, None where nobody counted.
+
+    Raises:
+        UsageError: there is no such family; names those there are.
+    """
+    rules = load_knowledge(configuration).rules
+    families = sorted({rule.family for rule in rules})
+    if family is not None and family not in families:
+        near = difflib.get_close_matches(family, families, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(families)}"
+        raise UsageError(f"no family of rules is called {family!r}", hint=hint)
+    counted = load_proven()
+    chosen = [
+        rule
+        for rule in rules
+        if family in (None, rule.family) and subject in (None, rule.subject.value)
+    ]
+    rows = [(rule, _row(rule, counted.get(rule.id))) for rule in chosen]
+    return _LIST, [row for _, row in rows if proven is None or (row[5] == PROVEN) is proven]
+
+
+def _row(rule: Rule, counted: Evidence | None) -> tuple[object, ...]:
+    evidence = counted if is_shipped(rule) else None
+    is_proof = evidence is not None and evidence.is_proof
+    return (
+        rule.id,
+        rule.severity.value,
+        rule.subject.value,
+        rule.mechanism,
+        _sources(rule),
+        PROVEN if is_proof else UNPROVEN if is_shipped(rule) else "yours",
+        None if evidence is None else evidence.fired,
+        None if evidence is None else evidence.silent,
+        rule.title,
+    )
+
+
+def _sources(rule: Rule) -> str:
+    """Return what the rule's thresholds rest on, in a word."""
+    kinds = {threshold.is_uncalibrated for threshold in rule.thresholds.values()}
+    if not kinds:
+        return "none"
+    return "mixed" if len(kinds) > 1 else "uncalibrated" if True in kinds else "sourced"
+
+
+def show_rule(name: str, configuration: Configuration = DEFAULTS) -> str:
+    """Return a rule as a page: symptom, cause, advice, verification and sources.
+
+    Raises:
+        UsageError: there is no such rule; names the nearest.
+    """
+    rule = find_rule(load_knowledge(configuration).rules, name)
+    parts = [
+        f"{rule.id}: {rule.title}",
+        f"{rule.severity.value}, about a {rule.subject.value}, mechanism {rule.mechanism}",
+        _proof(rule),
+        _section("When", [rule.when.text]),
+        _section("Unless", [f"{g.when.text}: {g.because.text}" for g in rule.unless]),
+        _section("Thresholds", [_threshold(rule, name, configuration) for name in rule.thresholds]),
+        _section("Shown in instructions by", [rule.instructions] if rule.instructions else []),
+        _section("Why", [rule.why]),
+        _section("What to do", [step.text for step in rule.recommendation]),
+        _section("Verify", [*rule.verify.expect, *(f"but {g}" for g in rule.verify.guard)]),
+        _section("Mind", rule.caveats),
+        _section("Sources", rule.references),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _proof(rule: Rule) -> str:
+    if not is_shipped(rule):
+        return ""
+    counted = load_proven().get(rule.id)
+    if counted is None:
+        return "unproven: it was not run over real profiles yet"
+    word = PROVEN if counted.is_proof else UNPROVEN
+    subjects = f"real {rule.subject.value}s"
+    return f"{word}: fired on {counted.fired:,} {subjects}, silent on {counted.silent:,}"
+
+
+def _threshold(rule: Rule, name: str, configuration: Configuration) -> str:
+    threshold = rule.thresholds[name]
+    unit = "" if threshold.unit == "1" else f" {threshold.unit}"
+    said = f"{name} = {threshold.shown:g}{unit}"
+    if name in configuration.thresholds.get(rule.id, {}):
+        return f"{said} (set in {threshold.origin}; the rule's own rests on: {threshold.source})"
+    if not Path(threshold.origin).is_relative_to(data_dir("rules")):
+        return f"{said} ({threshold.source}; in {threshold.origin})"
+    return f"{said} ({threshold.source})"
+
+
+def _section(heading: str, lines: Sequence[str]) -> str:
+    if not lines:
+        return ""
+    wrapped = [
+        textwrap.fill(
+            " ".join(line.split()),
+            _WIDTH,
+            initial_indent="  - ",
+            subsequent_indent="    ",
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
+        for line in lines
+    ]
+    return "\n".join(["", heading, *wrapped])

@@ -1,0 +1,105 @@
+"""Sentences with numbers to fill in: what ``templates`` made of a text, without a library.
+
+A sentence is a tuple of pieces. It names facts, passes them through the filters of
+``advisor.wording`` and chooses between words; there is nothing else that a piece could do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from advisor import wording
+
+FILTERS: Mapping[str, Callable[..., str]] = {
+    "bytes": wording.size,
+    "count": wording.count,
+    "number": wording.number,
+    "percent": wording.percent,
+    "rate": lambda value: wording.si(value, "B/s"),
+    "seconds": wording.seconds,
+    "si": wording.si,
+}
+
+
+@dataclass(frozen=True)
+class Words:
+    """Text that stands as it is, or a value written into the template."""
+
+    value: object
+
+    def of(self, _: Mapping[str, object]) -> object:
+        """Return the value."""
+        return self.value
+
+
+@dataclass(frozen=True)
+class Named:
+    """The value of a fact or threshold; one that is not given is unknown."""
+
+    name: str
+
+    def of(self, values: Mapping[str, object]) -> object:
+        """Return the value."""
+        return values.get(self.name)
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """A value in the words of a filter."""
+
+    piece: Piece
+    filter: str
+    arguments: tuple[Piece, ...]
+
+    def of(self, values: Mapping[str, object]) -> object:
+        """Return the words."""
+        arguments = [argument.of(values) for argument in self.arguments]
+        return FILTERS[self.filter](self.piece.of(values), *arguments)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Whether neighbours are equal, or differ, all along a chain."""
+
+    pieces: tuple[Piece, ...]
+    equal: tuple[bool, ...]
+
+    def of(self, values: Mapping[str, object]) -> object:
+        """Return the answer."""
+        found = [piece.of(values) for piece in self.pieces]
+        pairs = zip(found, found[1:], self.equal, strict=False)
+        return all((left == right) is equal for left, right, equal in pairs)
+
+
+@dataclass(frozen=True)
+class Negated:
+    """Whether a value is unknown, false, zero or empty."""
+
+    piece: Piece
+
+    def of(self, values: Mapping[str, object]) -> object:
+        """Return the answer."""
+        return not self.piece.of(values)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """One of two sentences; the second where the condition is unknown."""
+
+    condition: Piece
+    then: tuple[Piece, ...]
+    otherwise: tuple[Piece, ...]
+
+    def of(self, values: Mapping[str, object]) -> object:
+        """Return the sentence that holds."""
+        return spoken(self.then if self.condition.of(values) else self.otherwise, values)
+
+
+Piece = Words | Named | Filtered | Compared | Negated | Chosen
+
+
+def spoken(pieces: tuple[Piece, ...], values: Mapping[str, object]) -> str:
+    """Return the sentence with the values in it; what is NULL reads "unknown"."""
+    found = (piece.of(values) for piece in pieces)
+    return "".join(wording.UNKNOWN if value is None else str(value) for value in found)
