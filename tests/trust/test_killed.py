@@ -25,37 +25,21 @@ from advisor.api.refreshing import refresh_runs
 from advisor.api.runs import remove_run
 from advisor.api.spooling import merge_spool, spool_paths
 from advisor.database import ids, upgrade
-from advisor.resources import data_dir
 
 Start = Callable[[], "subprocess.Popen[str]"]
 Loop = Callable[..., "subprocess.Popen[str]"]
 WholeRuns = Callable[[Path], set[str]]
-Rows = list[tuple[object, ...]]
+Rows = Callable[[Path, str], list[tuple[object, ...]]]
+Contents = Callable[[Path, Path], object]
 
 KILLS = 50 if "ADVISOR_SLOW" in os.environ else 3
-RUNS = 3
+RUNS = 3  # as many as ``stored`` has
 
 LOOP = """
 import json, sys
 from advisor.cli.application import application
 for words in json.loads(sys.argv[1]):
     application(words, standalone_mode=False)
-"""
-
-NEXT = """
-import sqlalchemy as sa
-from alembic import op
-revision = "9002"
-down_revision = {head!r}
-
-
-def upgrade() -> None:
-    op.add_column("launch", sa.Column("mood", sa.Double))
-    op.execute("UPDATE launch SET mood = coalesce(grid_size, 0)")
-    op.create_table("mood", sa.Column("run_id", sa.String), sa.Column("mood", sa.Double))
-    op.execute("INSERT INTO mood SELECT run_id, sum(mood) FROM launch GROUP BY run_id")
-    op.add_column("run", sa.Column("mood", sa.Double))
-    op.execute("UPDATE run SET mood = (SELECT mood FROM mood WHERE mood.run_id = run.run_id)")
 """
 
 
@@ -114,20 +98,6 @@ def fresh(place: Path, of: Path) -> Path:
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
     return Path(shutil.copy(of, place / "test.duckdb"))
-
-
-def rows(database: Path, query: str) -> Rows:
-    """Return what a query finds, whatever the schema of the database."""
-    with duckdb.connect(str(database), read_only=True) as connection:
-        return connection.execute(query).fetchall()
-
-
-@pytest.fixture(scope="session")
-def stored(empty: Path, profiles: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a database with runs."""
-    path = Path(shutil.copy(empty, tmp_path_factory.mktemp("stored") / "stored.duckdb"))
-    list(ingest_paths(str(path), list(map(str, profiles[:RUNS])), labels=Labels(), wait=0))
-    return path
 
 
 def test_ingest(database: Path, profiles: list[Path], loop: Loop, whole_runs: WholeRuns) -> None:
@@ -224,7 +194,9 @@ STATES = """
 """
 
 
-def test_refresh(stored: Path, loop: Loop, tmp_path: Path, whole_runs: WholeRuns) -> None:
+def test_refresh(
+    stored: Path, loop: Loop, tmp_path: Path, rows: Rows, whole_runs: WholeRuns
+) -> None:
     """It leaves every run as it was, or as it is when it was refreshed."""
     found: Counter[int] = Counter()
     old, place = Path(shutil.copy(stored, tmp_path / "old.duckdb")), tmp_path / "place"
@@ -263,36 +235,13 @@ def large(stored: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="session")
-def newer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the program with one more migration."""
-    folder, root = tmp_path_factory.mktemp("newer"), Path(__file__).parents[2]
-    for name in ("advisor", "rules", "templates", "seed", "pyproject.toml"):
-        (folder / name).symlink_to(root / name)
-    shutil.copytree(data_dir("migrations"), folder / "migrations")
-    code = NEXT.format(head=upgrade.schema.revisions()[-1])
-    (folder / "migrations" / "versions" / "9002_mood.py").write_text(code)
-    return folder
-
-
-def sums(database: Path, like: Path) -> dict[str, Rows]:
-    """Return count and check-sum of every table, over the columns that it has in ``like``."""
-    query = "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal"
-    columns: dict[str, list[str]] = {}
-    for table, name in rows(like, query):
-        columns.setdefault(str(table), []).append(f'"{name}"')
-    del columns["alembic_version"], columns["meta"]
-    return {
-        table: rows(database, f"SELECT count(*), sum(hash({', '.join(names)})) FROM {table}")
-        for table, names in columns.items()
-    }
-
-
-def test_upgrade(large: Path, newer: Path, loop: Loop, tmp_path: Path) -> None:
+def test_upgrade(
+    large: Path, newer: Path, loop: Loop, tmp_path: Path, rows: Rows, contents: Contents
+) -> None:
     """It leaves the old schema or the new one, every row, and a copy that is whole or none."""
     found: Counter[str] = Counter()
     head, place = upgrade.current(large).revision, tmp_path / "place"
-    before, database = sums(large, large), place / "test.duckdb"
+    before, database = contents(large, large), place / "test.duckdb"
 
     def start() -> subprocess.Popen[str]:
         fresh(place, large)
@@ -300,16 +249,16 @@ def test_upgrade(large: Path, newer: Path, loop: Loop, tmp_path: Path) -> None:
 
     for out in killed(start):
         copies = list(place.glob("*.backup.duckdb"))
-        assert all(sums(copy, large) == before for copy in copies)
+        assert all(contents(copy, large) == before for copy in copies)
         assert all(upgrade.current(copy).revision == head for copy in copies)
-        assert sums(database, large) == before
+        assert contents(database, large) == before
         revision = upgrade.current(database).revision
         assert revision == "9002" if out else revision in (head, "9002")
         assert copies or revision == head
         found[f"schema {revision}, {len(copies)} copies"] += 1
         upgrade.upgrade(database, scripts=newer / "migrations")
         assert upgrade.current(database).revision == "9002"
-        assert sums(database, large) == before
+        assert contents(database, large) == before
         assert rows(database, "SELECT count(*) FROM launch WHERE mood IS NULL") == [(0,)]
         assert rows(database, "SELECT count(mood) FROM run") == [(RUNS,)]
     print(f"upgrade; there were: {dict(found)}")
