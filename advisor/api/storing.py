@@ -93,10 +93,7 @@ class Writer:
 
     def _stored(self, profiles: Sequence[Profile]) -> list[Stored]:
         self._knowledge.prepare({profile.reader.COUNTERS for profile in profiles})
-        with (
-            temporary_files(self._database),
-            open_for_writing(self._database, self._wait) as connection,
-        ):
+        with open_for_writing(self._database, self._wait) as connection:
             connection.execute("SET threads = 1")  # each thread holds blocks of every column
             seed_database(connection)
             create_views(connection, self._knowledge.vocabulary)

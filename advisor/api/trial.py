@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from advisor.api.knowledge import load_knowledge
 from advisor.api.profiles import read_profiles
-from advisor.api.storing import Ingested, Writer, stored_runs
+from advisor.api.storing import Ingested, Writer, stored_runs, temporary_files
 from advisor.database.connect import open_for_reading
 from advisor.database.records import quoted
 from advisor.ingest.records import Labels, Profile
@@ -48,7 +48,7 @@ def try_paths(
 
     Raises:
         InputError: a path or pattern names nothing.
-        DatabaseError: the database is there but cannot be read.
+        DatabaseError: the database is there but cannot be read, or there is no room to try.
     """
     known = stored_runs(database, wait)
     knowledge = load_knowledge()
@@ -60,7 +60,7 @@ def try_paths(
         jobs=jobs,
         entered=progress,
     )
-    with tempfile.TemporaryDirectory(prefix="advisor-") as folder:
+    with temporary_files(database), tempfile.TemporaryDirectory(prefix="advisor-") as folder:
         scratch = str(Path(folder) / "trial.duckdb")
         writer = Writer(scratch, knowledge, wait=wait, progress=progress)
         results = list(writer.store(_unless_known(profiles, known)))
