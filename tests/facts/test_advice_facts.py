@@ -165,3 +165,9 @@ def test_names_the_precision_whose_unfused_work_takes_longer(
     facts = facts_of(**(counts | pipes | {"duration": 1.0}))
     found = (facts["unfused_precision"], facts["unfused_share"], facts["unfused_pipe"])
     assert found == (precision, pytest.approx(share), pipe)
+
+
+def test_names_the_busiest_pipe_beside_the_products() -> None:
+    facts = facts_of(duration=1.0, pipe_xu=0.2, pipe_alu=0.5, pipe_fma=0.4, pipe_tensor=0.9)
+    assert (facts["beside_products"], facts["beside_products_busy"]) == ("integer", 0.5)
+    assert facts_of(duration=1.0, pipe_tensor=0.9)["beside_products"] is None
