@@ -129,6 +129,21 @@ def test_finds_what_one_launch_passes_on_to_the_next(settings: Settings) -> None
     )
 
 
+def test_finds_element_wise_work_on_a_product(settings: Settings) -> None:
+    found = row(settings, CHAIN, launched("v4", "v3", "v4", "v1", "v4"))
+    # relu and mul after the product, 1 GB each; the product after mul is none of it.
+    assert (found["attachable_launches"], found["attachable_bytes"]) == (2, 2e9)
+    assert found["attachable_read_time"] == pytest.approx(0.002)
+    assert found["attachable_share"] == pytest.approx(0.004 / 0.02)
+    assert found["attachable_names"] == "sgemm → mul (1x), sgemm → relu (1x)"
+    assert found["fusable_launches"] == 0
+
+
+def test_ends_no_product_with_a_norm_or_with_what_fits_in_the_cache(settings: Settings) -> None:
+    for kernels in (changed("'rms_norm' AS kernel_name"), changed("2e9 AS l2_size")):
+        assert row(settings, kernels, launched("v4", "v2"))["attachable_launches"] == 0
+
+
 @pytest.mark.parametrize(
     ("kernels", "launches"),
     [
