@@ -94,7 +94,7 @@ class Program:
 
     def assumptions(self, table: str, key: str, index: int) -> str:
         """Return a SELECT: ``key``, then what a rule assumes, under the names of the quantities."""
-        parts = [f"{sql} AS {quote(name)}" for name, sql in self.assumes[index].items()]
+        parts = [f"{sql} AS {quote(name)}" for name, sql in self.assumes.get(index, {}).items()]
         return _select((quote(key), *parts), table)
 
 
