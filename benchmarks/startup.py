@@ -1,4 +1,4 @@
-"""How long a command takes before it does anything, and to report on the example runs."""
+"""How long a command takes before it does anything, and to read the example runs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 from benchmarks.measure import ADVISOR, Line, best_of, cost_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 TIMES = 7
+KERNEL = "stencil_heat3d_kernel"  # of the example runs
+RULE = "memory/uncoalesced-loads"
 
 
 def run(folder: Path) -> list[Line]:
@@ -30,18 +33,42 @@ def run(folder: Path) -> list[Line]:
             remark=f"{demo.processor:.1f} s of processor time",
         ),
     ]  # fmt: skip
-    commands = {
-        "advisor report": ("report",),
-        "advisor report --html": ("report", "--html", "-o", folder / "report.html"),
-        "advisor runs list": ("runs", "list"),
-    }
-    for what, words in commands.items():
-        cost = best_of(TIMES, (*ADVISOR, *database, *words), folder)
-        target = "≤ 1 s" if "report" in what else "≤ 0.8 s"
-        lines.append(
-            Line(
-                what=f"{what} (example runs)", value=cost.wall, unit="s", target=target,
-                remark=f"{cost.processor:.2f} s of processor time, {cost.memory / 1e6:.0f} MB",
-            )
-        )  # fmt: skip
+    lines.append(_first(folder, database))
+    lines += [
+        _line(what, (*ADVISOR, *database, *words), folder) for what, words in _reading(folder)
+    ]
     return lines
+
+
+def _reading(folder: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
+    """Yield commands that read the example runs, and what they are called."""
+    yield "advisor report", ("report",)
+    yield "advisor report --html", ("report", "--html", "-o", folder / "report.html")
+    yield "advisor report --markdown", ("report", "--markdown", "-o", folder / "report.md")
+    yield "advisor show KERNEL", ("show", KERNEL)
+    yield "advisor collect", ("collect",)
+    yield "advisor rules explain RULE KERNEL", ("rules", "explain", RULE, KERNEL)
+    yield "advisor query", ("query", "select short_name, limiter from kernels")
+    yield "advisor runs list", ("runs", "list")
+
+
+def _first(folder: Path, database: Sequence[object]) -> Line:
+    """Return what the first report costs, when nothing is remembered yet."""
+    costs = []
+    for number in range(TIMES):
+        cache = f"XDG_CACHE_HOME={folder / f'cache-{number}'}"
+        costs.append(cost_of(("env", cache, *ADVISOR, *database, "report"), folder))
+    best = min(costs, key=lambda cost: cost.wall)
+    return Line(
+        what="advisor report, the first (example runs)", value=best.wall, unit="s",
+        remark=f"{best.processor:.2f} s of processor time; rules are loaded, and remembered",
+    )  # fmt: skip
+
+
+def _line(what: str, command: Sequence[object], folder: Path) -> Line:
+    cost = best_of(TIMES, command, folder)
+    return Line(
+        what=f"{what} (example runs)", value=cost.wall, unit="s",
+        target="≤ 1 s" if "report" in what else "≤ 0.8 s",
+        remark=f"{cost.processor:.2f} s of processor time, {cost.memory / 1e6:.0f} MB",
+    )  # fmt: skip

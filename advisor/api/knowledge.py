@@ -9,6 +9,7 @@ from pathlib import Path
 from advisor.api.remembered import code_files, remembered
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import UsageError
+from advisor.facts import Vocabulary, load_vocabulary
 from advisor.ingest.knowledge import Knowledge
 from advisor.resources import data_dir
 from advisor.rules.rule import Rule
@@ -28,6 +29,17 @@ def load_knowledge(configuration: Configuration = DEFAULTS) -> Knowledge:
         check_packs(configuration)
     files = _files(configuration.rule_dirs)
     return remembered("knowledge", files, repr(configuration), lambda: _loaded(configuration))
+
+
+def load_facts(configuration: Configuration = DEFAULTS) -> Vocabulary:
+    """Return the vocabulary, with the facts of configured directories.
+
+    Raises:
+        RuleError: a file is wrong; with its place.
+    """
+    packs = configuration.rule_dirs
+    asked = repr([str(pack) for pack in packs])
+    return remembered("facts", _files(packs), asked, lambda: load_vocabulary(packs))
 
 
 def _loaded(configuration: Configuration) -> Knowledge:

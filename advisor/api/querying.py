@@ -9,10 +9,11 @@ from typing import Any
 
 import duckdb
 
+from advisor.api.knowledge import load_facts
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.connect import open_for_query
 from advisor.errors import Location, UsageError
-from advisor.facts import create_views, load_vocabulary
+from advisor.facts import create_views
 
 _BATCH = 1_000
 _VIEWS = "runs, launches, kernels, findings, devices, ceilings"
@@ -40,7 +41,7 @@ def run_query(
     """
     with open_for_query(database, wait) as connection:
         statement = _single_select(connection, sql)
-        create_views(connection, load_vocabulary(configuration.rule_dirs))
+        create_views(connection, load_facts(configuration))
         try:
             cursor = connection.execute(statement)
             columns = tuple(column[0] for column in cursor.description or ())

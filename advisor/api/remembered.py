@@ -39,7 +39,8 @@ def remembered(name: str, made_of: Iterable[Path], asked: str, make: Callable[[]
     """
     with kept(name, made_of, asked) as values:
         if not values:
-            values[name] = make()
+            with _collector_off():
+                values[name] = make()
         value: T = values[name]
         return value
 
@@ -94,10 +95,10 @@ def _read(path: Path) -> dict[str, Any]:
             if not mine or found.st_mode & _OTHERS_MAY_WRITE:
                 return {}
             with _collector_off():
-                values: dict[str, Any] = pickle.load(file)
+                values = pickle.load(file)
     except _DAMAGED:
         return {}
-    return values
+    return values if isinstance(values, dict) else {}
 
 
 @contextlib.contextmanager

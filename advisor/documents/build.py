@@ -63,7 +63,8 @@ class _Builder:
         if isinstance(event, yaml.ScalarEvent):
             self._add(self._scalar(event))
         elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
-            at = self._checked(event)
+            at = self._at(event)
+            self._check(event, at)
             self._open.append((at, []))
             if len(self._open) > MAX_DEPTH:
                 raise RuleError(f"nested deeper than {MAX_DEPTH} levels", at=at)
@@ -89,18 +90,15 @@ class _Builder:
         start, _ = _marks(event)
         return Location(name=self._name, line=start.line + 1, column=start.column + 1)
 
-    def _checked(self, event: _TaggedEvent) -> Location:
-        """Return the place of a node that is within the limits and has no tag."""
-        at = self._at(event)
+    def _check(self, event: _TaggedEvent, at: Location) -> None:
+        """Refuse a node that is over the limits or has a tag."""
         self._count += 1
         if self._count > MAX_NODES:
             raise RuleError(f"more than {MAX_NODES:,} values in one file", at=at)
         if event.tag is not None:
             raise RuleError(f"the YAML tag {event.tag!r} is not allowed here", at=at)
-        return at
 
     def _scalar(self, event: yaml.ScalarEvent) -> ScalarNode:
-        self._checked(event)
         start, end = _marks(event)
         at = TextLocation(
             name=self._name,
@@ -109,6 +107,7 @@ class _Builder:
             written=self._text[start.index : end.index],
             style=event.style or "",
         )
+        self._check(event, at)
         value = _meaning(event.value) if event.implicit[0] else event.value
         return ScalarNode(at=at, text=event.value, value=value)
 

@@ -32,14 +32,7 @@ class Checker:
         self._source = source
         self._symbols = symbols
         self.met: dict[str, Symbol] = {}
-
-    def infer(self, node: Node) -> Type:
-        """Return the type of ``node``.
-
-        Raises:
-            ExpressionError: an unknown name or function, kinds or units that do not fit.
-        """
-        heads = {
+        self._heads = {
             "literal": self._literal,
             "name": self._name,
             "call": self._call,
@@ -49,7 +42,14 @@ class Checker:
             **dict.fromkeys(("+", "-", "negate"), self._sum),
             **dict.fromkeys(("*", "/"), self._product),
         }
-        return heads.get(node.head, self._comparison)(node)
+
+    def infer(self, node: Node) -> Type:
+        """Return the type of ``node``.
+
+        Raises:
+            ExpressionError: an unknown name or function, kinds or units that do not fit.
+        """
+        return self._heads.get(node.head, self._comparison)(node)
 
     def _logic(self, node: Node) -> Type:
         for operand in node.operands:

@@ -54,6 +54,14 @@ class Writer:
         self._scales = scales
         self._column = column
         self._dialect = dialect
+        self._heads: dict[str, Callable[[Node], Piece]] = {
+            "literal": lambda leaf: Piece(self._literal(leaf.value)),
+            "name": self._name,
+            "call": self._call,
+            "case": self._case,
+            "/": self._quotient,
+            "negate": self._negation,
+        }
 
     def write(self, node: Node) -> str:
         """Return the SQL of the whole expression, finite or NULL."""
@@ -74,18 +82,10 @@ class Writer:
         return f"(CASE WHEN abs({piece.sql}) <= {self._number(_LARGEST)} THEN {piece.sql} END)"
 
     def _write(self, node: Node) -> Piece:
-        heads: dict[str, Callable[[Node], Piece]] = {
-            "literal": lambda leaf: Piece(self._literal(leaf.value)),
-            "name": self._name,
-            "call": self._call,
-            "case": self._case,
-            "/": self._quotient,
-            "negate": self._negation,
-        }
         if node.head in _ARITHMETIC:
             parts = [self._piece(operand).sql for operand in node.operands]
             return Piece("(" + f" {node.head} ".join(parts) + ")", safe=False)
-        return heads.get(node.head, self._condition)(node)
+        return self._heads.get(node.head, self._condition)(node)
 
     def _quotient(self, node: Node) -> Piece:
         above, below = node.operands

@@ -45,6 +45,7 @@ _ALLOWED = (
     nodes.Not,
 )
 _COMPARISONS = ("eq", "ne")
+_READER = ImmutableSandboxedEnvironment()
 
 
 def read_template(text: str, names: Mapping[str, Symbol], at: Location) -> Template:
@@ -56,7 +57,7 @@ def read_template(text: str, names: Mapping[str, Symbol], at: Location) -> Templ
     if len(text) > MAX_LENGTH:
         raise RuleError(f"the text is longer than {MAX_LENGTH:,} characters", at=at)
     try:
-        tree = ImmutableSandboxedEnvironment().parse(text)
+        tree = _READER.parse(text)
     except TemplateSyntaxError as error:
         raise RuleError(f"the template is wrong: {error.message}", at=at) from error
     found: dict[str, None] = {}
@@ -78,28 +79,43 @@ def _check(node: nodes.Node, names: Mapping[str, Symbol], text: str, at: Locatio
     Raises:
         RuleError: names the construct and its place.
     """
-    place = _place(node, text, at)
+    found = _problem(node, names)
+    if found is not None:
+        problem, hint = found
+        raise RuleError(problem, at=_place(node, text, at), hint=hint)
+
+
+def _problem(node: nodes.Node, names: Mapping[str, Symbol]) -> tuple[str, str | None] | None:
+    """Return what is wrong with a node, and a hint."""
     if not isinstance(node, _ALLOWED):
         hint = "name facts, filter them, choose words with if; compute in a fact instead"
-        raise RuleError(f"a template cannot use {type(node).__name__}", at=place, hint=hint)
+        return f"a template cannot use {type(node).__name__}", hint
     if isinstance(node, nodes.Name) and node.name not in names:
-        raise RuleError(f"unknown name {node.name!r}", at=place, hint=_near(node.name, names))
-    if isinstance(node, nodes.Filter) and node.name not in FILTERS:
-        raise RuleError(f"unknown filter {node.name!r}", at=place, hint=_near(node.name, FILTERS))
+        return f"unknown name {node.name!r}", _near(node.name, names)
     if isinstance(node, nodes.Operand) and node.op not in _COMPARISONS:
-        raise RuleError("a template compares with == and != only", at=place)
-    if isinstance(node, nodes.Output):
-        _check_output(node, names, place)
-    if isinstance(node, nodes.Filter) and node.dyn_args is not None:
-        raise RuleError("a template names the arguments of a filter one by one", at=place)
+        return "a template compares with == and != only", None
+    if isinstance(node, nodes.Filter):
+        return _problem_of_filter(node)
+    return _problem_of_output(node, names) if isinstance(node, nodes.Output) else None
 
 
-def _check_output(node: nodes.Output, names: Mapping[str, Symbol], at: Location) -> None:
+def _problem_of_filter(node: nodes.Filter) -> tuple[str, str | None] | None:
+    if node.name not in FILTERS:
+        return f"unknown filter {node.name!r}", _near(node.name, FILTERS)
+    if node.dyn_args is not None:
+        return "a template names the arguments of a filter one by one", None
+    return None
+
+
+def _problem_of_output(
+    node: nodes.Output, names: Mapping[str, Symbol]
+) -> tuple[str, str | None] | None:
     shown = [part.name for part in node.nodes if isinstance(part, nodes.Name)]
     for name in shown:
         if name in names and names[name].kind is Kind.NUMBER:
             hint = f"write {{{{ {name} | number }}}} or another filter: {', '.join(FILTERS)}"
-            raise RuleError(f"the number {name!r} has no filter", at=at, hint=hint)
+            return f"the number {name!r} has no filter", hint
+    return None
 
 
 def _place(node: nodes.Node, text: str, at: Location) -> Location:

@@ -55,10 +55,10 @@ def shipped() -> Rule:
     return rule(DEFAULTS)
 
 
-def test_takes_a_threshold_in_the_unit_of_the_rule_or_in_another(shipped: Rule) -> None:
+def test_takes_a_threshold_in_the_unit_of_the_rule_or_in_another() -> None:
     configuration = thresholds(wasted=(0.3, None), sector=(0.064, "kB"), idle=(25, "%"))
     changed = rule(configuration).thresholds
-    assert {name: changed[name].value for name in shipped.thresholds} == {
+    assert {name: changed[name].value for name in configuration.thresholds[LOADS]} == {
         "wasted": 0.3,
         "sector": 64.0,
         "idle": 0.25,

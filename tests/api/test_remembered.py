@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.api.remembered import remembered
+from advisor.api.remembered import kept, remembered
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def kept(tmp_path: Path) -> list[Path]:
+def files(tmp_path: Path) -> list[Path]:
     return sorted((tmp_path / "cache" / "advisor").glob("*.pickle"))
 
 
@@ -43,17 +43,19 @@ def test_makes_it_anew_when_a_file_or_the_question_changes(source: Path) -> None
     assert remembered("x", [source], "", lambda: 3) == 3
 
 
-@pytest.mark.parametrize("damage", [b"", b"no pickle", b"\x80\x05cposix\nnothing_of_that_name\n."])
+@pytest.mark.parametrize(
+    "damage", [b"", b"no pickle", b"\x80\x05K\x01.", b"\x80\x05cposix\nnothing_of_that_name\n."]
+)
 def test_takes_no_notice_of_a_damaged_file(source: Path, tmp_path: Path, damage: bytes) -> None:
     remembered("x", [source], "", lambda: 1)
-    kept(tmp_path)[0].write_bytes(damage)
+    files(tmp_path)[0].write_bytes(damage)
     assert remembered("x", [source], "", lambda: 2) == 2
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owner here")
 def test_does_not_trust_what_others_may_have_written(source: Path, tmp_path: Path) -> None:
     remembered("x", [source], "", lambda: 1)
-    kept(tmp_path)[0].chmod(0o666)
+    files(tmp_path)[0].chmod(0o666)
     assert remembered("x", [source], "", lambda: 2) == 2
 
 
@@ -65,10 +67,31 @@ def test_works_where_nothing_can_be_kept(source: Path, monkeypatch: pytest.Monke
 def test_keeps_only_the_last_few(source: Path, tmp_path: Path) -> None:
     for number in range(9):
         remembered("x", [source], str(number), lambda: 1)
-    assert len(kept(tmp_path)) == 4
+    assert len(files(tmp_path)) == 4
+
+
+def test_adds_to_what_it_keeps(source: Path) -> None:
+    for number in range(3):
+        with kept("x", [source], "") as values:
+            assert len(values) == number
+            values[str(number)] = number
+    with kept("x", [source], "") as values:
+        assert values == {"0": 0, "1": 1, "2": 2}
+
+
+def test_keeps_nothing_of_what_failed(source: Path) -> None:
+    def fail() -> None:
+        with kept("x", [source], "") as values:
+            values["half"] = 1
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    with kept("x", [source], "") as values:
+        assert values == {}
 
 
 def test_can_be_switched_off(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ADVISOR_CACHE", "off")
     assert remembered("x", [source], "", lambda: 1) == 1
-    assert kept(tmp_path) == []
+    assert files(tmp_path) == []

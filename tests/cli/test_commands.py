@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,25 @@ def test_lists_every_command_without_importing_one() -> None:
     assert "ingest" in answer.stdout
     assert "doctor" in answer.stdout
     assert answer.stdout.strip().endswith("set()")
+
+
+def test_reports_by_what_is_remembered_without_a_parser(ingested: Path) -> None:
+    code = (
+        "import sys; sys.argv = ['advisor', '--db', sys.argv[1], 'report']\n"
+        "from advisor.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print({'sqlglot', 'sqlalchemy', 'numpy', 'jinja2', 'yaml'} & set(sys.modules))"
+    )
+    environment = {**os.environ, "XDG_CACHE_HOME": str(ingested.parent), "ADVISOR_CACHE": "on"}
+    command = [sys.executable, "-c", code, str(ingested)]
+    first, second = (
+        subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        for _ in range(2)
+    )
+    *report, imported = first.stdout.splitlines()
+    assert "sqlglot" in imported
+    assert second.stdout.splitlines() == [*report, "set()"]
 
 
 def test_asks_whether_another_command_was_meant(advisor: Run) -> None:

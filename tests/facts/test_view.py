@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.facts import database_of, kernels_of
+from advisor.facts import kernels_select
+from tests.support.facts import database_of, kernels_of, vocabulary_once
 
 
 def test_sums_leave_out_launches_that_did_not_run() -> None:
@@ -115,3 +116,20 @@ def test_every_view_can_be_read() -> None:
     with database_of([{"duration": 1.0}]) as connection:
         for view in ("runs", "launches", "kernels", "findings", "devices", "ceilings"):
             connection.execute(f"select * from {view}").fetchall()
+
+
+def test_some_columns_are_those_of_the_view() -> None:
+    quantities = vocabulary_once().quantities.quantities
+    numbers = [name for name, each in quantities.items() if not each.is_text]
+    first = {name: float(place) for place, name in enumerate(numbers, start=2)}
+    launches = [first, {name: 1 / value for name, value in first.items()}]
+    facts = list(vocabulary_once().facts)
+    facts.remove("launch_valid")
+    with database_of([{**each, "grid_size": 8.0, "sm_count": 4.0} for each in launches]) as given:
+        columns = ", ".join(facts)
+        (whole,) = given.execute(f"select {columns} from kernels").fetchall()
+        alone = [
+            given.execute(kernels_select(vocabulary_once(), [name])).fetchall() for name in facts
+        ]
+    assert [value for ((value,),) in alone] == list(whole)
+    assert sum(value is not None for value in whole) > len(facts) / 2

@@ -15,7 +15,9 @@ from advisor.rules import Settings, Subject
 from advisor.rules.estimators import load_estimators
 from advisor.rules.evaluate import run_program
 from advisor.rules.gains import Raw, Seconds, cut
+from advisor.rules.load import load_rules
 from advisor.rules.program import compile_program
+from advisor.rules.rule import Value
 from tests.support.sample_rule import RULE, Judge, Load
 
 TIMES = st.none() | st.floats(-1e3, 1e3)
@@ -250,3 +252,23 @@ def test_takes_the_busiest_resource_for_a_roof_where_that_is_incomplete(
     facts = {"duration": 1e-3, "dram_utilization": 0.8, "compute_utilization": 0.3}
     found = judge(load_rule(RULE), **facts, load_efficiency=0.5, l1_utilization=0.9)[0]
     assert (found.cap, found.cap_likely) == pytest.approx((2e-4, 1e-3 * (1 - 0.8 / 0.9)))
+
+
+def test_keeps_the_assumptions_of_rules_apart(vocabulary: Vocabulary, judge: Judge) -> None:
+    rules = [
+        rule for rule in load_rules(vocabulary) if rule.assumes and rule.subject is Subject.KERNEL
+    ]
+    # Each level of memory, and each pipe, takes 0.1 ms longer than the one before.
+    levels = {"dram": 9e-4, "l2": 8e-4, "l1": 7e-4, "shared": 6e-4}
+    facts: dict[str, Value] = {"duration": 1e-3, "t_sol": 9e-4, "t_sol_complete": True}
+    for level, seconds in levels.items():
+        facts |= {f"{level}_bytes": seconds * 1e12, f"peak_{level}_bandwidth": 1e12}
+        facts[f"t_{level}"] = seconds
+    facts |= {"dram_read_bytes": 6e8, "dram_write_bytes": 3e8, "l2_read_bytes": 4e8}
+    facts |= {"l2_write_bytes": 4e8, "load_efficiency": 0.5, "l1_hit_rate": 0.25}
+    together = {each.rule.id: (each.cap, each.cap_likely) for each in judge(*rules, **facts)}
+    alone = {
+        each.rule.id: (each.cap, each.cap_likely) for rule in rules for each in judge(rule, **facts)
+    }
+    assert together == alone
+    assert len(set(together.values())) > 2

@@ -1,9 +1,21 @@
 from __future__ import annotations
 
+from functools import cache
+from itertools import cycle
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jinja2 import StrictUndefined
+from jinja2 import Template as JinjaTemplate
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from advisor.errors import Location, RuleError
-from advisor.facts import Vocabulary
+from advisor.expression import Kind
+from advisor.facts import Vocabulary, load_vocabulary
+from advisor.rules import load_rules
+from advisor.rules.rule import Template
+from advisor.rules.sentences import FILTERS
 from advisor.rules.templates import read_template
 from advisor.wording import NO_BREAK
 
@@ -53,6 +65,7 @@ def test_leaves_hostile_text_for_the_report_to_escape(vocabulary: Vocabulary) ->
         ("{% if duration < 3 %}{% endif %}", "compares with == and !="),
         ("{{ duration }}", "'duration' has no filter"),
         ("{{ duration | secnds }}", "secnds"),
+        ("{{ duration | si(*limiter) }}", "one by one"),
         ("{{ duratoin | seconds }}", "unknown name 'duratoin'"),
         ("{{ duration", "the template is wrong"),
         ("x" * 2001, "longer than"),
@@ -74,3 +87,47 @@ def test_finds_the_line_of_a_wrong_name(vocabulary: Vocabulary) -> None:
     assert caught.value.at is not None
     assert (caught.value.at.line, caught.value.at.column) == (4, 4)
     assert caught.value.hint == "did you mean 'duration'?"
+
+
+@cache
+def shipped() -> tuple[tuple[Template, JinjaTemplate], ...]:
+    """Return every template of the shipped rules, and as Jinja itself would fill it in."""
+    environment = ImmutableSandboxedEnvironment(
+        undefined=StrictUndefined, finalize=lambda value: "unknown" if value is None else value
+    )
+    environment.filters = dict(FILTERS)
+    rules = load_rules(load_vocabulary())
+    templates = {each.text: each for rule in rules for each in rule.templates}
+    return tuple((each, environment.from_string(text)) for text, each in templates.items())
+
+
+@given(numbers=st.lists(st.none() | st.floats(0, 1e15), min_size=1, max_size=20))
+@settings(max_examples=20, deadline=None)
+def test_says_what_jinja_would_say(numbers: list[float | None], vocabulary: Vocabulary) -> None:
+    for template, jinja in shipped():
+        values = {
+            name: value if is_number(name, vocabulary) else f"text {value}"
+            for name, value in zip(template.names, cycle(numbers), strict=False)
+        }
+        assert template.fill(values) == jinja.render(values).strip()
+
+
+def is_number(name: str, vocabulary: Vocabulary) -> bool:
+    """Tell whether a fact is a number; so is a threshold."""
+    return name not in vocabulary.symbols or vocabulary.symbols[name].kind is Kind.NUMBER
+
+
+@pytest.mark.parametrize(
+    ("text", "waves", "said"),
+    [
+        ("{% if waves == 1 %}one{% elif waves %}some{% else %}none{% endif %}", 1.0, "one"),
+        ("{% if waves == 1 %}one{% elif waves %}some{% else %}none{% endif %}", 2.0, "some"),
+        ("{% if waves == 1 %}one{% elif waves %}some{% else %}none{% endif %}", None, "none"),
+        ("{{ 'none' if not waves else waves | number }}", 0.0, "none"),
+        ("{{ 'none' if not waves else waves | number }}", 3.0, "3"),
+        ("a{{ 'b' if waves != 3 }}", 3.0, "a"),
+        ("{{ waves | si('s') }}", 0.5, "500 ms"),
+    ],
+)
+def test_chooses_words(text: str, waves: float | None, said: str, vocabulary: Vocabulary) -> None:
+    assert filled(text, vocabulary, waves=waves) == said
