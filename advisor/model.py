@@ -38,8 +38,7 @@ class ReferenceFinding:
 class Keyed:
     """A counter with one value per key; keys ascend in file order.
 
-    Keys are opcodes ("FFMA"), block sizes ("128"), or instruction addresses ("0x7f…10"). Only
-    non-zero values are kept.
+    Keys are opcodes ("FFMA") or sizes ("128"). Only non-zero values are kept.
     """
 
     keys: tuple[str, ...]
@@ -48,7 +47,10 @@ class Keyed:
 
 @dataclass(frozen=True, kw_only=True)
 class Launch:
-    """One execution of a kernel, as its profile tells it. ``None`` means: the profile is silent."""
+    """One execution of a kernel, as its profile tells it. ``None`` means: the profile is silent.
+
+    ``instructions`` are counters by address of the instruction, where they are not zero.
+    """
 
     index: int
     kernel_name: str
@@ -66,7 +68,7 @@ class Launch:
     counters: Mapping[str, float] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
     keyed: Mapping[str, Keyed] = field(default_factory=dict)
-    instructions: Mapping[str, Keyed] = field(default_factory=dict)
+    instructions: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
     reference_findings: tuple[ReferenceFinding, ...] = ()
     invalid_counters: int = 0

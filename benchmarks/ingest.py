@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SIZE = 250e6
-IMPORTS = "import advisor.cli.ingest, advisor.ingest, duckdb, numpy, sqlglot"
+IMPORTS = "import advisor.cli.ingest, advisor.ingest.store, duckdb, numpy, sqlglot"
 READ = """
 import sys, pathlib
 from advisor.facts.mapping import load_mapping
@@ -42,9 +42,11 @@ def run(folder: Path) -> list[Line]:
     large = folder / "large.ncu-rep"
     launches = repeat(small, large, SIZE)
     bare = cost_of((sys.executable, "-c", IMPORTS), folder)
-    cost = cost_of((*ADVISOR, "--db", folder / "large.duckdb", "ingest", large), folder)
+    database = folder / "large.duckdb"
+    cost_of((*ADVISOR, "--db", database, "ingest", small), folder)
+    cost = cost_of((*ADVISOR, "--db", database, "ingest", large), folder)
     reading = cost_of((sys.executable, "-c", READ, large), folder)
-    again = cost_of((*ADVISOR, "--db", folder / "large.duckdb", "ingest", large), folder)
+    again = cost_of((*ADVISOR, "--db", database, "ingest", large), folder)
     size = large.stat().st_size
     what = f"{size / 1e6:.0f} MB, {launches} launches"
     lines = [

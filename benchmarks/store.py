@@ -18,10 +18,9 @@ from advisor import __version__
 from advisor.api.knowledge import load_knowledge
 from advisor.database import ids, write
 from advisor.database.connect import open_for_reading, open_for_writing
+from advisor.database.launches import insert_launches
 from advisor.database.rows import KernelRow, PlacedLaunch, RunRow, SeriesRow
-from advisor.database.staging import load_staged, staging
 from advisor.facts.mapping import Mapping
-from advisor.facts.staging import shape_columns
 from advisor.model import Launch
 from benchmarks.measure import Line
 
@@ -101,14 +100,9 @@ def _store(
         )
         for launch in launches
     ]
-    told = ", ".join(name for name in shape_columns() if name != "launch_index")
-    columns = f"* EXCLUDE ({told}) RENAME (launch_index AS row)"
-    with staging() as staged:
-        staged.add(placed, mapping.stage(launches))
-        with staged.attached(connection) as values, write.transaction(connection):
-            quantities = f"SELECT {columns} FROM ({mapping.sql(values)})"
-            load_staged(connection, quantities=quantities)
-            _describe(connection, kernels, series, run_id, number)
+    with write.transaction(connection):
+        insert_launches(connection, placed, values=mapping.stage(launches), quantities=mapping.sql)
+        _describe(connection, kernels, series, run_id, number)
 
 
 def _describe(

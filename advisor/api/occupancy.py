@@ -52,7 +52,7 @@ _NEEDED = (
 )  # fmt: skip
 _CURVES = """
     SELECT variant_id, counter, keys, values
-    FROM main.launch_keyed JOIN main.key_set USING (key_set)
+    FROM main.launch_keyed JOIN main.keyed_set USING (keyed_set) JOIN main.key_set USING (key_set)
       JOIN main.launch USING (run_id, launch_index)
     WHERE run_id = ? AND list_contains(?, counter)
     QUALIFY row_number() OVER (PARTITION BY variant_id, counter ORDER BY launch_index) = 1

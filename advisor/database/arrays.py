@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import duckdb
@@ -13,51 +14,78 @@ from advisor.database.records import quoted
 
 Array = NDArray[Any]
 
+_USED = "used"
 
-def register_arrays(
-    connection: duckdb.DuckDBPyConnection, name: str, columns: Mapping[str, Array]
-) -> None:
-    """Make ``columns``, arrays of one length, a temporary view ``name``.
 
-    What is masked or not finite is NULL. DuckDB does not look at masks, so masked numbers travel
-    as NaN, and the view turns into NULL what is not finite. Texts are arrays of objects, with
-    ``None`` for NULL. The arrays are held until the name is used again or the connection closes.
+class ArrayTable:
+    """A temporary view over arrays, which can be filled again and again.
+
+    A transaction holds every array that it was handed until it ends, so one that stores batch after
+    batch hands over the same ones.
     """
-    arrays = f"{name}_arrays"
-    connection.register(arrays, {column: _plain(array) for column, array in columns.items()})
-    selected = ", ".join(_selected(column, array) for column, array in columns.items())
-    view = ("CREATE OR REPLACE TEMP VIEW", quoted(name), "AS SELECT", selected, "FROM")
-    connection.execute(" ".join((*view, quoted(arrays))))
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, name: str) -> None:
+        self._connection = connection
+        self._name = name
+        self._arrays: dict[str, Array] = {_USED: np.zeros(0, dtype=np.bool_)}
+
+    def fill(self, columns: Mapping[str, Array]) -> bool:
+        """Hold ``columns``, arrays of one length, in place of what was there.
+
+        The columns are the same each time. A number that is not finite is NULL. Texts are arrays of
+        objects, with ``None`` for NULL. Return whether there was no room: statements that were
+        prepared before read the former arrays then.
+        """
+        count = len(next(iter(columns.values())))
+        renewed = count > len(self._arrays[_USED]) or len(columns) >= len(self._arrays)
+        if renewed:
+            self._make_room(count, columns)
+        for name, array in columns.items():
+            self._arrays[name][:count] = _finite(array)
+        self._arrays[_USED][:count] = True
+        self._arrays[_USED][count:] = False
+        return renewed
+
+    def _make_room(self, count: int, columns: Mapping[str, Array]) -> None:
+        room = max(count, 2 * len(self._arrays[_USED]))
+        self._arrays = {name: np.empty(room, array.dtype) for name, array in columns.items()}
+        self._arrays[_USED] = np.zeros(room, dtype=np.bool_)
+        held = f"{self._name}_arrays"
+        self._connection.register(held, self._arrays)
+        view = ("CREATE OR REPLACE TEMP VIEW", quoted(self._name), "AS SELECT * EXCLUDE", _USED)
+        self._connection.execute(" ".join((*view, "FROM", quoted(held), "WHERE", _USED)))
 
 
-def register_lists(
-    connection: duckdb.DuckDBPyConnection,
-    name: str,
-    rows: Iterable[tuple[Sequence[Any], Sequence[float | str]]],
-    *,
-    ordered: bool = True,
-) -> None:
-    """Make a temporary view ``name`` with columns ``row``, ``keys`` and ``items``.
+class ListTable:
+    """A temporary view of lists: ``row``, a place from 0, and a list in every other column.
 
-    Each of ``rows`` has as many keys as items; ``row`` is its place, from 0. An empty one is left
-    out. Unless ``ordered``, keys come in any order, each with its item. The lists travel end to end
-    in three arrays and are put together in the database: handing over one Python list per row takes
-    200 times as long.
+    They travel end to end in one array per column and are put together in the database: handing
+    over one Python list per row takes 200 times as long.
     """
-    lengths: list[int] = []
-    keys: list[Any] = []
-    items: list[Any] = []
-    for row_keys, row_items in rows:
-        lengths.append(len(row_keys))
-        keys.extend(row_keys)
-        items.extend(row_items)
-    arrays = f"{name}_items"
-    flat = {"row": np.repeat(np.arange(len(lengths)), lengths), "place": np.arange(len(keys))}
-    register_arrays(connection, arrays, {**flat, "key": _array(keys), "item": _array(items)})
-    view = ("CREATE OR REPLACE TEMP VIEW", quoted(name), "AS SELECT row,")
-    order = " ORDER BY place" if ordered else ""
-    lists = f"list(key{order}) AS keys, list(item{order}) AS items FROM"
-    connection.execute(" ".join((*view, lists, quoted(arrays), "GROUP BY row")))
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, name: str, *columns: str) -> None:
+        self._connection = connection
+        self._name = name
+        self._columns = columns
+        self._items = ArrayTable(connection, f"{name}_items")
+
+    def fill(self, *lists: Sequence[Sequence[Any]]) -> bool:
+        """Hold ``lists``, for each column one per row; those of a row are of one length.
+
+        Rows of empty lists are left out. Returns what ``ArrayTable.fill`` does.
+        """
+        rows = np.repeat(np.arange(len(lists[0])), [len(each) for each in lists[0]])
+        items = dict(zip(self._columns, map(_flat, lists), strict=True))
+        renewed = self._items.fill({"row": rows, "place": np.arange(len(rows)), **items})
+        if renewed:
+            self._make_view()
+        return renewed
+
+    def _make_view(self) -> None:
+        made = (f"list({quoted(each)} ORDER BY place) AS {quoted(each)}" for each in self._columns)
+        view = ("CREATE OR REPLACE TEMP VIEW", quoted(self._name), "AS SELECT row,")
+        source = ("FROM", quoted(f"{self._name}_items"), "GROUP BY row")
+        self._connection.execute(" ".join((*view, ", ".join(made), *source)))
 
 
 def objects(values: Sequence[object]) -> NDArray[np.object_]:
@@ -72,23 +100,15 @@ def numbers(values: Sequence[float | None]) -> NDArray[np.float64]:
     return np.array(values, dtype=np.float64)
 
 
-def _array(values: list[Any]) -> Array:
-    is_text = bool(values) and isinstance(values[0], str)
-    return objects(values) if is_text else np.array(values)
+def _flat(rows: Sequence[Sequence[Any]]) -> Array:
+    """Return the items of all rows: texts, integers or doubles."""
+    items = list(chain.from_iterable(rows))
+    kind = type(items[0]) if items else float
+    return objects(items) if kind is str else np.array(items, dtype=kind)
 
 
-def _plain(array: Array) -> Array:
-    if not isinstance(array, np.ma.MaskedArray):
+def _finite(array: Array) -> Array:
+    """Return the array with NaN, which DuckDB takes for NULL, in place of infinities."""
+    if array.dtype.kind != "f" or np.isfinite(array).all():
         return array
-    is_object = array.dtype.kind == "O"
-    plain: Array = np.array(array.data, dtype=object if is_object else np.float64)
-    plain[np.ma.getmaskarray(array)] = None if is_object else np.nan
-    return plain
-
-
-def _selected(column: str, array: Array) -> str:
-    name = quoted(column)
-    masked_number = isinstance(array, np.ma.MaskedArray) and array.dtype.kind != "O"
-    if array.dtype.kind == "f" or masked_number:
-        return f"CASE WHEN isfinite({name}) THEN {name} END AS {name}"
-    return name
+    return np.where(np.isfinite(array), array, np.nan)

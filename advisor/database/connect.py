@@ -13,7 +13,7 @@ import re
 import secrets
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import duckdb
@@ -21,6 +21,8 @@ import duckdb
 from advisor.database import schema
 from advisor.database.turns import turn
 from advisor.errors import DatabaseError, Location
+
+Connect = Callable[[], duckdb.DuckDBPyConnection]
 
 DEFAULT_WAIT = 30.0
 """Seconds to wait for a lock that another process holds."""
@@ -43,6 +45,16 @@ ALONE: dict[str, bool | int] = {
 }
 """Settings of every connection: nothing is fetched, and SQL sees no Python variable."""
 
+_LARGE: dict[str, int | str] = {
+    "write_buffer_row_group_count": 1,  # a full row group goes to the disk before the commit
+    "wal_autocheckpoint": "1KB",  # and what is left goes there at once, not through a log
+    "allocator_flush_threshold": "1MB",
+    "allocator_bulk_deallocation_flush_threshold": "1MB",
+}
+"""Settings of writers: what a transaction holds in memory hardly grows with what it writes."""
+
+_ROW_GROUP = 2048  # rows, the least: a transaction holds them in memory for every column of a table
+_BLOCK = 32_768  # bytes that it holds of each column at least
 _SANDBOX: dict[str, bool | int] = {**ALONE, "enable_external_access": False}
 
 
@@ -61,7 +73,7 @@ def open_for_writing(
     path = Path(path)
     if not path.exists():
         create(path)
-    with opened(path, wait=wait, read_only=False) as connection:
+    with opened(path, wait=wait, read_only=False, large=True) as connection:
         schema.require_head(connection, path)
         yield connection
 
@@ -102,9 +114,16 @@ def open_for_query(
 
 @contextlib.contextmanager
 def opened(
-    path: Path, *, wait: float, read_only: bool, settings: dict[str, bool | int] | None = None
+    path: Path,
+    *,
+    wait: float,
+    read_only: bool,
+    settings: dict[str, bool | int] | None = None,
+    large: bool = False,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a connection to an existing file of any schema.
+
+    One for ``large`` transactions has no cursors: they would not see the file.
 
     Raises:
         DatabaseError: missing, locked for longer than ``wait`` seconds, no database, or a failure
@@ -114,7 +133,13 @@ def opened(
         problem = "is not a file" if path.exists() else "there is no such database"
         hint = "advisor ingest PROFILE makes one; --db names another"
         raise DatabaseError(problem, at=Location(name=str(path)), hint=hint)
-    connection = _connect(path, wait, read_only=read_only, settings=settings or ALONE)
+
+    def connect() -> duckdb.DuckDBPyConnection:
+        if large:
+            return _for_large(path)
+        return duckdb.connect(str(path), read_only=read_only, config=dict(settings or ALONE))
+
+    connection = _connect(path, wait, connect)
     try:
         connection.execute("SET TimeZone = 'UTC'")
         yield connection
@@ -137,7 +162,8 @@ def create(path: Path) -> None:
     try:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
             made = Path(folder) / "new.duckdb"
-            with duckdb.connect(str(made), config=dict(ALONE)) as connection:
+            settings = {**ALONE, "default_block_size": _BLOCK}
+            with duckdb.connect(str(made), config=dict(settings)) as connection:
                 schema.migrate(connection, path)
                 connection.execute("CHECKPOINT")  # closing would do it, and hide that it failed
             put(made, path)
@@ -166,32 +192,45 @@ def put(made: Path, path: Path) -> None:
             made.rename(path)
 
 
-def _connect(
-    path: Path, wait: float, *, read_only: bool, settings: dict[str, bool | int]
-) -> duckdb.DuckDBPyConnection:
+def _connect(path: Path, wait: float, connect: Connect) -> duckdb.DuckDBPyConnection:
     deadline = time.monotonic() + wait
-    tried = _tried(path, read_only=read_only, settings=settings)
+    tried = _tried(path, connect)
     if isinstance(tried, duckdb.Error):
         with turn(path, wait):
-            tried = _tried(path, read_only=read_only, settings=settings)
+            tried = _tried(path, connect)
             while isinstance(tried, duckdb.Error) and time.monotonic() < deadline:
                 time.sleep(secrets.SystemRandom().uniform(*_PAUSES))
-                tried = _tried(path, read_only=read_only, settings=settings)
+                tried = _tried(path, connect)
     if isinstance(tried, duckdb.Error):
         raise _locked(path, wait, tried) from tried
     return tried
 
 
-def _tried(
-    path: Path, *, read_only: bool, settings: dict[str, bool | int]
-) -> duckdb.DuckDBPyConnection | duckdb.Error:
+def _tried(path: Path, connect: Connect) -> duckdb.DuckDBPyConnection | duckdb.Error:
     """Return a connection, or the error that says that another process has the lock."""
     try:
-        return duckdb.connect(str(path), read_only=read_only, config=dict(settings))
+        return connect()
     except duckdb.Error as error:
         if _LOCKED not in str(error):
             raise _unusable(path, error) from error
         return error
+
+
+def _for_large(path: Path) -> duckdb.DuckDBPyConnection:
+    """Return a connection that may write; only ATTACH takes a size of row groups.
+
+    Threads of this process that write to one file share a database in memory, which holds it.
+    """
+    connection = duckdb.connect(f":memory:{path.resolve()}", config={**ALONE, **_LARGE})
+    try:
+        file = str(path).replace("'", "''")
+        options = f"(ROW_GROUP_SIZE {_ROW_GROUP})"
+        connection.execute(f"ATTACH IF NOT EXISTS '{file}' AS advisor {options}")
+        connection.execute("USE advisor")
+    except duckdb.Error:
+        connection.close()
+        raise
+    return connection
 
 
 def _locked(path: Path, wait: float, error: duckdb.Error) -> DatabaseError:
@@ -219,7 +258,7 @@ def _command_line(pid: int) -> str | None:
 def _unusable(path: Path, error: duckdb.Error) -> DatabaseError:
     text = _first_line(error)
     hint = "choose another file with --db, or restore a backup"
-    if "different configuration" in text:
+    if "different configuration" in text or "already attached" in text:
         hint = "this process has the file open already, in another way"
     elif "Permission denied" in text or "read-only" in text.lower():
         hint = "the file or its folder cannot be written; --db names another"

@@ -1,4 +1,4 @@
-"""Write many launches at once: as arrays, by a few statements.
+"""Write launches by the hundred: as arrays, by a few statements.
 
 Row by row, a launch of 150 columns takes milliseconds; this way it takes microseconds.
 """
@@ -6,69 +6,102 @@ Row by row, a launch of 150 columns takes milliseconds; this way it takes micros
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import duckdb
+import numpy as np
 
-from advisor.database import ids
-from advisor.database.arrays import Array, numbers, objects, register_arrays, register_lists
-from advisor.database.records import insert_records
+from advisor.database.arrays import Array, ArrayTable, ListTable, numbers, objects
+from advisor.database.details import Details
 from advisor.database.rows import PlacedLaunch
-from advisor.errors import InputError, Location
-from advisor.model import Dim3, Keyed, ReferenceFinding
+from advisor.database.sets import Sets
+from advisor.model import Dim3
 
-LISTS = {
-    "key_set": "key_set VARCHAR PRIMARY KEY, keys VARCHAR[]",
-    "text_set": "text_set VARCHAR PRIMARY KEY, texts MAP(VARCHAR, VARCHAR)",
-    "launch_keyed": "run_id VARCHAR, launch_index BIGINT, counter VARCHAR, key_set VARCHAR,"
-    ' "values" DOUBLE[]',
-    "launch_instruction": "run_id VARCHAR, launch_index BIGINT, counter VARCHAR,"
-    ' addresses BIGINT[], "values" DOUBLE[]',
-    "reference_finding": "run_id VARCHAR, launch_index BIGINT, rule VARCHAR, title VARCHAR,"
-    " section VARCHAR, severity VARCHAR, text VARCHAR, estimate DOUBLE, scope VARCHAR,"
-    " focus MAP(VARCHAR, DOUBLE)",
-}
-"""Tables of what hangs on launches, and the columns that staging gives them."""
-
-_BASE = """
-    SELECT staged_base.* EXCLUDE (nvtx_text),
+_VALUES = "incoming_values"
+_LAUNCHES = """
+    PREPARE store_launches AS INSERT INTO launch BY NAME
+    SELECT * EXCLUDE (row, nvtx_text, items),
         string_split(nvtx_text, chr(31)) AS nvtx,
-        coalesce(staged_counters.items, []) AS counter_values
-    FROM staged_base
-    LEFT JOIN staged_counters ON staged_counters.row + $first = staged_base.row
+        coalesce(items, []) AS counter_values
+    FROM incoming LEFT JOIN incoming_counters USING (row)
 """
 
 
-def stage_launches(
-    connection: duckdb.DuckDBPyConnection, launches: Sequence[PlacedLaunch], *, first: int
-) -> None:
-    """Add launches to ``staged_launch``, a table that the first of them make.
+class LaunchWriter:
+    """Stores launches batch by batch, inside of the caller's transaction.
 
-    ``first`` is the place of the first one among all that are staged.
+    ``quantities`` turns the name of a view of a batch's values into a SELECT of ``row`` (the place
+    of a launch in the batch, from 0), quantities and perhaps ``flags``. That statement is planned
+    once: it takes longer than to run it over a batch.
     """
-    register_arrays(connection, "staged_base", _base(launches, first))
-    read = [placed.launch for placed in launches]
-    _insert_key_sets(connection, (tuple(x.counters) for x in read))
-    _insert_text_sets(connection, (x.texts for x in read))
-    counters = (_numbered(tuple(x.counters.values())) for x in read)
-    register_lists(connection, "staged_counters", counters)
-    verb = "INSERT INTO staged_launch BY NAME" if first else "CREATE TABLE staged_launch AS"
-    connection.execute(" ".join((verb, _BASE)), {"first": first})
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        quantities: Callable[[str], str] | None = None,
+    ) -> None:
+        self._connection = connection
+        self._quantities = quantities
+        self._prepared = False
+        self._sets = Sets(connection)
+        self._details = Details(connection, self._sets)
+        self._launches = ArrayTable(connection, "incoming")
+        self._counters = ListTable(connection, "incoming_counters", "items")
+        self._values = ArrayTable(connection, _VALUES)
+
+    def write(
+        self, launches: Sequence[PlacedLaunch], values: Mapping[str, Array] | None = None
+    ) -> None:
+        """Store a batch; ``values`` has an array in its order per column that quantities need."""
+        if not launches:
+            return
+        rows = {"row": np.arange(len(launches))}
+        counters = [tuple(placed.launch.counters.values()) for placed in launches]
+        renewed = [
+            self._launches.fill({**rows, **_columns(launches, self._sets)}),
+            self._counters.fill(counters),
+            values is not None and self._values.fill({**rows, **values}),
+        ]
+        self._details.add(launches)
+        self._sets.store()
+        if any(renewed):
+            self._prepare()
+        self._connection.execute("EXECUTE store_launches")
+
+    def finish(self) -> None:
+        """Store what is known once all launches were seen."""
+        self._details.finish()
+        if self._prepared:
+            self._connection.execute("DEALLOCATE store_launches")
+            self._prepared = False
+
+    def _prepare(self) -> None:
+        statement = _LAUNCHES
+        if self._quantities is not None:
+            statement += " ".join(("LEFT JOIN (", self._quantities(_VALUES), ") USING (row)"))
+        self._connection.execute(statement)
+        self._prepared = True
 
 
-def insert_details(connection: duckdb.DuckDBPyConnection, launches: Sequence[PlacedLaunch]) -> None:
-    """Store histograms, curves, values per instruction and the vendor's findings of launches."""
-    _insert_keyed(connection, [(p, *item) for p in launches for item in p.launch.keyed.items()])
-    instructions = [(p, *item) for p in launches for item in p.launch.instructions.items()]
-    _insert_instructions(connection, instructions)
-    findings = [(p, finding) for p in launches for finding in p.launch.reference_findings]
-    _insert_reference_findings(connection, findings)
+def insert_launches(
+    connection: duckdb.DuckDBPyConnection,
+    launches: Sequence[PlacedLaunch],
+    *,
+    values: Mapping[str, Array] | None = None,
+    quantities: Callable[[str], str] | None = None,
+) -> None:
+    """Store launches that are at hand, with everything that profiles say about each of them.
+
+    ``values`` and ``quantities`` are as for ``LaunchWriter``.
+    """
+    writer = LaunchWriter(connection, quantities)
+    writer.write(launches, values)
+    writer.finish()
 
 
-def _base(launches: Sequence[PlacedLaunch], first: int) -> dict[str, Array]:
+def _columns(launches: Sequence[PlacedLaunch], sets: Sets) -> dict[str, Array]:
     read = [placed.launch for placed in launches]
     columns: dict[str, Array] = {
-        "row": numbers(range(first, first + len(launches))),
         "launch_index": numbers([x.index for x in read]),
         "device_ordinal": numbers([x.device for x in read]),
         "process": numbers([x.process for x in read]),
@@ -76,8 +109,8 @@ def _base(launches: Sequence[PlacedLaunch], first: int) -> dict[str, Array]:
         "stream": numbers([x.stream for x in read]),
         "nvtx_text": objects([_joined(x.nvtx) for x in read]),
         "started_at": numbers([x.started_at for x in read]),
-        "counter_keys": objects([_set_id(tuple(x.counters)) for x in read]),
-        "text_set": objects([_text_id(x.texts) for x in read]),
+        "counter_keys": objects([sets.keys(tuple(x.counters)) for x in read]),
+        "text_set": objects([sets.texts(x.texts) for x in read]),
         "clock_locked": numbers([x.clock_locked for x in read]),
         "invalid_counters": numbers([x.invalid_counters for x in read]),
         **_dimensions("grid", [x.grid for x in read]),
@@ -105,108 +138,3 @@ def _dimensions(name: str, shapes: Sequence[Dim3 | None]) -> dict[str, Array]:
 
 def _joined(texts: tuple[str, ...]) -> str | None:
     return "\x1f".join(texts) if texts else None
-
-
-def _numbered(values: Sequence[float]) -> tuple[range, Sequence[float]]:
-    """Return values with their places, as ``register_lists`` takes them."""
-    return range(len(values)), values
-
-
-def _set_id(keys: tuple[str, ...]) -> str | None:
-    return ids.key_id("key set", *keys) if keys else None
-
-
-def _text_id(texts: Mapping[str, str]) -> str | None:
-    pairs = (part for pair in texts.items() for part in pair)
-    return ids.key_id("text set", *pairs) if texts else None
-
-
-def _insert_key_sets(
-    connection: duckdb.DuckDBPyConnection, sets: Iterable[tuple[str, ...]]
-) -> None:
-    """Store each list of keys once: launches of one profile mostly have the same counters."""
-    unique = {_set_id(keys): keys for keys in sets if keys}
-    records = [{"key_set": name, "keys": keys} for name, keys in unique.items()]
-    insert_records(connection, "key_set", records, known="keep")
-
-
-def _insert_text_sets(
-    connection: duckdb.DuckDBPyConnection, sets: Iterable[Mapping[str, str]]
-) -> None:
-    unique = {_text_id(texts): texts for texts in sets if texts}
-    records = [{"text_set": name, "texts": texts} for name, texts in unique.items()]
-    insert_records(connection, "text_set", records, known="keep")
-
-
-def _insert_keyed(
-    connection: duckdb.DuckDBPyConnection, rows: Sequence[tuple[PlacedLaunch, str, Keyed]]
-) -> None:
-    if not rows:
-        return
-    _insert_key_sets(connection, (keyed.keys for _, _, keyed in rows))
-    lists = (_numbered(keyed.values) for _, _, keyed in rows)
-    register_lists(connection, "staged_lists", lists)
-    more = {"key_set": objects([_set_id(keyed.keys) for _, _, keyed in rows])}
-    register_arrays(connection, "staged_rows", {**_places(rows), **more})
-    connection.execute(
-        "INSERT INTO launch_keyed BY NAME SELECT run_id, launch_index, counter, key_set,"
-        ' coalesce(items, []) AS "values" FROM staged_rows LEFT JOIN staged_lists USING (row)'
-    )
-
-
-def _insert_instructions(
-    connection: duckdb.DuckDBPyConnection, rows: Sequence[tuple[PlacedLaunch, str, Keyed]]
-) -> None:
-    if not rows:
-        return
-    lists = (([_address(key) for key in each.keys], each.values) for _, _, each in rows)
-    register_lists(connection, "staged_lists", lists)
-    register_arrays(connection, "staged_rows", _places(rows))
-    connection.execute(
-        "INSERT INTO launch_instruction BY NAME SELECT run_id, launch_index, counter,"
-        ' coalesce(keys::BIGINT[], []) AS addresses, coalesce(items, []) AS "values"'
-        " FROM staged_rows LEFT JOIN staged_lists USING (row)"
-    )
-
-
-def _places(rows: Sequence[tuple[PlacedLaunch, str, Keyed]]) -> dict[str, Array]:
-    counters = {"counter": objects([name for _, name, _ in rows])}
-    return {**_owners([placed for placed, _, _ in rows]), **counters}
-
-
-def _owners(launches: Sequence[PlacedLaunch]) -> dict[str, Array]:
-    return {
-        "row": numbers(range(len(launches))),
-        "run_id": objects([placed.run_id for placed in launches]),
-        "launch_index": numbers([placed.launch.index for placed in launches]),
-    }
-
-
-def _address(key: str) -> int:
-    try:
-        return int(key, 16)
-    except ValueError as error:
-        problem = f"expected an instruction's address in hexadecimal, found {key!r}"
-        raise InputError(problem, at=Location(name="launch_instruction")) from error
-
-
-def _insert_reference_findings(
-    connection: duckdb.DuckDBPyConnection,
-    findings: Sequence[tuple[PlacedLaunch, ReferenceFinding]],
-) -> None:
-    if not findings:
-        return
-    columns: dict[str, Array] = {
-        **_owners([placed for placed, _ in findings]),
-        "estimate": numbers([finding.estimate for _, finding in findings]),
-    }
-    for name in ("rule", "title", "section", "severity", "text", "scope"):
-        columns[name] = objects([getattr(finding, name) for _, finding in findings])
-    register_arrays(connection, "staged_findings", columns)
-    focus = [dict(finding.focus) for _, finding in findings]
-    register_lists(connection, "staged_focus", ((tuple(f), tuple(f.values())) for f in focus))
-    connection.execute(
-        "INSERT INTO reference_finding BY NAME"
-        " SELECT staged_findings.* EXCLUDE (row), map(keys, items) AS focus"
-        " FROM staged_findings LEFT JOIN staged_focus USING (row) ORDER BY row"
-    )

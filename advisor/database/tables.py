@@ -251,19 +251,34 @@ def _details(schema: MetaData) -> None:
         Column("texts", Map(String, String), nullable=False, comment="texts by counter"),
         PrimaryKeyConstraint("text_set"),
     )
-    for name, key, kind, comment in (
-        ("launch_keyed", "key_set", String, "key_set of the opcodes, block sizes … it counts"),
-        ("launch_instruction", "addresses", ARRAY(BigInteger), "address of each instruction"),
-    ):
-        Table(
-            name,
-            schema,
-            _key("run_id", "run"),
-            _position("launch"),
-            _key("counter", "the profiler's name"),
-            Column(key, kind, nullable=False, comment=comment),
-            Column("values", ARRAY(Double), nullable=False, comment="the profiler's units"),
-        )
+    values = "the profiler's units"
+    Table(
+        "keyed_set",
+        schema,
+        _key("keyed_set", "12 hex digits of BLAKE2b over keys and values"),
+        _key("key_set", "key_set of the opcodes, block sizes … that have a value"),
+        Column("values", ARRAY(Double), nullable=False, comment=values),
+        PrimaryKeyConstraint("keyed_set"),
+    )
+    Table(
+        "launch_keyed",
+        schema,
+        _key("run_id", "run"),
+        _position("launch"),
+        _key("counter", "the vendor's counter"),
+        _key("keyed_set", "its values by key"),
+    )
+    Table(
+        "variant_instruction",
+        schema,
+        _key("run_id", "run"),
+        _key("variant_id", "variant; each row adds up some of its launches"),
+        _key("counter", "the vendor's counter"),
+        Column(
+            "addresses", ARRAY(BigInteger), nullable=False, comment="address of each instruction"
+        ),
+        Column("values", ARRAY(Double), nullable=False, comment=values),
+    )
     Table(
         "reference_finding",
         schema,

@@ -8,26 +8,23 @@ vocabulary says so.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.database.arrays import register_arrays
 from advisor.errors import Location, RuleError
 from advisor.expression import Kind, Symbol
 from advisor.facts.counters import CounterFiles, Entry, read_counter_files
 from advisor.facts.formulas import Formula, compile_formula
 from advisor.facts.layers import Column, dependency_order, identifier, layered, select, text
-from advisor.facts.staging import Array, Breakdown, OpcodeColumn, stage
+from advisor.facts.staging import Array, Breakdown, OpcodeColumn, shape_columns, stage
 from advisor.quantities import Quantities, Quantity, load_quantities
 from advisor.resources import data_dir
 from advisor.units import DIMENSIONLESS, parse_unit
 
 if TYPE_CHECKING:
-    import duckdb
-
     from advisor.model import Launch
 
 _QUOTED = re.compile(r'"([^"]+)"')
@@ -91,13 +88,15 @@ class Mapping:
         return stage(launches, self.counters, self.opcodes, self.breakdowns)
 
     def sql(self, staging: str) -> str:
-        """Return the SELECT over the table ``staging``: the launch's shape, quantities and sources.
+        """Return a SELECT over ``staging``, which has a ``row`` beside the columns of ``stage``.
 
-        One row per launch; numbers are DOUBLE in SI, sources VARCHAR.
+        It gives ``row``, quantities (numbers are DOUBLE in SI), their sources, and ``flags``.
         """
         columns = [column for derived in self.derived for column in derived.columns()]
-        inner = layered(identifier(staging), columns)
-        return select(", ".join(self._outputs()), f"({inner})")
+        shape = ", ".join(map(identifier, shape_columns()))
+        outputs = ", ".join(("row", shape, *self._outputs()))
+        inner = select(outputs, f"({layered(identifier(staging), columns)})")
+        return select(f"* exclude ({shape}), {self.flags_sql()} as flags", f"({inner})")
 
     def flags_sql(self) -> str:
         """Return the expression, over columns of ``launch``, that lists what is odd about it."""
@@ -107,7 +106,6 @@ class Mapping:
         return f"list_filter([{cases}], lambda flag: flag is not null)"
 
     def _outputs(self) -> Iterator[str]:
-        yield from map(identifier, self.quantities.launch)
         known = {derived.name for derived in self.derived} | {b.name for b in self.breakdowns}
         for quantity in self.quantities.quantities.values():
             kind = "varchar" if quantity.is_text else "double"
@@ -127,24 +125,6 @@ def load_mapping(profiler: str, directory: Path | None = None) -> Mapping:
     files = read_counter_files(directory or data_dir("rules") / "counters", profiler)
     quantities = load_quantities()
     return _Compiler(files, quantities).mapping()
-
-
-def quantity_rows(
-    connection: duckdb.DuckDBPyConnection, mapping: Mapping, launches: Iterable[Launch]
-) -> list[dict[str, object]]:
-    """Return one dict per launch, in order: every quantity by name, sources and flags.
-
-    For a single batch; a whole profile is ingested in the database instead.
-    """
-    batch = list(launches)
-    if not batch:
-        return []
-    register_arrays(connection, "staging_rows", mapping.stage(batch))
-    source = f"({mapping.sql('staging_rows')})"
-    query = select(f"*, {mapping.flags_sql()} as flags", source, "order by launch_index")
-    result = connection.execute(query)
-    names = [column[0] for column in result.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
 class _Compiler:

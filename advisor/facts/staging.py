@@ -19,7 +19,6 @@ from advisor.model import Keyed, Launch
 Array = NDArray[np.float64] | NDArray[np.object_]
 
 _SHAPE: dict[str, Callable[[Launch], float | None]] = {
-    "launch_index": lambda launch: float(launch.index),
     "grid_size": lambda launch: None if launch.grid is None else float(math.prod(launch.grid)),
     "grid_x": lambda launch: None if launch.grid is None else float(launch.grid[0]),
     "grid_y": lambda launch: None if launch.grid is None else float(launch.grid[1]),
@@ -133,10 +132,10 @@ def stage(
     opcodes: Sequence[OpcodeColumn],
     breakdowns: Sequence[Breakdown],
 ) -> dict[str, Array]:
-    """Return one array per column, in the order of ``launches``; absent numbers are masked."""
-    found = [launch.counters for launch in launches]
+    """Return one array per column, in the order of ``launches``; absent numbers are NaN."""
     columns = {name: _numbers([get(launch) for launch in launches]) for name, get in _SHAPE.items()}
-    columns |= {name: _numbers([values.get(name) for values in found]) for name in counters}
+    rows = np.array([[*map(launch.counters.get, counters)] for launch in launches], np.float64)
+    columns |= dict(zip(counters, rows.T, strict=True))
     table = OpcodeTable(opcodes)
     for column in opcodes:
         totals = [table.total(column, launch.keyed.get(column.counter)) for launch in launches]
@@ -153,5 +152,4 @@ def shape_columns() -> tuple[str, ...]:
 
 
 def _numbers(values: Sequence[float | None]) -> Array:
-    array = np.array(values, dtype=np.float64)
-    return np.ma.masked_invalid(array)
+    return np.array(values, dtype=np.float64)

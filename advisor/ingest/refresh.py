@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from advisor.database import write
+from advisor.database.arrays import ArrayTable
 from advisor.expression import quote
 from advisor.ingest.knowledge import Knowledge
-from advisor.ingest.store import derived, judge
+from advisor.ingest.store import judge
 from advisor.model import Dim3, Keyed, Launch
 from advisor.readers import reader_of
 from advisor.rules.store import rules_hash
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
 _BATCH = 256  # launches that are held at a time
 _TABLE = "refreshed"
+_STAGED = "staged"
 _KEY = "launch_index"
 _LAUNCHES = """
     SELECT launch_index, grid_x, grid_y, grid_z, block_x, block_y, block_z,
@@ -34,7 +38,7 @@ _LAUNCHES = """
 """
 _KEYED = """
     SELECT launch_index, counter, key_set.keys, "values"
-    FROM main.launch_keyed JOIN main.key_set USING (key_set)
+    FROM main.launch_keyed JOIN main.keyed_set USING (keyed_set) JOIN main.key_set USING (key_set)
     WHERE run_id = ? AND launch_index BETWEEN ? AND ?
 """
 _FINDINGS = """
@@ -105,13 +109,13 @@ def _derive(
     ).fetchall()[0]
     mapping = knowledge.mapping(reader_of(stored_as).COUNTERS)
     done = 0
+    staged = ArrayTable(connection, _STAGED)
     for batch in _batches(connection, run_id):
-        indexes = [launch.index for launch in batch]
-        with derived(connection, mapping, batch) as quantities:
-            verb = ("INSERT INTO", _TABLE) if done else ("CREATE TEMP TABLE", _TABLE, "AS")
-            chosen = ("SELECT * EXCLUDE (row), $indexes[1 + row::bigint] AS", _KEY, "FROM (")
-            query = " ".join((*verb, *chosen, quantities, ")"))
-            connection.execute(query, {"indexes": indexes})
+        indexes = np.array([launch.index for launch in batch])
+        staged.fill({"row": indexes, **mapping.stage(batch)})
+        verb = ("INSERT INTO", _TABLE) if done else ("CREATE TEMP TABLE", _TABLE, "AS")
+        chosen = ("SELECT * RENAME (row AS", _KEY, ") FROM (", mapping.sql(_STAGED), ")")
+        connection.execute(" ".join((*verb, *chosen)))
         done += len(batch)
         progress(f"{run_id}: {done:,} launches")
     return done

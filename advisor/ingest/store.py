@@ -1,21 +1,20 @@
-"""Profiles → runs: read and stage them, then derive, store and judge in one transaction.
+"""Profiles → runs: read, derive, store and judge them in one transaction.
 
-Launches wait in a file until their profile is read to its end. Several profiles may share a
-transaction: to plan the statements takes longer than to run them over a few launches.
+Several profiles may share it: to plan the statements takes longer than to run them over a few
+launches.
 """
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from advisor.database import write
-from advisor.database.staging import Staging, load_staged, staging
+from advisor.database.launches import LaunchWriter
+from advisor.database.rows import PlacedLaunch
 from advisor.errors import InputError, Location
-from advisor.facts.staging import shape_columns
 from advisor.hardware import identify_device, store_device
 from advisor.ingest.knowledge import Knowledge
 from advisor.ingest.records import Profile, Stored
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
     from advisor.facts.mapping import Mapping
 
-_BATCH = 64  # launches that are held at a time
+_BATCH = 128  # launches that are held at a time
 _VALUES = 50_000  # values per instruction that are held at a time: they are most of a profile
 
 
@@ -43,8 +42,8 @@ def store_profiles(
 ) -> list[Stored]:
     """Store each profile as one run, unless its content is stored already; return what became.
 
-    ``connection`` must have the seed data and the views of ``facts.create_views``. Profiles
-    whose counters mean the same are stored together, all of them or none.
+    ``connection`` must have the seed data and the views of ``facts.create_views``. All of the
+    profiles are stored, or none.
 
     Raises:
         InputError: a profile is damaged or holds no launch; the database is as it was.
@@ -52,18 +51,16 @@ def store_profiles(
     started = time.monotonic()
     known = write.stored_launches(connection, {profile.run_id for profile in profiles})
     incoming: dict[str, IncomingRun] = {}
-    for counters, group in _by_counters(profiles):
-        mapping = knowledge.mapping(counters)
-        with staging() as staged:
-            batch = _Batch(staged, mapping, progress)
-            new: dict[str, IncomingRun] = {}
+    with write.transaction(connection):
+        for counters, group in _by_counters(profiles):
+            mapping = knowledge.mapping(counters)
+            batch = _Batch(LaunchWriter(connection, mapping.sql), mapping, progress)
             for profile in group:
-                if profile.run_id not in known and profile.run_id not in new:
-                    new[profile.run_id] = _read(profile, batch)
-            batch.flush()
-            if new:
-                _load(connection, staged, list(new.values()), mapping, knowledge)
-            incoming |= new
+                if profile.run_id not in known and profile.run_id not in incoming:
+                    incoming[profile.run_id] = _read(profile, batch)
+            batch.finish()
+        if incoming:
+            _finish(connection, list(incoming.values()), knowledge)
     seconds = time.monotonic() - started
     return [_stored(profile, incoming, known, seconds) for profile in profiles]
 
@@ -80,56 +77,37 @@ def judge(
         store_evaluations(connection, run_id, evaluations)
 
 
-@contextlib.contextmanager
-def derived(
-    connection: duckdb.DuckDBPyConnection, mapping: Mapping, launches: Sequence[Launch]
-) -> Iterator[str]:
-    """Yield a SELECT of ``row`` (the place in ``launches``), quantities, their sources and flags.
-
-    It can be run as long as the block lasts.
-    """
-    rows = [replace(launch, index=row) for row, launch in enumerate(launches)]
-    connection.register("staging", mapping.stage(rows))
-    yield _derived_from(mapping, "staging")
-    connection.unregister("staging")
-
-
-def _derived_from(mapping: Mapping, values: str) -> str:
-    """Return a SELECT of ``row``, quantities, their sources and flags from staged values."""
-    told = ", ".join(name for name in shape_columns() if name != "launch_index")
-    chosen = f"SELECT * EXCLUDE ({told}) RENAME (launch_index AS row),"
-    flags = f"{mapping.flags_sql()} AS flags"
-    return " ".join((chosen, flags, "FROM (", mapping.sql(values), ")"))
-
-
 @dataclass
 class _Batch:
-    """Launches on their way into staging, of one profile or several."""
+    """Launches on their way into the database, of one profile or several."""
 
-    staged: Staging
+    writer: LaunchWriter
     mapping: Mapping
     progress: Callable[[str], None]
-    _waiting: list[tuple[IncomingRun, Launch]] = field(default_factory=list)
+    _waiting: list[PlacedLaunch] = field(default_factory=list)
     _values: int = 0
+    _written: int = 0
 
-    def add(self, run: IncomingRun, launch: Launch) -> None:
-        """Take a launch; stage the batch when it is full."""
-        self._waiting.append((run, launch))
-        self._values += sum(len(keyed.values) for keyed in launch.instructions.values())
+    def add(self, placed: PlacedLaunch) -> None:
+        """Take a launch; write the batch when it is full."""
+        self._waiting.append(placed)
+        self._values += sum(map(len, placed.launch.instructions.values()))
         if len(self._waiting) == _BATCH or self._values > _VALUES:
-            self.flush()
+            self._write()
 
-    def flush(self) -> None:
-        """Stage the launches that wait."""
-        first = self.staged.launches
-        placed = [run.place(launch) for run, launch in self._waiting]
-        rows = [replace(each, index=first + n) for n, (_, each) in enumerate(self._waiting)]
-        if placed:
-            self.staged.add(placed, self.mapping.stage(rows))
-            self.staged.add_details(placed)
+    def finish(self) -> None:
+        """Write the launches that wait, and what is known once all were seen."""
+        self._write()
+        self.writer.finish()
+
+    def _write(self) -> None:
+        if self._waiting:
+            launches = [placed.launch for placed in self._waiting]
+            self.writer.write(self._waiting, self.mapping.stage(launches))
+        self._written += len(self._waiting)
         self._waiting = []
         self._values = 0
-        self.progress(f"{self.staged.launches:,} launches")
+        self.progress(f"{self._written:,} launches")
 
 
 def check_profile(profile: Profile, knowledge: Knowledge) -> tuple[int, tuple[Skipped, ...]]:
@@ -148,7 +126,7 @@ def _read(profile: Profile, batch: _Batch) -> IncomingRun:
     """Hand the profile's launches to the batch and return the run that they are."""
     run = IncomingRun(profile=profile)
     for launch in _launches(run, batch.mapping):
-        batch.add(run, launch)
+        batch.add(run.place(launch))
     return run
 
 
@@ -175,19 +153,6 @@ def _by_counters(profiles: Sequence[Profile]) -> Iterator[tuple[str, list[Profil
     """Yield the profiles by the file that says what their counters mean."""
     for counters in dict.fromkeys(profile.reader.COUNTERS for profile in profiles):
         yield counters, [each for each in profiles if counters == each.reader.COUNTERS]
-
-
-def _load(
-    connection: duckdb.DuckDBPyConnection,
-    staged: Staging,
-    runs: Sequence[IncomingRun],
-    mapping: Mapping,
-    knowledge: Knowledge,
-) -> None:
-    """Store the runs that wait, all of them or none."""
-    with staged.attached(connection) as values, write.transaction(connection):
-        load_staged(connection, quantities=_derived_from(mapping, values))
-        _finish(connection, runs, knowledge)
 
 
 def _finish(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from advisor.model import Dim3, Keyed, Launch
@@ -21,6 +21,7 @@ from advisor.readers.ncu_values import is_size, shape_of
 
 _LISTS = ("group:", "regex:")  # texts that only list the members of a request
 _GRID_IN_BLOCKS_SINCE = (2020, 3)  # profiler version; before, the grid was stored in threads
+_ADDRESS_LIMIT = 2**63  # what the database holds
 _CURVES_KEPT = 64  # of one report: those of the kernels launched last
 
 
@@ -156,38 +157,28 @@ def _divided(grid: Dim3, block: Dim3) -> Dim3 | None:
 
 def _by_key(data: bytes) -> Keyed:
     """Return the values of an instanced metric by opcode, block size, register count …"""
-    return _keyed(data, _key)
+    found = [(_key(key), number) for key, number in _instances(data)]
+    known = [(key, number) for key, number in found if key is not None]
+    return Keyed(keys=tuple(key for key, _ in known), values=tuple(value for _, value in known))
 
 
-def _by_address(data: bytes) -> Keyed:
+def _by_address(data: bytes) -> dict[int, float]:
     """Return the values of an instanced metric by instruction address."""
-    return _keyed(data, _address)
+    found = ((key.u64 or key.u32, number) for key, number in _instances(data))
+    return {address: number for address, number in found if 0 < address < _ADDRESS_LIMIT}
 
 
-def _keyed(data: bytes, name: Callable[[Any], str | None]) -> Keyed:
-    """Return the instances that ``name`` finds a key for and whose value is finite and not zero."""
-    keys: list[str] = []
-    values: list[float] = []
+def _instances(data: bytes) -> Iterator[tuple[Any, float]]:
+    """Yield key and value of the instances whose value is finite and not zero."""
     for instance in messages.InstancedMetric.FromString(data).instances:
-        number = _number(instance.value)
-        if number and math.isfinite(number) and (key := name(instance.key)) is not None:
-            keys.append(key)
-            values.append(number)
-    return Keyed(keys=tuple(keys), values=tuple(values))
-
-
-def _number(value: Any) -> float:
-    """Return the number of a value, zero where it has none: the caller wants neither."""
-    return float(value.u64 or value.f64 or value.u32 or value.f32)
+        value = instance.value
+        number = float(value.u64 or value.f64 or value.u32 or value.f32)
+        if number and math.isfinite(number):
+            yield instance.key, number
 
 
 def _key(key: Any) -> str | None:
     return text(key.text) or str(key.u64 or key.u32) if key.WhichOneof("kind") else None
-
-
-def _address(key: Any) -> str | None:
-    address = key.u64 or key.u32
-    return hex(address) if address else None
 
 
 def _ranges(result: Any) -> Iterator[str]:

@@ -29,7 +29,7 @@ _HEAD_OF_KINDS = ("offset", "share", "counted", "of these")
 _VALUES = """
     WITH pairs AS (
         SELECT variant_id, counter, unnest(addresses) AS address, unnest("values") AS value
-        FROM main.launch_instruction JOIN main.launch USING (run_id, launch_index)
+        FROM main.variant_instruction
         WHERE run_id = $run AND list_contains($variants, variant_id)
             AND list_contains($counters, counter)
     )
@@ -38,7 +38,7 @@ _VALUES = """
 """
 _FIRSTS = """
     SELECT variant_id, min(list_min(addresses))
-    FROM main.launch_instruction JOIN main.launch USING (run_id, launch_index)
+    FROM main.variant_instruction
     WHERE run_id = $run AND list_contains($variants, variant_id) GROUP BY variant_id
 """
 

@@ -138,17 +138,23 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("text_set"),
     )
     op.create_table(
+        "keyed_set",
+        sa.Column("keyed_set", sa.String, nullable=False),
+        sa.Column("key_set", sa.String, nullable=False),
+        sa.Column("values", sa.ARRAY(sa.Double), nullable=False),
+        sa.PrimaryKeyConstraint("keyed_set"),
+    )
+    op.create_table(
         "launch_keyed",
         sa.Column("run_id", sa.String, nullable=False),
         sa.Column("launch_index", sa.BigInteger, nullable=False),
         sa.Column("counter", sa.String, nullable=False),
-        sa.Column("key_set", sa.String, nullable=False),
-        sa.Column("values", sa.ARRAY(sa.Double), nullable=False),
+        sa.Column("keyed_set", sa.String, nullable=False),
     )
     op.create_table(
-        "launch_instruction",
+        "variant_instruction",
         sa.Column("run_id", sa.String, nullable=False),
-        sa.Column("launch_index", sa.BigInteger, nullable=False),
+        sa.Column("variant_id", sa.String, nullable=False),
         sa.Column("counter", sa.String, nullable=False),
         sa.Column("addresses", sa.ARRAY(sa.BigInteger), nullable=False),
         sa.Column("values", sa.ARRAY(sa.Double), nullable=False),

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from advisor.model import Keyed, Launch, ReferenceFinding, ReportedDevice, Session
+from advisor.model import Launch, ReferenceFinding, ReportedDevice, Session
 from advisor.readers import ncu_messages as messages
 
 _MAGIC = b"NVR\0"
@@ -103,8 +103,13 @@ class ReportWriter:
         for name, value in values.items():
             if name not in launch.keyed and name not in launch.instructions:
                 result.metrics.add(name_id=self.name_id(name), value=_value(value))
-        for name, keyed in {**launch.keyed, **launch.instructions}.items():
-            metric = _instanced(self.name_id(name), launch.counters.get(name), keyed)
+        instanced: dict[str, Iterable[tuple[str | int, float]]] = {
+            name: zip(keyed.keys, keyed.values, strict=True)
+            for name, keyed in launch.keyed.items()
+        }
+        instanced |= {name: values.items() for name, values in launch.instructions.items()}
+        for name, instances in instanced.items():
+            metric = _instanced(self.name_id(name), launch.counters.get(name), instances)
             result.metrics.add().MergeFromString(metric.SerializeToString())
         self.block(results=[result.SerializeToString()])
 
@@ -207,18 +212,20 @@ def _function(kernel_name: str) -> str:
     return kernel_name if found is None else found[1]
 
 
-def _instanced(name_id: int, total: float | None, keyed: Keyed) -> Any:
+def _instanced(
+    name_id: int, total: float | None, instances: Iterable[tuple[str | int, float]]
+) -> Any:
     metric = messages.InstancedMetric(name_id=name_id)
     if total is not None:
         metric.value.MergeFrom(_value(total))
-    for key, value in zip(keyed.keys, keyed.values, strict=True):
+    for key, value in instances:
         metric.instances.add(key=_key(key), value=_value(value))
     return metric
 
 
-def _key(key: str) -> Any:
-    if key.startswith("0x"):
-        return messages.Value(u64=int(key, 16))
+def _key(key: str | int) -> Any:
+    if isinstance(key, int):
+        return messages.Value(u64=key)
     return _value(int(key) if key.isdecimal() else key)
 
 

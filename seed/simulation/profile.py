@@ -16,7 +16,7 @@ from seed.simulation.vendor_counters import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from seed.simulation.machine import Kernel, Machine
 
@@ -76,7 +76,7 @@ def tidy(name: str, value: float) -> float:
     return float(round(value)) if name.endswith(".sum") else float(f"{value:.{_DIGITS}g}")
 
 
-def _per_instruction(totals: Tally) -> dict[str, Keyed]:
+def _per_instruction(totals: Tally) -> dict[str, Mapping[int, float]]:
     columns: dict[str, Callable[[Line], float]] = {
         "inst_executed": lambda line: line.executed,
         "memory_l2_theoretical_sectors_global": lambda line: (
@@ -95,10 +95,10 @@ def _per_instruction(totals: Tally) -> dict[str, Keyed]:
     }
     found = {name: _at_addresses(map(value, totals.lines)) for name, value in columns.items()}
     found |= dict(_samples(totals))
-    return {name: keyed for name, keyed in found.items() if keyed.keys}
+    return {name: values for name, values in found.items() if values}
 
 
-def _samples(totals: Tally) -> Iterable[tuple[str, Keyed]]:
+def _samples(totals: Tally) -> Iterable[tuple[str, Mapping[int, float]]]:
     """Yield, for what warps mostly waited for, how often a sample found them at which place."""
     reasons = waits(totals)
     whole = sum(reasons.values())
@@ -130,12 +130,10 @@ def _waits_at(line: Line, reason: str) -> bool:
     return line.opcode.waits == reason
 
 
-def _at_addresses(values: Iterable[float]) -> Keyed:
-    """Return counts of the instructions of a kernel under the addresses of its code."""
-    return _keyed(
-        (f"{_CODE_START + place * _INSTRUCTION_SIZE:#x}", round(value))
-        for place, value in enumerate(values)
-    )
+def _at_addresses(values: Iterable[float]) -> Mapping[int, float]:
+    """Return counts of the instructions of a kernel, where not zero, by address in its code."""
+    counts = enumerate(map(round, values))
+    return {_CODE_START + place * _INSTRUCTION_SIZE: count for place, count in counts if count}
 
 
 def _keyed(rows: Iterable[tuple[str, float]]) -> Keyed:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import signal
 import subprocess
 import sys
@@ -12,12 +13,12 @@ import numpy as np
 import pytest
 
 from advisor.database import ids, write
-from advisor.database.arrays import objects, register_arrays, register_lists
+from advisor.database.arrays import ArrayTable, ListTable, objects
 from advisor.database.connect import open_for_reading, open_for_writing
+from advisor.database.launches import LaunchWriter, insert_launches
 from advisor.database.read import find_content, find_run, get_meta, list_runs, run_details
 from advisor.database.rows import FindingRow, KernelRow, PlacedLaunch, RunRow, SeriesRow
-from advisor.database.staging import insert_launches
-from advisor.errors import InputError, UsageError
+from advisor.errors import UsageError
 from advisor.model import Keyed, Launch, ReferenceFinding
 
 RICH = Launch(
@@ -35,7 +36,7 @@ RICH = Launch(
     counters={"sm__x.sum": 3.0, "dram__y": 0.25},
     texts={"device__name": "A"},
     keyed={"ops": Keyed(keys=("FFMA", "EXIT"), values=(9.0, 1.0))},
-    instructions={"stall": Keyed(keys=("0x10", "0x7f0000000020"), values=(3.0, 4.0))},
+    instructions={"stall": {0x10: 3.0, 0x7F0000000020: 4.0}},
     reference_findings=(
         ReferenceFinding(rule="Rule", text="It's slow", estimate=0.25, focus=(("sm__x.sum", 3.0),)),
         ReferenceFinding(rule="Silent"),
@@ -76,11 +77,48 @@ def test_stores_lists_in_their_order_and_addresses_as_numbers(database: Path) ->
         insert_launches(connection, [placed(POOR), placed(RICH)])
         keyed = connection.execute(
             'SELECT run_id, launch_index, counter, keys, "values"'
-            " FROM launch_keyed JOIN key_set USING (key_set)"
+            " FROM launch_keyed JOIN keyed_set USING (keyed_set) JOIN key_set USING (key_set)"
         ).fetchall()
-        instructions = connection.execute("SELECT * FROM launch_instruction").fetchall()
+        instructions = connection.execute("SELECT * FROM variant_instruction").fetchall()
     assert keyed == [("run", 0, "ops", ["FFMA", "EXIT"], [9.0, 1.0])]
-    assert instructions == [("run", 0, "stall", [0x10, 0x7F0000000020], [3.0, 4.0])]
+    assert instructions == [("run", "variant", "stall", [0x10, 0x7F0000000020], [3.0, 4.0])]
+
+
+def test_adds_up_the_values_of_instructions_over_the_launches_of_a_variant(database: Path) -> None:
+    more = dataclasses.replace(RICH, index=2, instructions={"stall": {0x10: 1.0, 0x30: 5.0}})
+    other = dataclasses.replace(placed(RICH), variant_id="other")
+    with open_for_writing(database) as connection:
+        insert_launches(connection, [placed(RICH), other, placed(more)])
+        rows = connection.execute(
+            'SELECT variant_id, addresses, "values" FROM variant_instruction ORDER BY variant_id'
+        ).fetchall()
+    assert rows == [
+        ("other", [0x10, 0x7F0000000020], [3.0, 4.0]),
+        ("variant", [0x10, 0x7F0000000020, 0x30], [4.0, 4.0, 5.0]),
+    ]
+
+
+def test_stores_what_launches_have_in_common_once(database: Path) -> None:
+    twins = [placed(dataclasses.replace(RICH, index=index)) for index in range(3)]
+    with open_for_writing(database) as connection:
+        insert_launches(connection, twins[:2])
+        insert_launches(connection, twins[2:])
+        counts = [
+            connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+            for table in ("launch", "launch_keyed", "key_set", "text_set", "keyed_set")
+        ]
+    assert counts == [(3,), (3,), (2,), (1,), (1,)]
+
+
+def test_stores_batch_after_batch(database: Path) -> None:
+    launches = [Launch(index=n, kernel_name="k", counters={"a": 1.0}) for n in range(3000)]
+    with open_for_writing(database) as connection:
+        writer = LaunchWriter(connection)
+        for start, end in itertools.pairwise((0, 1, 5, 5, 7, 1000, 1300, 3000)):
+            writer.write([placed(launch) for launch in launches[start:end]])
+        writer.finish()
+        query = "SELECT count(*), sum(launch_index), sum(counter_values[1]) FROM launch"
+        assert connection.execute(query).fetchone() == (3000, 2999 * 1500, 3000.0)
 
 
 def test_stores_the_findings_of_the_vendor(database: Path) -> None:
@@ -94,27 +132,20 @@ def test_stores_the_findings_of_the_vendor(database: Path) -> None:
     ]
 
 
-def test_refuses_an_address_that_is_none(database: Path) -> None:
-    bad = dataclasses.replace(RICH, instructions={"s": Keyed(keys=("main",), values=(1.0,))})
-    with open_for_writing(database) as connection, pytest.raises(InputError, match="'main'"):
-        insert_launches(connection, [placed(bad)])
-
-
 def test_stores_quantities_beside_their_launch_and_null_for_what_is_no_number(
     database: Path,
 ) -> None:
     columns = {
-        "row": np.array([1, 0]),
-        "duration": np.ma.masked_array([1e-3, 2e-3], mask=[False, True]),
-        "dram_bytes": np.array([np.inf, 64.0]),
-        "limiting_unit_reported": objects([None, "DRAM"]),
+        "duration": np.array([np.nan, 1e-3]),
+        "dram_bytes": np.array([64.0, np.inf]),
+        "limiting_unit_reported": objects(["DRAM", None]),
     }
     with open_for_writing(database) as connection:
-        register_arrays(connection, "staged", columns)
         insert_launches(
             connection,
             [placed(RICH), placed(POOR)],
-            quantities="SELECT *, ['odd'] AS flags FROM staged",
+            values=columns,
+            quantities=lambda values: f"SELECT *, ['odd'] AS flags FROM {values}",
         )
         query = "SELECT duration, dram_bytes, limiting_unit_reported, flags FROM launch ORDER BY 1"
         rows = connection.execute(f"{query} NULLS LAST").fetchall()
@@ -125,14 +156,15 @@ def test_reads_arrays_of_every_kind() -> None:
     with duckdb.connect() as connection:
         columns = {
             'a "b"': np.array([1.0, np.nan]),
-            "masked": np.ma.masked_array([5, 6], mask=[True, False]),
-            "text": np.ma.masked_array(objects(["x", "y"]), mask=[True, False]),
+            "infinite": np.array([-np.inf, 6.0]),
+            "text": objects([None, "y"]),
             "count": np.array([1, 2]),
         }
-        register_arrays(connection, "t", columns)
+        ArrayTable(connection, "t").fill(columns)
         rows = connection.execute("SELECT * FROM t").fetchall()
         assert rows == [(1.0, None, None, 1), (None, 6.0, "y", 2)]
-        register_lists(connection, "l", [(("a", "b"), (1.0, 2.0)), ((), ()), (("c",), (3.0,))])
+        keys, items = [("a", "b"), (), ("c",)], [(1.0, 2.0), (), (3.0,)]
+        ListTable(connection, "l", "keys", "items").fill(keys, items)
         lists = connection.execute("SELECT * FROM l ORDER BY row").fetchall()
         assert lists == [(0, ["a", "b"], [1.0, 2.0]), (2, ["c"], [3.0])]
 
@@ -225,7 +257,7 @@ from datetime import datetime
 from advisor.database import write
 from advisor.database.connect import open_for_writing
 from advisor.database.rows import PlacedLaunch, RunRow
-from advisor.database.staging import load_staged, staging
+from advisor.database.launches import LaunchWriter, insert_launches
 from advisor.model import Launch
 
 def launches(run_id, start):
@@ -238,15 +270,13 @@ def launches(run_id, start):
 with open_for_writing(sys.argv[1]) as connection:
     for number in range(10_000):
         run_id = f"{number:012d}"
-        with staging() as staged:
+        with write.transaction(connection):
+            write.insert_run(connection, RunRow(
+                run_id=run_id, content_hash="h", format="f", launches=300,
+                ingested_at=datetime(2026, 1, 1), advisor_version="0"))
             for start in (0, 100, 200):
-                staged.add(launches(run_id, start), None)
+                insert_launches(connection, launches(run_id, start))
                 print(number, start, flush=True)
-            with staged.attached(connection), write.transaction(connection):
-                write.insert_run(connection, RunRow(
-                    run_id=run_id, content_hash="h", format="f", launches=300,
-                    ingested_at=datetime(2026, 1, 1), advisor_version="0"))
-                load_staged(connection, quantities=None)
 """
 
 

@@ -9,8 +9,9 @@ import duckdb
 import pytest
 
 from advisor.errors import RuleError
-from advisor.facts.mapping import Mapping, load_mapping, quantity_rows
+from advisor.facts.mapping import Mapping, load_mapping
 from advisor.model import Keyed, Launch
+from tests.support.quantities import quantity_rows
 
 SHAPES = "sass__inst_executed_per_opcode_with_modifier_all"
 THREADS = "sass__thread_inst_executed_true_per_opcode"
@@ -63,8 +64,6 @@ def test_what_was_not_collected_is_null() -> None:
     numbers = {name: row[name] for name in shipped().quantities.quantities}
     assert numbers.pop("thread_count") == 8 * 128
     assert set(numbers.values()) == {None}
-    assert row["grid_size"] == 8
-    assert row["block_y"] == 4
 
 
 def test_the_first_alternative_that_is_known_wins_and_is_remembered() -> None:
@@ -252,16 +251,15 @@ def test_what_is_odd_is_flagged() -> None:
     assert quantities_of()["flags"] == ["no_duration", "failed_counters"]
 
 
-def test_rows_come_in_order_of_launch() -> None:
+def test_a_row_is_the_place_of_its_launch() -> None:
     launches = [
         Launch(index=index, kernel_name="k", counters={"gpu__time_duration.sum": 1000.0 * index})
         for index in (2, 0, 1)
     ]
     with duckdb.connect(":memory:") as connection:
         rows = quantity_rows(connection, shipped(), launches)
-        assert quantity_rows(connection, shipped(), []) == []
-    assert [row["launch_index"] for row in rows] == [0, 1, 2]
-    assert [row["duration"] for row in rows] == pytest.approx([0, 1.0e-6, 2.0e-6])
+    assert [row["row"] for row in rows] == [0, 1, 2]
+    assert [row["duration"] for row in rows] == pytest.approx([2.0e-6, 0, 1.0e-6])
 
 
 @pytest.mark.parametrize(

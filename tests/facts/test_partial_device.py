@@ -11,10 +11,11 @@ import pytest
 from advisor.api.profiles import Labels, ingest_paths
 from advisor.api.querying import run_query
 from advisor.api.reporting import load_report
-from advisor.facts.mapping import load_mapping, quantity_rows
+from advisor.facts.mapping import load_mapping
 from advisor.model import Launch, ReportedDevice, Session
 from seed.simulation.ncu_encoder import write_report
 from tests.support.facts import empty_database, facts_of
+from tests.support.quantities import quantity_rows
 
 MAPPING = load_mapping("ncu")
 PEAK = "sm__sass_thread_inst_executed_op_ffma_pred_on.sum.peak_sustained"

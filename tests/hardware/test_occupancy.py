@@ -372,7 +372,8 @@ def stored_curves(
     counters = {counter: Parameter(name) for name, counter in load_mapping("ncu").curves}
     rows = reports.execute(
         "select run_id, launch_index::varchar, counter, keys, values"
-        " from launch_keyed join key_set using (key_set) where list_contains(?, counter)",
+        " from launch_keyed join keyed_set using (keyed_set) join key_set using (key_set)"
+        " where list_contains(?, counter)",
         [list(counters)],
     ).fetchall()
     return {

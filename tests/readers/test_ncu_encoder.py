@@ -160,7 +160,7 @@ def test_stores_texts_keys_and_addresses() -> None:
         kernel_name="k",
         texts={"breakdown:x": "a,b"},
         keyed={"opcodes": Keyed(keys=("FFMA", "64"), values=(1.5, 2.5))},
-        instructions={"inst": Keyed(keys=("0x7f10",), values=(3.5,))},
+        instructions={"inst": {0x7F10: 3.5}},
     )
     _, entries = written(SESSION, launch)[1]
     text, opcodes, inst = [fields(metric) for metric in all_of(fields(entries[0]), 13)]

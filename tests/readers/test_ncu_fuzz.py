@@ -38,7 +38,7 @@ def sample() -> bytes:
             counters={"launch__grid_size": 4, "launch__device_id": 0, f"extra{index}": 1.5},
             texts={"breakdown:t": "a,b"},
             keyed={"opcodes": Keyed(keys=("FFMA",), values=(2.0,))},
-            instructions={"inst_executed": Keyed(keys=("0x7f10",), values=(3.0,))},
+            instructions={"inst_executed": {0x7F10: 3.0}},
             reference_findings=(
                 ReferenceFinding(rule="R", text="t", estimate=0.5, focus=(("extra0", 1.5),)),
             ),
@@ -89,8 +89,9 @@ def check(data: bytes) -> None:
 
 
 def assert_plain(launch: Launch) -> None:
-    keyed = [*launch.keyed.values(), *launch.instructions.values()]
-    numbers = [*launch.counters.values(), *(number for one in keyed for number in one.values)]
+    lists = [keyed.values for keyed in launch.keyed.values()]
+    lists += [tuple(values.values()) for values in launch.instructions.values()]
+    numbers = [*launch.counters.values(), *(number for values in lists for number in values)]
     assert all(math.isfinite(number) for number in numbers)
     sizes = [*(launch.grid or ()), *(launch.block or ()), launch.device or 0]
     assert all(0 <= size < 2**32 for size in sizes)

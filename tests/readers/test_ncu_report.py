@@ -49,7 +49,7 @@ LAUNCH = Launch(
     counters={"gpu__time_duration.sum": 6944.5, "dram__bytes.sum": 0.0, "inst_executed": 30.0},
     texts={"breakdown:sm__throughput": "a.sum,b.sum"},
     keyed={"opcodes": Keyed(keys=("FFMA", "HMMA.16816.F32"), values=(20.0, 10.0))},
-    instructions={"inst_executed": Keyed(keys=("0x7f10", "0x7f20"), values=(20.0, 10.0))},
+    instructions={"inst_executed": {0x7F10: 20.0, 0x7F20: 10.0}},
     reference_findings=(
         ReferenceFinding(
             rule="Occupancy",
@@ -327,7 +327,7 @@ def test_keeps_values_by_address_in_hexadecimal() -> None:
     numbers = {0x7F10: u64(3), 0: u64(4), 0x7F20: u64(0), b"FFMA": u64(5)}
     report.writer.block(results=[instanced(report, "inst_executed", numbers)])
     [launch] = report.launches()
-    assert launch.instructions == {"inst_executed": Keyed(keys=("0x7f10",), values=(3.0,))}
+    assert launch.instructions == {"inst_executed": {0x7F10: 3.0}}
 
 
 def test_skips_ranges_and_says_why() -> None:

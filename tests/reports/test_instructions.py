@@ -42,26 +42,20 @@ def view(*counters: str, ideal: str | None = None, times: float = 1.0) -> Instru
 
 
 class Kernels:
-    """A database with the values of instructions, by variant and launch."""
+    """A database with the values of instructions, by variant, each time for some launches."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
         connection.execute(
-            "CREATE TABLE launch (run_id TEXT, launch_index BIGINT, variant_id TEXT)"
-        )
-        connection.execute(
-            "CREATE TABLE launch_instruction (run_id TEXT, launch_index BIGINT, counter TEXT,"
+            "CREATE TABLE variant_instruction (run_id TEXT, variant_id TEXT, counter TEXT,"
             ' addresses BIGINT[], "values" DOUBLE[])'
         )
-        self._launches = 0
 
     def add(self, values: Mapping[str, Mapping[int, float]], variant: str = "v1") -> None:
-        index, self._launches = self._launches, self._launches + 1
-        self._connection.execute("INSERT INTO launch VALUES ('r1', ?, ?)", [index, variant])
         for counter, held in values.items():
-            row = [index, counter, list(held), list(held.values())]
+            row = [variant, counter, list(held), list(held.values())]
             self._connection.execute(
-                "INSERT INTO launch_instruction VALUES ('r1', ?, ?, ?, ?)", row
+                "INSERT INTO variant_instruction VALUES ('r1', ?, ?, ?, ?)", row
             )
 
     def worst(self, *views: InstructionView, most: int = 5) -> list[Ranking]:

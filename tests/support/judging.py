@@ -62,8 +62,9 @@ def _check(records: list[Record], values: Values) -> None:
 
 
 def _check_launch(launch: Launch, values: Values) -> None:
-    keyed = [*launch.keyed.values(), *launch.instructions.values()]
-    numbers = [*launch.counters.values(), *(value for one in keyed for value in one.values)]
+    lists = [keyed.values for keyed in launch.keyed.values()]
+    lists += [tuple(values.values()) for values in launch.instructions.values()]
+    numbers = [*launch.counters.values(), *(value for values in lists for value in values)]
     assert all(math.isfinite(number) for number in numbers)
     absent = [number for number in numbers if not values(number)]
     assert not absent, f"{absent} are not in the bytes"

@@ -61,7 +61,7 @@ def _launch(index: int) -> Launch:
         },
         texts={"launch__func_cache_config": "none", "breakdown:t": "a,b"},
         keyed={"opcodes": Keyed(keys=("FFMA", "128"), values=(2.0, 3.0))},
-        instructions={"inst_executed": Keyed(keys=("0x7f10", "0x7f20"), values=(3.0, 4.0))},
+        instructions={"inst_executed": {0x7F10: 3.0, 0x7F20: 4.0}},
         reference_findings=(
             ReferenceFinding(rule="R", text="t", estimate=0.5, focus=(("extra0.sum", 1.25),)),
         ),

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import duckdb
 
-from advisor.database.arrays import register_arrays
+from advisor.database.launches import insert_launches
 from advisor.database.rows import PlacedLaunch
-from advisor.database.staging import insert_launches
 from advisor.errors import InputError
 from advisor.facts.mapping import Mapping, load_mapping
 from advisor.hardware.matching import identify_device
@@ -35,7 +34,6 @@ def ingested(
         for path in sorted(paths or folder.rglob("*")):
             if path.is_file():
                 _ingest(connection, mapping, path, path.relative_to(folder))
-        connection.execute(f"update launch set flags = {mapping.flags_sql()}")
         connection.execute("create temp table kernel_rows as select * from kernels")
         yield connection
 
@@ -68,9 +66,4 @@ def _ingest(connection: duckdb.DuckDBPyConnection, mapping: Mapping, path: Path,
         )
         for launch in launches
     ]
-    register_arrays(connection, "staging", mapping.stage(launches))
-    shape = ", ".join(name for name in mapping.quantities.launch if name != "launch_index")
-    quantities = (
-        f"select * exclude ({shape}) rename (launch_index as row) from ({mapping.sql('staging')})"
-    )
-    insert_launches(connection, placed, quantities=quantities)
+    insert_launches(connection, placed, values=mapping.stage(launches), quantities=mapping.sql)

@@ -1,0 +1,117 @@
+"""What hangs on launches: histograms and curves, values per instruction, the vendor's findings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import duckdb
+import numpy as np
+
+from advisor.database.arrays import Array, ArrayTable, ListTable, numbers, objects
+from advisor.database.rows import PlacedLaunch
+from advisor.database.sets import Sets
+
+_MOST_SUMS = 100_000  # that wait: 10 MB
+_INSTRUCTIONS = """
+    INSERT INTO variant_instruction BY NAME
+    SELECT * EXCLUDE (row) FROM incoming_sums JOIN incoming_instructions USING (row)
+"""
+_FINDINGS = """
+    INSERT INTO reference_finding BY NAME
+    SELECT * EXCLUDE (row, keys, items), map(keys, items) AS focus
+    FROM incoming_findings LEFT JOIN incoming_focus USING (row) ORDER BY row
+"""
+
+
+class Details:
+    """Stores what hangs on launches.
+
+    Values per instruction wait: they are added up over the launches of a variant. Advice is about
+    variants, and one report may have thousands of launches of the same instructions.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, sets: Sets) -> None:
+        self._connection = connection
+        self._sets = sets
+        self._sums: dict[tuple[str, str, str], dict[int, float]] = {}
+        self._waiting = 0
+        self._keyed_table = ArrayTable(connection, "incoming_keyed")
+        self._sum_table = ArrayTable(connection, "incoming_sums")
+        self._instruction_table = ListTable(
+            connection, "incoming_instructions", "addresses", "values"
+        )
+        self._finding_table = ArrayTable(connection, "incoming_findings")
+        self._focus_table = ListTable(connection, "incoming_focus", "keys", "items")
+
+    def add(self, launches: Sequence[PlacedLaunch]) -> None:
+        """Store what hangs on launches, but for sums over all launches of a variant."""
+        self._store_keyed(launches)
+        self._store_findings(launches)
+        for placed in launches:
+            self._add_up(placed)
+        if self._waiting > _MOST_SUMS:
+            self.finish()
+
+    def finish(self) -> None:
+        """Store the sums over launches."""
+        sums = {key: values for key, values in self._sums.items() if values}
+        self._sums, self._waiting = {}, 0
+        if not sums:
+            return
+        run_ids, variant_ids, counters = map(objects, zip(*sums, strict=True))
+        self._sum_table.fill(
+            {
+                "row": np.arange(len(sums)),
+                "run_id": run_ids,
+                "variant_id": variant_ids,
+                "counter": counters,
+            }
+        )
+        addresses = [tuple(values) for values in sums.values()]
+        self._instruction_table.fill(addresses, [tuple(each.values()) for each in sums.values()])
+        self._connection.execute(_INSTRUCTIONS)
+
+    def _add_up(self, placed: PlacedLaunch) -> None:
+        for counter, values in placed.launch.instructions.items():
+            sums = self._sums.setdefault((placed.run_id, placed.variant_id, counter), {})
+            before = len(sums)
+            for address, value in values.items():
+                sums[address] = sums.get(address, 0.0) + value
+            self._waiting += len(sums) - before
+
+    def _store_keyed(self, launches: Sequence[PlacedLaunch]) -> None:
+        rows = [(placed, *item) for placed in launches for item in placed.launch.keyed.items()]
+        if rows:
+            self._keyed_table.fill(
+                {
+                    **_owners([placed for placed, _, _ in rows]),
+                    "counter": objects([counter for _, counter, _ in rows]),
+                    "keyed_set": objects([self._sets.keyed(keyed) for _, _, keyed in rows]),
+                }
+            )
+            self._connection.execute("INSERT INTO launch_keyed BY NAME FROM incoming_keyed")
+
+    def _store_findings(self, launches: Sequence[PlacedLaunch]) -> None:
+        rows = [(placed, each) for placed in launches for each in placed.launch.reference_findings]
+        if not rows:
+            return
+        findings = [finding for _, finding in rows]
+        columns: dict[str, Array] = {
+            "row": np.arange(len(rows)),
+            **_owners([placed for placed, _ in rows]),
+            "estimate": numbers([finding.estimate for finding in findings]),
+        }
+        for name in ("rule", "title", "section", "severity", "text", "scope"):
+            columns[name] = objects([getattr(finding, name) for finding in findings])
+        self._finding_table.fill(columns)
+        focus = [dict(finding.focus) for finding in findings]
+        keys = [tuple(each) for each in focus]
+        self._focus_table.fill(keys, [tuple(each.values()) for each in focus])
+        self._connection.execute(_FINDINGS)
+
+
+def _owners(launches: Sequence[PlacedLaunch]) -> dict[str, Array]:
+    return {
+        "run_id": objects([placed.run_id for placed in launches]),
+        "launch_index": numbers([placed.launch.index for placed in launches]),
+    }

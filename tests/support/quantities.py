@@ -1,0 +1,23 @@
+"""What the mapping makes of launches, as records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import duckdb
+import numpy as np
+
+from advisor.database.arrays import ArrayTable
+from advisor.facts.mapping import Mapping
+from advisor.model import Launch
+
+
+def quantity_rows(
+    connection: duckdb.DuckDBPyConnection, mapping: Mapping, launches: Sequence[Launch]
+) -> list[dict[str, object]]:
+    """Return one dict per launch, in order: every quantity by name, sources and flags."""
+    staged = ArrayTable(connection, "staging")
+    staged.fill({"row": np.arange(len(launches)), **mapping.stage(launches)})
+    result = connection.execute(f"select * from ({mapping.sql('staging')}) order by row")
+    names = [column[0] for column in result.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
