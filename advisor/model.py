@@ -46,10 +46,19 @@ class Keyed:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Place:
+    """What one instruction is: its name (``LDG``) and where it comes from (``kernel.cu:37``)."""
+
+    opcode: str | None
+    line: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Launch:
     """One execution of a kernel, as its profile tells it. ``None`` means: the profile is silent.
 
-    ``instructions`` are counters by address of the instruction, where they are not zero.
+    ``instructions`` are counters by address of the instruction, where they are not zero; ``places``
+    say what those instructions are, where the profile holds the code.
     """
 
     index: int
@@ -69,7 +78,7 @@ class Launch:
     texts: Mapping[str, str] = field(default_factory=dict)
     keyed: Mapping[str, Keyed] = field(default_factory=dict)
     instructions: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
-    sources: Mapping[str, str] = field(default_factory=dict)
+    places: Mapping[int, Place] = field(default_factory=dict)
     reference_findings: tuple[ReferenceFinding, ...] = ()
     invalid_counters: int = 0
 

@@ -1,8 +1,8 @@
-"""What hangs on launches: histograms and curves, values per instruction, the vendor's findings."""
+"""What hangs on launches: histograms and curves, their instructions, the vendor's findings."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import duckdb
 import numpy as np
@@ -10,11 +10,19 @@ import numpy as np
 from advisor.database.arrays import Array, ArrayTable, ListTable, numbers, objects
 from advisor.database.rows import PlacedLaunch
 from advisor.database.sets import Sets
+from advisor.model import Place
 
 _MOST_SUMS = 100_000  # that wait: 10 MB
 _INSTRUCTIONS = """
     INSERT INTO variant_instruction BY NAME
     SELECT * EXCLUDE (row) FROM incoming_sums JOIN incoming_instructions USING (row)
+"""
+_PLACES = """
+    INSERT INTO variant_place BY NAME
+    SELECT run_id, variant_id, addresses,
+        list_transform(opcodes, lambda each: nullif(each, '')) AS opcodes,
+        list_transform(lines, lambda each: nullif(each, '')) AS lines
+    FROM incoming_variants JOIN incoming_places USING (row)
 """
 _FINDINGS = """
     INSERT INTO reference_finding BY NAME
@@ -26,19 +34,25 @@ _FINDINGS = """
 class Details:
     """Stores what hangs on launches.
 
-    Values per instruction wait: they are added up over the launches of a variant. Advice is about
-    variants, and one report may have thousands of launches of the same instructions.
+    Values per instruction wait: they are added up over the launches of a variant, and what the
+    instructions are is told once. Advice is about variants, and one report may have thousands of
+    launches of the same instructions.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, sets: Sets) -> None:
         self._connection = connection
         self._sets = sets
         self._sums: dict[tuple[str, str, str], dict[int, float]] = {}
+        self._places: dict[tuple[str, str], dict[int, Place]] = {}
         self._waiting = 0
         self._keyed_table = ArrayTable(connection, "incoming_keyed")
         self._sum_table = ArrayTable(connection, "incoming_sums")
         self._instruction_table = ListTable(
             connection, "incoming_instructions", "addresses", "values"
+        )
+        self._variant_table = ArrayTable(connection, "incoming_variants")
+        self._place_table = ListTable(
+            connection, "incoming_places", "addresses", "opcodes", "lines"
         )
         self._finding_table = ArrayTable(connection, "incoming_findings")
         self._focus_table = ListTable(connection, "incoming_focus", "keys", "items")
@@ -53,9 +67,12 @@ class Details:
             self.finish()
 
     def finish(self) -> None:
-        """Store the sums over launches."""
-        sums = {key: values for key, values in self._sums.items() if values}
-        self._sums, self._waiting = {}, 0
+        """Store the sums over launches, and what their instructions are."""
+        self._store_sums({key: values for key, values in self._sums.items() if values})
+        self._store_places(self._places)
+        self._sums, self._places, self._waiting = {}, {}, 0
+
+    def _store_sums(self, sums: Mapping[tuple[str, str, str], Mapping[int, float]]) -> None:
         if not sums:
             return
         run_ids, variant_ids, counters = map(objects, zip(*sums, strict=True))
@@ -71,6 +88,19 @@ class Details:
         self._instruction_table.fill(addresses, [tuple(each.values()) for each in sums.values()])
         self._connection.execute(_INSTRUCTIONS)
 
+    def _store_places(self, variants: Mapping[tuple[str, str], Mapping[int, Place]]) -> None:
+        if not variants:
+            return
+        run_ids, variant_ids = map(objects, zip(*variants, strict=True))
+        row = np.arange(len(variants))
+        self._variant_table.fill({"row": row, "run_id": run_ids, "variant_id": variant_ids})
+        self._place_table.fill(
+            [tuple(places) for places in variants.values()],
+            [[each.opcode or "" for each in places.values()] for places in variants.values()],
+            [[each.line or "" for each in places.values()] for places in variants.values()],
+        )
+        self._connection.execute(_PLACES)
+
     def _add_up(self, placed: PlacedLaunch) -> None:
         for counter, values in placed.launch.instructions.items():
             sums = self._sums.setdefault((placed.run_id, placed.variant_id, counter), {})
@@ -78,6 +108,9 @@ class Details:
             for address, value in values.items():
                 sums[address] = sums.get(address, 0.0) + value
             self._waiting += len(sums) - before
+        if placed.launch.places:
+            places = self._places.setdefault((placed.run_id, placed.variant_id), {})
+            places.update(placed.launch.places)
 
     def _store_keyed(self, launches: Sequence[PlacedLaunch]) -> None:
         rows = [(placed, *item) for placed in launches for item in placed.launch.keyed.items()]

@@ -280,6 +280,17 @@ def _details(schema: MetaData) -> None:
         Column("values", ARRAY(Double), nullable=False, comment=values),
     )
     Table(
+        "variant_place",
+        schema,
+        _key("run_id", "run"),
+        _key("variant_id", "variant; several rows may tell the same of an address"),
+        Column(
+            "addresses", ARRAY(BigInteger), nullable=False, comment="address of each instruction"
+        ),
+        Column("opcodes", ARRAY(String), nullable=False, comment="its name, where it is known"),
+        Column("lines", ARRAY(String), nullable=False, comment="file:line, where it is known"),
+    )
+    Table(
         "reference_finding",
         schema,
         _key("run_id", "run"),

@@ -16,7 +16,14 @@ import duckdb
 from advisor.database.records import insert_records
 from advisor.database.rows import FindingRow, KernelRow, Row, RunRow, SeriesRow
 
-_PARTS_OF_A_RUN = ("launch", "launch_keyed", "variant_instruction", "reference_finding", "finding")
+_PARTS_OF_A_RUN = (
+    "launch",
+    "launch_keyed",
+    "variant_instruction",
+    "variant_place",
+    "reference_finding",
+    "finding",
+)
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ Source: NVIDIA, Nsight Compute Customization Guide, "Report File Format".
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import struct
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ _KNOWN_VERSION = 7  # of the file header, in every report from 2019 to 2026
 _HEADER_LIMIT = 64 * 2**20  # bytes; the largest part, a table of counter names, takes 0.1 MB
 _ENTRY_LIMIT = 256 * 2**20  # bytes; a launch with values for 10,000 instructions takes 10 MB
 _LENGTH = struct.Struct("<I")
+_CODE_LIMIT = 32 * 2**20  # bytes; the code of one module takes up to a few MB
 
 log = logging.getLogger(__name__)
 
@@ -108,6 +110,14 @@ class Container:
         """
         what = f"{entry.kind} of block {entry.block}"
         return self._parse(messages.Result, entry.start, entry.size, what)
+
+    def source(self, entry: Entry) -> Any | None:
+        """Return the message of a source entry; None for what is too large or no such message."""
+        if entry.size > _CODE_LIMIT:
+            return None
+        with contextlib.suppress(InputError):
+            return self._parse(messages.Source, entry.start, entry.size, entry.kind)
+        return None
 
     def damaged(self, offset: int, problem: str) -> InputError:
         """Return the error that says ``problem`` at ``offset``."""

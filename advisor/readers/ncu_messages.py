@@ -124,11 +124,17 @@ _SCHEMA = {
         11 block Dim3
         13 metrics *Metric
         14 created u64
+        15 source Source
         19 rules *RuleResult
         21 nvtx Nvtx
         22 context u32
         23 stream u32
         25 clock Clock
+    """,
+    "Source": """
+        1 reference u64
+        4 code bytes
+        6 revision u32
     """,
     "Clock": """
         1 requested bool
@@ -246,6 +252,7 @@ Properties = _CLASSES["Properties"]
 Result = _CLASSES["Result"]
 RuleResult = _CLASSES["RuleResult"]
 Session = _CLASSES["Session"]
+Source = _CLASSES["Source"]
 Value = _CLASSES["Value"]
 
 

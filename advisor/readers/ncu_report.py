@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 
 from google.protobuf.message import DecodeError
 
 from advisor.errors import InputError
 from advisor.model import Launch, Record, Session, Skipped
 from advisor.readers.base import ReadOptions, Source
+from advisor.readers.ncu_code import CodeReader
 from advisor.readers.ncu_container import MAGIC, Block, Container, Entry
 from advisor.readers.ncu_launch import LaunchReader
 from advisor.readers.ncu_messages import text
@@ -67,6 +69,7 @@ class _Report:
         self._name = name
         self._names: list[str] = []
         self._process: int | None = None
+        self._code = CodeReader(container)
         self._reader = LaunchReader(
             options,
             names=self._names,
@@ -82,6 +85,8 @@ class _Report:
                 if entry.kind == "result":
                     yield self._launch(entry)
                     self.launches += 1
+                elif entry.kind == "source":
+                    self._code.add(entry)
                 elif entry.kind == "range":
                     yield Skipped(
                         place=f"{self._name}: block {block.number}",
@@ -98,13 +103,15 @@ class _Report:
     def _launch(self, entry: Entry) -> Launch:
         result = self._container.result(entry)
         try:
-            return self._reader.launch(result, index=self.launches, process=self._process)
+            launch = self._reader.launch(result, index=self.launches, process=self._process)
         except IndexError as error:
             problem = f"block {entry.block} names a counter that no table of names has"
             raise self._container.damaged(entry.start, problem) from error
         except DecodeError as error:
             problem = f"block {entry.block} has a counter with damaged instances ({error})"
             raise self._container.damaged(entry.start, problem) from error
+        addresses = (address for values in launch.instructions.values() for address in values)
+        return replace(launch, places=self._code.places(result, addresses))
 
 
 def _session(container: Container) -> Session:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from advisor import wording
 from advisor.facts.instructions import of_symptom
+from advisor.reports.escaping import shorten
 from advisor.rules.rule import Outcome
 
 if TYPE_CHECKING:
@@ -20,10 +21,13 @@ if TYPE_CHECKING:
 
 MOST_INSTRUCTIONS = 5
 MOST_IN_FINDINGS = 3
-_WIDTHS = (9, -6, -12, -12, -6)
-_HEAD = ("offset", "share", "counted", "ideal", "ratio")
-_WIDTHS_OF_KINDS = (9, -6, -12, 0)
-_HEAD_OF_KINDS = ("offset", "share", "counted", "of these")
+_PLACE = ("offset", "opcode", "share", "counted")
+_WIDTHS_OF_PLACE = (8, 9, -5, -13)
+_WIDTHS = (*_WIDTHS_OF_PLACE, -6, 0)
+_HEAD = (*_PLACE, "ratio", "line")
+_WIDTHS_OF_KINDS = (7, 9, -5, -10, 0)
+_HEAD_OF_KINDS = (*_PLACE, "of these, line")
+_MOST_OF_LINE = 60  # characters of a file's name and line
 
 # The only reading of values per instruction.
 _VALUES = """
@@ -41,6 +45,14 @@ _FIRSTS = """
     FROM main.variant_instruction
     WHERE run_id = $run AND list_contains($variants, variant_id) GROUP BY variant_id
 """
+_PLACES = """
+    WITH places AS (
+        SELECT variant_id, unnest(addresses) AS address, unnest(opcodes) AS opcode,
+            unnest(lines) AS line
+        FROM main.variant_place WHERE run_id = $run AND list_contains($variants, variant_id)
+    )
+    SELECT DISTINCT * FROM places WHERE list_contains($addresses, address)
+"""
 
 Values = Mapping[str, Mapping[int, float]]
 
@@ -51,7 +63,8 @@ class Instruction:
 
     ``offset`` counts bytes from the first instruction that has a value. ``excess`` is what exceeds
     ``ideal`` (all of ``value`` where that is None), ``share`` its part of the excess of all, in
-    [0, 1]. ``kinds`` are the largest parts of ``value``, by name, as shares of it.
+    [0, 1]. ``kinds`` are the largest parts of ``value``, by name, as shares of it. ``opcode`` and
+    ``line`` (``file:line`` of the source) are what the profile tells of it.
     """
 
     address: int
@@ -61,6 +74,14 @@ class Instruction:
     excess: float
     share: float
     kinds: tuple[tuple[str, float], ...] = ()
+    opcode: str | None = None
+    line: str | None = None
+
+    @property
+    def where(self) -> str:
+        """Return the offset, and as far as they are known the opcode and the line."""
+        line = None if self.line is None else shorten(self.line, _MOST_OF_LINE)
+        return " ".join(filter(None, (f"+0x{self.offset:04x}", self.opcode, line)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,9 +99,7 @@ class Ranking:
     @property
     def sentence(self) -> str:
         """Return the worst places and their shares, as a finding tells them."""
-        places = ", ".join(
-            f"+0x{each.offset:04x} {wording.percent(each.share)}" for each in self.worst
-        )
+        places = ", ".join(f"{each.where} {wording.percent(each.share)}" for each in self.worst)
         excess = "" if self.excess == self.value else " in excess"
         whole = f"{wording.number(self.excess)} {self.unit}{excess}"
         return f"Worst instructions: {places} of {whole} ({_counted(self.count)}; {self.title})."
@@ -112,7 +131,7 @@ def worst_instructions(
         ranking = _ranking(values[variant], view, firsts.get(variant, 0), most)
         if ranking is not None:
             found[variant, view.name] = ranking
-    return found
+    return _placed(connection, run_id, found)
 
 
 def of_findings(
@@ -146,6 +165,25 @@ def _measured(
     for variant, counter, address, value in rows:
         values[variant].setdefault(counter, {})[address] = value
     return values, dict(connection.execute(_FIRSTS, of_run).fetchall())
+
+
+def _placed(
+    connection: duckdb.DuckDBPyConnection, run_id: str, found: Mapping[tuple[str, str], Ranking]
+) -> dict[tuple[str, str], Ranking]:
+    """Return the rankings with what the profile tells of the instructions in them."""
+    wanted = {
+        "run": run_id,
+        "variants": list({variant for variant, _ in found}),
+        "addresses": list({each.address for rank in found.values() for each in rank.worst}),
+    }
+    rows = connection.execute(_PLACES, wanted).fetchall() if found else []
+    known = {(variant, address): (opcode, line) for variant, address, opcode, line in rows}
+    placed = {}
+    for (variant, view), ranking in found.items():
+        told = [(each, known.get((variant, each.address), (None, None))) for each in ranking.worst]
+        worst = tuple(replace(each, opcode=opcode, line=line) for each, (opcode, line) in told)
+        placed[variant, view] = replace(ranking, worst=worst)
+    return placed
 
 
 def _ranking(values: Values, view: InstructionView, first: int, most: int) -> Ranking | None:
@@ -217,8 +255,18 @@ def write_rankings(paper: Paper, name: str, found: Sequence[Ranking], collect: s
     paper.blank()
     paper.write(
         f"Offsets are in bytes from the first measured instruction of the kernel, at "
-        f"0x{first.address - first.offset:x}. Neither opcodes nor source lines are stored."
+        f"0x{first.address - first.offset:x}. {_untold(found)}".strip()
     )
+
+
+def _untold(found: Sequence[Ranking]) -> str:
+    """Return why lines are missing, if they are."""
+    worst = [each for ranking in found for each in ranking.worst]
+    if any(each.line for each in worst):
+        return ""
+    if any(each.opcode for each in worst):
+        return "Compile with -lineinfo, and profiles tell the lines of the source."
+    return "The profile holds no code that tells opcodes and lines of the source."
 
 
 def _total(ranking: Ranking) -> str:
@@ -235,14 +283,17 @@ def _counted(instructions: int) -> str:
 
 def _cells(worst: Instruction) -> tuple[str, ...]:
     ratio = wording.ratio(worst.value / worst.ideal, 2) if worst.ideal else ""
-    ideal = "" if worst.ideal is None else wording.number(worst.ideal)
-    return (*_place(worst), wording.number(worst.value), ideal, ratio)
+    line = "" if worst.line is None else shorten(worst.line, _MOST_OF_LINE)
+    return (*_place(worst), ratio, line)
 
 
 def _cells_of_kinds(worst: Instruction) -> tuple[str, ...]:
-    kinds = ", ".join(f"{name} {wording.percent(share)}" for name, share in worst.kinds)
-    return (*_place(worst), wording.number(worst.value), kinds)
+    told = worst.kinds if worst.line is None else worst.kinds[:1]
+    parts = [f"{name} {wording.percent(share)}" for name, share in told]
+    parts += [] if worst.line is None else [shorten(worst.line, _MOST_OF_LINE)]
+    return (*_place(worst), ", ".join(parts))
 
 
-def _place(worst: Instruction) -> tuple[str, str]:
-    return f"+0x{worst.offset:04x}", wording.percent(worst.share)
+def _place(worst: Instruction) -> tuple[str, str, str, str]:
+    share, value = wording.percent(worst.share), wording.number(worst.value)
+    return f"+0x{worst.offset:04x}", worst.opcode or "", share, value

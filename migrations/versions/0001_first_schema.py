@@ -160,6 +160,14 @@ def upgrade() -> None:
         sa.Column("values", sa.ARRAY(sa.Double), nullable=False),
     )
     op.create_table(
+        "variant_place",
+        sa.Column("run_id", sa.String, nullable=False),
+        sa.Column("variant_id", sa.String, nullable=False),
+        sa.Column("addresses", sa.ARRAY(sa.BigInteger), nullable=False),
+        sa.Column("opcodes", sa.ARRAY(sa.String), nullable=False),
+        sa.Column("lines", sa.ARRAY(sa.String), nullable=False),
+    )
+    op.create_table(
         "reference_finding",
         sa.Column("run_id", sa.String, nullable=False),
         sa.Column("launch_index", sa.BigInteger, nullable=False),

@@ -211,3 +211,14 @@ def test_keeps_unproven_rules_off_the_first_page(
     assert proven
     assert unproven == []
     assert "Unproven: this rule" in " ".join(filled("show", "gather_rows").out.split())
+
+
+@pytest.mark.real
+def test_names_opcode_and_line_of_the_worst_instruction(advisor: Run, real_data: Path) -> None:
+    # Line 69 of the source in the report: out[trans_idx] = tile[blk_trans_inner][blk_trans_outer];
+    (report,) = (real_data / "ncu-rep").rglob("smemTranspose.ncu-rep")
+    assert advisor("ingest", str(report)).status == 0
+    lines = advisor("show", r"transposeSmem\b", "--source").out.splitlines()
+    (row,) = [line for line in lines if "16×" in line]
+    assert row.split()[:2] == ["+0x02c0", "LDS"]
+    assert row.endswith("smemTranspose.cu:69")

@@ -19,7 +19,7 @@ from advisor.database.launches import LaunchWriter, insert_launches
 from advisor.database.read import find_content, find_run, get_meta, list_runs, run_details
 from advisor.database.rows import FindingRow, KernelRow, PlacedLaunch, RunRow, SeriesRow
 from advisor.errors import UsageError
-from advisor.model import Keyed, Launch, ReferenceFinding
+from advisor.model import Keyed, Launch, Place, ReferenceFinding
 
 RICH = Launch(
     index=0,
@@ -37,6 +37,7 @@ RICH = Launch(
     texts={"device__name": "A"},
     keyed={"ops": Keyed(keys=("FFMA", "EXIT"), values=(9.0, 1.0))},
     instructions={"stall": {0x10: 3.0, 0x7F0000000020: 4.0}},
+    places={0x10: Place(opcode="LDG", line="a.cu:7")},
     reference_findings=(
         ReferenceFinding(rule="Rule", text="It's slow", estimate=0.25, focus=(("sm__x.sum", 3.0),)),
         ReferenceFinding(rule="Silent"),
@@ -96,6 +97,15 @@ def test_adds_up_the_values_of_instructions_over_the_launches_of_a_variant(datab
         ("other", [0x10, 0x7F0000000020], [3.0, 4.0]),
         ("variant", [0x10, 0x7F0000000020, 0x30], [4.0, 4.0, 5.0]),
     ]
+
+
+def test_stores_what_instructions_are_once_for_a_variant(database: Path) -> None:
+    known = {0x10: Place(opcode="LDG", line="a.cu:7"), 0x20: Place(opcode=None, line=None)}
+    launches = [dataclasses.replace(RICH, index=index, places=known) for index in range(2)]
+    with open_for_writing(database) as connection:
+        insert_launches(connection, [placed(launch) for launch in (*launches, POOR)])
+        rows = connection.execute("SELECT * FROM variant_place").fetchall()
+    assert rows == [("run", "variant", [0x10, 0x20], ["LDG", None], ["a.cu:7", None])]
 
 
 def test_stores_what_launches_have_in_common_once(database: Path) -> None:
@@ -232,7 +242,7 @@ def test_removes_a_run_with_all_that_hangs_on_it(database: Path, run: RunRow) ->
             "SELECT table_name FROM duckdb_columns() WHERE column_name = 'run_id'"
             " AND database_name = current_database()"
         ).fetchall()
-        assert len(tables) == 6
+        assert len(tables) == 7
         for (table,) in tables:
             rows = connection.execute(f"SELECT DISTINCT run_id FROM {table}").fetchall()
             assert rows == [("other",)], table

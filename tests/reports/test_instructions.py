@@ -50,6 +50,10 @@ class Kernels:
             "CREATE TABLE variant_instruction (run_id TEXT, variant_id TEXT, counter TEXT,"
             ' addresses BIGINT[], "values" DOUBLE[])'
         )
+        connection.execute(
+            "CREATE TABLE variant_place (run_id TEXT, variant_id TEXT, addresses BIGINT[],"
+            " opcodes TEXT[], lines TEXT[])"
+        )
 
     def add(self, values: Mapping[str, Mapping[int, float]], variant: str = "v1") -> None:
         for counter, held in values.items():
@@ -57,6 +61,10 @@ class Kernels:
             self._connection.execute(
                 "INSERT INTO variant_instruction VALUES ('r1', ?, ?, ?, ?)", row
             )
+
+    def place(self, places: Mapping[int, tuple[str | None, str | None]]) -> None:
+        row = [list(places), [o for o, _ in places.values()], [line for _, line in places.values()]]
+        self._connection.execute("INSERT INTO variant_place VALUES ('r1', 'v1', ?, ?, ?)", row)
 
     def worst(self, *views: InstructionView, most: int = 5) -> list[Ranking]:
         asked = [("v1", each) for each in views]
@@ -115,6 +123,46 @@ def test_leaves_out_a_kernel_without_excess(kernels: Kernels) -> None:
 
 def test_is_asked_nothing(kernels: Kernels) -> None:
     assert kernels.worst() == []
+
+
+def test_tells_opcode_and_line_where_the_profile_does(kernels: Kernels) -> None:
+    kernels.add(SECTORS)
+    kernels.place({0x110: ("LDG", "a.cu:7"), 0x130: ("STG", "a.cu:9")})
+    kernels.place({0x110: ("LDG", "a.cu:7"), 0x150: ("LDG", None)})
+    (found,) = kernels.worst(view("sectors", ideal="ideal"))
+    assert [(each.opcode, each.line) for each in found.worst] == [("LDG", "a.cu:7"), ("LDG", None)]
+    said = found.sentence.replace("\N{NO-BREAK SPACE}", " ")
+    assert said.startswith("Worst instructions: +0x0010 LDG a.cu:7 93 %, +0x0050 LDG 7 % of 300")
+
+
+def test_shortens_the_names_of_files(kernels: Kernels) -> None:
+    kernels.add({"sectors": {0: 5.0}})
+    kernels.place({0: (None, "a" * 5000 + ".cu:12")})
+    (found,) = kernels.worst(view("sectors"))
+    assert len(found.sentence) < 200
+    assert "a.cu:12" in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        (("LDG", "a.cu:7"), ""),
+        (("LDG", None), "Compile with -lineinfo"),
+        (None, "holds no code that tells opcodes and lines"),
+    ],
+)
+def test_says_why_lines_are_missing(
+    place: tuple[str, str | None] | None, said: str, kernels: Kernels
+) -> None:
+    kernels.add(SECTORS)
+    if place:
+        kernels.place({0x110: place})
+    paper = Paper(width=100)
+    write_rankings(paper, "gather", kernels.worst(view("sectors", ideal="ideal")), "collect")
+    text = " ".join(paper.text().split())
+    assert said in text
+    assert ("LDG" in text, "a.cu:7" in text) == (place is not None, said == "")
+    assert ("lines of the source" in text) == (said != "")
 
 
 def test_multiplies_warps_into_threads(kernels: Kernels) -> None:
@@ -181,7 +229,6 @@ def test_fits_a_narrow_terminal_and_says_what_is_missing(kernels: Kernels) -> No
     assert "+0x0010" in text
     assert "8.0×" in text
     assert "at 0x100" in text.replace("\n", " ")
-    assert "Neither opcodes nor source lines" in " ".join(text.split())
 
 
 def test_names_the_command_where_nothing_was_measured() -> None:

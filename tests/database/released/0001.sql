@@ -16,6 +16,7 @@ CREATE TABLE series(series_id VARCHAR, kernel_id VARCHAR NOT NULL, problem_key V
 CREATE TABLE suppression(suppression_id VARCHAR, rule_pattern VARCHAR NOT NULL, kernel_pattern VARCHAR NOT NULL, reason VARCHAR NOT NULL, created_at TIMESTAMP NOT NULL, expires_at TIMESTAMP, PRIMARY KEY(suppression_id));
 CREATE TABLE text_set(text_set VARCHAR, texts MAP(VARCHAR, VARCHAR) NOT NULL, PRIMARY KEY(text_set));
 CREATE TABLE variant_instruction(run_id VARCHAR NOT NULL, variant_id VARCHAR NOT NULL, counter VARCHAR NOT NULL, addresses BIGINT[] NOT NULL, "values" DOUBLE[] NOT NULL);
+CREATE TABLE variant_place(run_id VARCHAR NOT NULL, variant_id VARCHAR NOT NULL, addresses BIGINT[] NOT NULL, opcodes VARCHAR[] NOT NULL, lines VARCHAR[] NOT NULL);
 INSERT INTO alembic_version VALUES ('0001');
 INSERT INTO ceiling VALUES ('text', 'text', 'text', 0.5, 'text', 'text', 'text', 0.5, 'text', 'text', 'text');
 INSERT INTO device VALUES ('text', 'text', 'text', 'text', 'text', 'text', ['text'], 'text', 0.5, 'text', 0.5, 0.5, 0.5, 'text', 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, ['text'], ['text'], 'text', 'text');
@@ -34,3 +35,4 @@ INSERT INTO series VALUES ('text', 'text', 'text', 'text', 'text');
 INSERT INTO suppression VALUES ('text', 'text', 'text', 'text', TIMESTAMP '2026-11-20', TIMESTAMP '2026-11-20');
 INSERT INTO text_set VALUES ('text', MAP {'text': 'text'});
 INSERT INTO variant_instruction VALUES ('text', 'text', 'text', [7], [0.5]);
+INSERT INTO variant_place VALUES ('text', 'text', [7], ['text'], ['text']);
