@@ -48,6 +48,7 @@ def _reading(folder: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
     yield "advisor show KERNEL", ("show", KERNEL)
     yield "advisor collect", ("collect",)
     yield "advisor rules explain RULE KERNEL", ("rules", "explain", RULE, KERNEL)
+    yield "advisor hardware occupancy", ("hardware", "occupancy", "--kernel", KERNEL)
     yield "advisor query", ("query", "select short_name, limiter from kernels")
     yield "advisor runs list", ("runs", "list")
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from advisor.database.connect import open_for_reading
-from advisor.database.read import find_run
+from advisor.api.knowledge import load_facts
+from advisor.api.reading import open_run
 from advisor.errors import UsageError
-from advisor.facts import create_views, load_vocabulary
+from advisor.facts import kernels_select
 from advisor.facts.mapping import load_mapping
 from advisor.hardware.occupancy import (
     BlockShape,
@@ -40,12 +40,13 @@ STEP_COLUMNS = (
     "parameter", "from", "to", "blocks", "warps", "occupancy", "limited_by", "current",
     "profiler_warps",
 )  # fmt: skip
-_KERNELS = """
-    SELECT variant_id, kernel_id, kernel_name, short_name, block_size, registers_per_thread,
-      shared_memory_static, shared_memory_dynamic, shared_memory_driver, shared_memory_configured,
-      compute_capability, occupancy_theoretical_reported
-    FROM kernels WHERE run_id = ? ORDER BY duration DESC NULLS LAST, variant_id
-"""
+_COLUMNS = (
+    "run_id", "variant_id", "kernel_id", "kernel_name", "short_name", "duration", "block_size",
+    "registers_per_thread", "shared_memory_static", "shared_memory_dynamic",
+    "shared_memory_driver", "shared_memory_configured", "compute_capability",
+    "occupancy_theoretical_reported",
+)  # fmt: skip
+_OF_RUN = ("SELECT * FROM (", ") WHERE run_id = ? ORDER BY duration DESC NULLS LAST, variant_id")
 _NEEDED = (
     "block_size", "registers_per_thread", "shared_memory_static", "shared_memory_dynamic",
     "compute_capability",
@@ -150,10 +151,9 @@ def calculate_measured(
         UsageError: there is no such run or kernel, or the profile lacks what a launch asked for.
         DatabaseError: the database cannot be opened.
     """
-    with open_for_reading(database, wait) as connection:
-        create_views(connection, load_vocabulary())
-        found = find_run(connection, run)
-        rows = named(fetch(connection, _KERNELS, [found.run_id]), kernel, found.run_id)
+    with open_run(database, run, wait=wait) as (connection, found):
+        query = kernels_select(load_facts(), _COLUMNS).join(_OF_RUN)
+        rows = named(fetch(connection, query, [found.run_id]), kernel, found.run_id)
         known = [row for row in rows if None not in (number(row, name) for name in _NEEDED)]
         if not known:
             problem = f"the profile does not tell what a block of {kernel!r} takes, or on what"
