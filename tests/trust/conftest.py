@@ -38,8 +38,9 @@ def upgrade() -> None:
     op.execute("UPDATE run SET mood = (SELECT mood FROM mood WHERE mood.run_id = run.run_id)")
 """
 MOUNT = """
-mount -t tmpfs -o size="$2" none "$1" && echo mounted
-while read -r options; do mount -o "remount,$options" "$1" && echo mounted; done
+mount -t tmpfs -o size="$2" none "$1" || exit
+echo mounted
+while read -r option; do mount -o "remount,bind,$option" "$1" && echo mounted || exit; done
 """
 
 
@@ -183,11 +184,11 @@ class Disk:
             shutil.copy(part, to)
         return to / name
 
-    def remount(self, options: str) -> None:
+    def remount(self, option: str) -> None:
         """Mount it anew, as ``ro`` or ``rw``."""
         assert self._holder.stdin is not None
         assert self._holder.stdout is not None
-        self._holder.stdin.write(f"{options}\n")
+        self._holder.stdin.write(f"{option}\n")
         self._holder.stdin.flush()
         assert self._holder.stdout.readline() == "mounted\n"
 
@@ -224,5 +225,4 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
             if holder.stdout.readline() == "mounted\n":
                 yield Disk(holder, path, own_user=own_user)
                 return
-            holder.kill()
     pytest.skip("no disk can be mounted here: neither by this user nor in a namespace of their own")
