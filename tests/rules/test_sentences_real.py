@@ -1,0 +1,33 @@
+"""What rules say of real kernels: whole sentences, also where counters are missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from advisor.api.knowledge import load_knowledge
+from advisor.api.profiles import Labels, ingest_paths
+from advisor.database.connect import open_for_reading
+from advisor.facts.view import create_views
+from advisor.rules import Outcome
+from advisor.rules.evaluate import compile_rules, evaluate_runs
+from advisor.wording import UNKNOWN
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_never_gives_an_unknown_number_as_evidence(real_data: Path, tmp_path: Path) -> None:
+    database = str(tmp_path / "sentences.duckdb")
+    list(ingest_paths(database, [str(real_data / "ncu-rep")], labels=Labels(), wait=0))
+    knowledge = load_knowledge()
+    vocabulary, settings = knowledge.vocabulary, knowledge.settings
+    compiled = compile_rules(knowledge.rules, vocabulary=vocabulary, settings=settings)
+    with open_for_reading(database) as connection:
+        create_views(connection, vocabulary)
+        runs = [run for (run,) in connection.execute("select run_id from runs").fetchall()]
+        found = evaluate_runs(connection, compiled, runs, settings=settings)
+    fired = [e for each in found.values() for e in each if e.outcome is Outcome.FIRES]
+    said = {(e.rule.id, text) for e in fired for text in (e.evidence, *e.recommendation)}
+    assert len(said) > 1000
+    assert {rule for rule, text in said if UNKNOWN in text} == set()
