@@ -278,6 +278,7 @@ def _view() -> Schema:
         "unit": _text("what is counted"),
         "times": {"type": "number", "description": "what the counter is multiplied by"},
         "kinds": _map(_text("what * stands for"), "kinds under the names of their quantities"),
+        "opcodes": _map(_texts("names of instructions"), "kinds by what the instructions are"),
         "except": _texts("counters of the pattern that are left out"),
     }
     return _object(_only(keys, VIEW_KEYS), required=("name", "title", "about", "counter", "unit"))

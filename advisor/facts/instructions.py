@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from advisor.documents import MappingNode, Node, load
@@ -12,7 +12,7 @@ from advisor.facts.formulas import yaml_files
 
 FILES = "*-instructions.yaml"
 VIEW_KEYS = (
-    "name", "title", "about", "counter", "ideal", "unit", "times", "kinds", "except",
+    "name", "title", "about", "counter", "ideal", "unit", "times", "kinds", "opcodes", "except",
 )  # fmt: skip
 
 
@@ -22,7 +22,8 @@ class InstructionView:
 
     ``counters`` are added up and multiplied by ``times``; each has its kind, such as ``barrier``
     among stalls, empty where a view has one counter only. What exceeds the counter ``ideal`` (all
-    of it for None) is the excess.
+    of it for None) is the excess. ``opcodes`` sort instructions into kinds, such as loads; where
+    ``only`` names one of them, the others are left out as far as opcodes are known.
     """
 
     name: str
@@ -32,21 +33,26 @@ class InstructionView:
     counters: Mapping[str, str]
     times: float = 1.0
     ideal: str | None = None
+    opcodes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    only: str | None = None
 
     @property
     def symptoms(self) -> Iterator[str]:
         """Yield what rules may call it: its name, and with a slash each of its kinds."""
         yield self.name
-        yield from (f"{self.name}/{kind}" for kind in self.counters.values() if kind)
+        kinds = (*filter(None, self.counters.values()), *self.opcodes)
+        yield from (f"{self.name}/{kind}" for kind in kinds)
 
     def narrowed(self, symptom: str) -> InstructionView | None:
         """Return the view of one symptom; None where it is none of this view's."""
         if symptom == self.name:
             return self
-        kept = {c: kind for c, kind in self.counters.items() if f"{self.name}/{kind}" == symptom}
-        if not kept:
+        name, _, kind = symptom.partition("/")
+        if name == self.name and kind in self.opcodes:
+            return replace(self, name=symptom, only=kind)
+        kept = {counter: each for counter, each in self.counters.items() if each and each == kind}
+        if name != self.name or not kept:
             return None
-        (kind,) = kept.values()
         title = f"{self.title}, {kind.replace('_', ' ')}"
         return replace(self, name=symptom, title=title, counters=kept)
 
@@ -89,7 +95,13 @@ def read_view(node: MappingNode, kept: Sequence[str]) -> InstructionView:
         counters=_counters(node, kept),
         times=node.number("times") if "times" in node else 1.0,
         ideal=ideal,
+        opcodes=_opcodes(node),
     )
+
+
+def _opcodes(node: MappingNode) -> dict[str, tuple[str, ...]]:
+    kinds = node.mapping("opcodes").items() if "opcodes" in node else ()
+    return {kind: each.as_sequence().texts() for kind, each in kinds}
 
 
 def _counters(node: MappingNode, kept: Sequence[str]) -> dict[str, str]:

@@ -45,6 +45,10 @@ _FIRSTS = """
     FROM main.variant_instruction
     WHERE run_id = $run AND list_contains($variants, variant_id) GROUP BY variant_id
 """
+_OPCODES = """
+    SELECT variant_id, unnest(addresses), unnest(opcodes)
+    FROM main.variant_place WHERE run_id = $run AND list_contains($variants, variant_id)
+"""
 _PLACES = """
     WITH places AS (
         SELECT variant_id, unnest(addresses) AS address, unnest(opcodes) AS opcode,
@@ -126,9 +130,11 @@ def worst_instructions(
     if not pairs:
         return {}
     values, firsts = _measured(connection, run_id, pairs)
+    opcodes = _opcodes(connection, run_id, pairs)
     found = {}
     for variant, view in pairs:
-        ranking = _ranking(values[variant], view, firsts.get(variant, 0), most)
+        kept, shown = _of_kind(values[variant], view, opcodes.get(variant, {}))
+        ranking = _ranking(kept, shown, firsts.get(variant, 0), most)
         if ranking is not None:
             found[variant, view.name] = ranking
     return _placed(connection, run_id, found)
@@ -184,6 +190,34 @@ def _placed(
         worst = tuple(replace(each, opcode=opcode, line=line) for each, (opcode, line) in told)
         placed[variant, view] = replace(ranking, worst=worst)
     return placed
+
+
+def _opcodes(
+    connection: duckdb.DuckDBPyConnection, run_id: str, asked: Sequence[Asked]
+) -> dict[str, dict[int, str]]:
+    """Return opcodes by variant and address, for views of some instructions only."""
+    variants = list({variant for variant, view in asked if view.only is not None})
+    found: dict[str, dict[int, str]] = {}
+    if variants:
+        rows = connection.execute(_OPCODES, {"run": run_id, "variants": variants}).fetchall()
+        for variant, address, opcode in rows:
+            if opcode is not None:
+                found.setdefault(variant, {})[address] = opcode
+    return found
+
+
+def _of_kind(
+    values: Values, view: InstructionView, opcodes: Mapping[int, str]
+) -> tuple[Values, InstructionView]:
+    """Return the values of the instructions that the view is of, all where none has an opcode."""
+    if view.only is None or not opcodes:
+        return values, view
+    wanted = view.opcodes[view.only]
+    kept = {
+        counter: {at: value for at, value in held.items() if opcodes.get(at) in wanted}
+        for counter, held in values.items()
+    }
+    return kept, replace(view, title=f"{view.title}, {view.only}")
 
 
 def _ranking(values: Values, view: InstructionView, first: int, most: int) -> Ranking | None:

@@ -135,6 +135,51 @@ def test_tells_opcode_and_line_where_the_profile_does(kernels: Kernels) -> None:
     assert said.startswith("Worst instructions: +0x0010 LDG a.cu:7 93 %, +0x0050 LDG 7 % of 300")
 
 
+LOADS = {"loads": ("LDG", "LD"), "stores": ("STG",)}
+
+
+def test_ranks_the_instructions_of_one_kind(kernels: Kernels) -> None:
+    kernels.add(SECTORS)
+    kernels.place({0x110: ("STG", None), 0x130: ("LDG", None), 0x150: ("LD", None)})
+    sorted_by_opcode = replace(view("sectors", ideal="ideal"), opcodes=LOADS)
+    loads = sorted_by_opcode.narrowed("accesses/loads")
+    stores = sorted_by_opcode.narrowed("accesses/stores")
+    assert loads is not None
+    assert stores is not None
+    of_loads, of_stores = kernels.worst(loads, stores)
+    # 20 sectors in excess of loads in two instructions, 280 of the store.
+    assert (of_loads.title, of_loads.excess, of_loads.count) == ("Accesses, loads", 20, 2)
+    assert [each.address for each in of_loads.worst] == [0x150]
+    assert (of_stores.excess, of_stores.worst[0].share) == (280, 1)
+
+
+def test_ranks_all_where_no_opcode_is_known(kernels: Kernels) -> None:
+    kernels.add(SECTORS)
+    kernels.place({0x110: (None, "a.cu:7")})
+    loads = replace(view("sectors", ideal="ideal"), opcodes=LOADS).narrowed("accesses/loads")
+    assert loads is not None
+    (found,) = kernels.worst(loads)
+    assert (found.title, found.excess) == ("Accesses", 300)
+
+
+def test_leaves_out_a_kind_without_excess(kernels: Kernels) -> None:
+    kernels.add(SECTORS)
+    kernels.place({0x110: ("STG", None), 0x130: ("LDG", None), 0x150: ("STG", None)})
+    loads = replace(view("sectors", ideal="ideal"), opcodes=LOADS).narrowed("accesses/loads")
+    assert loads is not None
+    assert kernels.worst(loads) == []
+
+
+def test_names_its_kinds() -> None:
+    assert list(replace(view("sectors"), opcodes=LOADS).symptoms) == [
+        "accesses",
+        "accesses/loads",
+        "accesses/stores",
+    ]
+    assert view("sectors").narrowed("accesses/loads") is None
+    assert view("sectors").narrowed("other/loads") is None
+
+
 def test_shortens_the_names_of_files(kernels: Kernels) -> None:
     kernels.add({"sectors": {0: 5.0}})
     kernels.place({0: (None, "a" * 5000 + ".cu:12")})
