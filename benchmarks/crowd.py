@@ -104,6 +104,7 @@ def run(folder: Path) -> list[Line]:
 
     Exits with an error where a run was lost, stored twice, or not whole when it was looked at.
     """
+    load_knowledge()  # what commands keep between them is there for all processes
     seconds = float(os.environ.get("ADVISOR_BENCH_SECONDS", "60"))
     return [*_ingesting(folder / "ingest", seconds), *_spooling(folder / "spool", seconds)]
 
