@@ -100,8 +100,10 @@ def fresh(place: Path, of: Path) -> Path:
     return Path(shutil.copy(of, place / "test.duckdb"))
 
 
-def test_ingest(database: Path, profiles: list[Path], loop: Loop, whole_runs: WholeRuns) -> None:
-    """It leaves whole runs and all it told of; the database is only ever killed."""
+def test_a_killed_ingest_leaves_whole_runs_and_all_it_told_of(
+    database: Path, profiles: list[Path], loop: Loop, whole_runs: WholeRuns
+) -> None:
+    """One database, that no command but removal ever ends well on."""
     found: Counter[int] = Counter()
     commands = [("--db", database, "ingest", path) for path in profiles[:RUNS]]
     for out in killed(lambda: loop(*commands)):
@@ -118,10 +120,9 @@ def test_ingest(database: Path, profiles: list[Path], loop: Loop, whole_runs: Wh
     assert whole_runs(database) == {result.run_id for result in results}
 
 
-def test_merge(
+def test_a_killed_merge_leaves_every_bundle_and_moves_none_that_is_not_stored(
     database: Path, profiles: list[Path], loop: Loop, tmp_path: Path, whole_runs: WholeRuns
 ) -> None:
-    """It leaves whole runs, every bundle, and moves none that is not stored."""
     found: Counter[int] = Counter()
     spools, done = [tmp_path / f"spool-{n}" for n in range(RUNS)], tmp_path / "done"
     for spool, profile in zip(spools, profiles, strict=False):
@@ -147,8 +148,9 @@ def test_merge(
     assert whole_runs(database) == set(runs.values())
 
 
-def test_spool(database: Path, profiles: list[Path], loop: Loop, tmp_path: Path) -> None:
-    """It leaves whole bundles, and all it told of."""
+def test_a_killed_spooler_leaves_whole_bundles_and_all_it_told_of(
+    database: Path, profiles: list[Path], loop: Loop, tmp_path: Path
+) -> None:
     found: Counter[int] = Counter()
     spool = tmp_path / "spool"
     for out in killed(lambda: loop(("ingest", *profiles, "--spool", spool))):
@@ -160,8 +162,9 @@ def test_spool(database: Path, profiles: list[Path], loop: Loop, tmp_path: Path)
     print(f"spooling of {len(profiles)} profiles; bundles were: {sorted(found.items())}")
 
 
-def test_remove(stored: Path, loop: Loop, tmp_path: Path, whole_runs: WholeRuns) -> None:
-    """It leaves whole runs, and none that it told to be gone."""
+def test_a_killed_removal_leaves_whole_runs_and_none_it_told_to_be_gone(
+    stored: Path, loop: Loop, tmp_path: Path, whole_runs: WholeRuns
+) -> None:
     found: Counter[int] = Counter()
     before, place = whole_runs(stored), tmp_path / "place"
     database = place / "test.duckdb"
@@ -194,27 +197,26 @@ STATES = """
 """
 
 
-def test_refresh(
+def test_a_killed_refresh_leaves_each_run_as_it_was_or_as_it_will_be(
     stored: Path, loop: Loop, tmp_path: Path, rows: Rows, whole_runs: WholeRuns
 ) -> None:
-    """It leaves every run as it was, or as it is when it was refreshed."""
     found: Counter[int] = Counter()
-    old, place = Path(shutil.copy(stored, tmp_path / "old.duckdb")), tmp_path / "place"
-    with duckdb.connect(str(old)) as connection:
+    stale, place = Path(shutil.copy(stored, tmp_path / "stale.duckdb")), tmp_path / "place"
+    with duckdb.connect(str(stale)) as connection:
         connection.execute(STALE)
-    done, left = rows(stored, STATES), rows(old, STATES)
+    done, left = rows(stored, STATES), rows(stale, STATES)
     assert all(state[1] is False and state[3] == [False] for state in done)
     assert all(state[1] is True and state[3] == [True] for state in left)
     database = place / "test.duckdb"
 
     def start() -> subprocess.Popen[str]:
-        fresh(place, old)
+        fresh(place, stale)
         return loop(("--db", database, "refresh", "--all"))
 
     for out in killed(start):
         states = rows(database, STATES)
         refreshed = [state == new for state, new in zip(states, done, strict=True)]
-        assert [state in (one, other) for state, one, other in zip(states, done, left, strict=True)]
+        assert all(now in (new, old) for now, new, old in zip(states, done, left, strict=True))
         assert all(refreshed) or not out
         found[sum(refreshed)] += 1
         list(refresh_runs(str(database), str(done[-1][0]), wait=0))
@@ -235,10 +237,9 @@ def large(stored: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_upgrade(
+def test_a_killed_upgrade_leaves_every_row_and_a_whole_copy_or_none(
     large: Path, newer: Path, loop: Loop, tmp_path: Path, rows: Rows, contents: Contents
 ) -> None:
-    """It leaves the old schema or the new one, every row, and a copy that is whole or none."""
     found: Counter[str] = Counter()
     head, place = upgrade.current(large).revision, tmp_path / "place"
     before, database = contents(large, large), place / "test.duckdb"
