@@ -25,9 +25,15 @@ _END_OF_SEQUENCE, _SET_ADDRESS = 1, 2
 _LARGEST_CODE = 255
 _MOST_BITS = 64
 _CODE = ".text."
-_MOST_ROWS = 1_000_000  # of one file; the largest of 82 reports has 20,000
+_DAMAGED = (struct.error, IndexError, ValueError)
+_NOWHERE = -1
+# What a file may hold; the largest of 82 reports have 20,000 rows and 270 kB of code.
+_MOST_ROWS = 200_000
+_MOST_RELOCATIONS = 100_000
+_MOST_OF_SECTION = 4 * 2**20
+_MOST_OF_NAME = 255
 
-Place = tuple[str, int]
+Place = tuple[int, int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,13 +66,16 @@ def read_function(data: bytes, name: str) -> Function:
     """
     try:
         elf = _Elf(data)
-    except (struct.error, IndexError, ValueError):
+        number = elf.number(_CODE + name)
+        code = elf.content(number)
+    except _DAMAGED:
         return Function()
-    code = elf.section(_CODE + name)
-    return Function(code=code, lines=_lines(elf, _CODE + name) if code else {})
+    if number is None or not code:
+        return Function()
+    return Function(code=code, lines=_lines(elf, number))
 
 
-def _lines(elf: _Elf, function: str) -> dict[int, str]:
+def _lines(elf: _Elf, function: int) -> dict[int, str]:
     found: dict[int, str] = {}
     try:
         for count, (section, offset, line) in enumerate(_rows(elf)):
@@ -74,36 +83,53 @@ def _lines(elf: _Elf, function: str) -> dict[int, str]:
                 return {}
             if section == function:
                 found[offset] = line
-    except (struct.error, IndexError, ValueError):
+    except _DAMAGED:
         return {}
     return dict(sorted(found.items()))
 
 
 class _Elf:
-    """The sections of an ELF file by name, and what its relocations stand for."""
+    """The sections of an ELF file by number, and what its relocations stand for."""
 
-    def __init__(self, code: bytes) -> None:
-        if not code.startswith(_MAGIC):
+    def __init__(self, data: bytes) -> None:
+        if not data.startswith(_MAGIC):
             raise ValueError("no ELF file of 64 bits")
-        (start,) = struct.unpack_from("<Q", code, 40)
-        count, names = struct.unpack_from("<HH", code, 60)
-        headers = [_SECTION.unpack_from(code, start + _SECTION.size * at) for at in range(count)]
-        contents = [code[header[4] : header[4] + header[5]] for header in headers]
-        self.names = [_text(contents[names], header[0]) for header in headers]
-        self._contents = dict(zip(self.names, contents, strict=True))
+        (start,) = struct.unpack_from("<Q", data, 40)
+        count, names = struct.unpack_from("<HH", data, 60)
+        self._data = data
+        self._headers = [
+            _SECTION.unpack_from(data, start + _SECTION.size * at) for at in range(count)
+        ]
+        self._names = self.content(names)
+
+    def number(self, name: str) -> int | None:
+        """Return the number of the section of a name; None where there is none."""
+        wanted = name.encode("utf-8", "surrogateescape") + b"\0"
+        numbered = enumerate(header[0] for header in self._headers)
+        return next((n for n, place in numbered if self._names.startswith(wanted, place)), None)
+
+    def content(self, number: int | None) -> bytes:
+        """Return the content of a section; empty without one, or where it is too large."""
+        if number is None:
+            return b""
+        _, _, _, _, start, size, *_ = self._headers[number]
+        return b"" if size > _MOST_OF_SECTION else self._data[start : start + size]
 
     def section(self, name: str) -> bytes:
-        """Return the content of a section, empty where there is none."""
-        return self._contents.get(name, b"")
+        """Return the content of the section of a name, empty where there is none."""
+        return self.content(self.number(name))
 
     def relocated(self) -> dict[int, Place]:
         """Return the section and offset that a place of ``.debug_line`` stands for."""
         symbols = self.section(".symtab")
         found = {}
         for name, form in _RELOCATIONS.items():
-            for place, info, *added in form.iter_unpack(self.section(name)):
+            entries = self.section(name)
+            if len(entries) > _MOST_RELOCATIONS * form.size:
+                raise ValueError("more relocations than functions there can be")
+            for place, info, *added in form.iter_unpack(entries):
                 symbol = _SYMBOL.unpack_from(symbols, _SYMBOL.size * (info >> 32))
-                found[place] = (self.names[symbol[3]], symbol[4] + sum(added))
+                found[place] = (symbol[3], symbol[4] + sum(added))
         return found
 
 
@@ -148,7 +174,7 @@ def _text(data: bytes, start: int) -> str:
     return data[start : data.index(b"\0", start)].decode("utf-8", "backslashreplace")
 
 
-def _rows(elf: _Elf) -> Iterator[tuple[str, int, str]]:
+def _rows(elf: _Elf) -> Iterator[tuple[int, int, str]]:
     """Yield section, offset and line of every row of every unit."""
     reader, relocated = _Reader(elf.section(".debug_line")), elf.relocated()
     while reader.has_more:
@@ -177,7 +203,7 @@ def _header(reader: _Reader, version: int) -> _Header:
         pass  # folders
     files = []
     while name := reader.text():
-        files.append(name)
+        files.append(name[-_MOST_OF_NAME:])
         for _ in range(3):  # folder, time, size
             reader.variable()
     reader.place = start
@@ -195,7 +221,7 @@ class _Program:
         self._relocated = relocated
         self._reset()
 
-    def rows(self, end: int) -> Iterator[tuple[str, int, str]]:
+    def rows(self, end: int) -> Iterator[tuple[int, int, str]]:
         """Yield the rows up to the place ``end``."""
         header = self._header
         while self._reader.place < end:
@@ -211,13 +237,13 @@ class _Program:
             else:
                 self._standard(code)
 
-    def _row(self) -> tuple[str, int, str]:
+    def _row(self) -> tuple[int, int, str]:
         if not 0 < self._file <= len(self._header.files):
             raise ValueError("a row of a file that is not named")
         return self._section, self._address, f"{self._header.files[self._file - 1]}:{self._line}"
 
     def _reset(self) -> None:
-        self._section, self._address, self._file, self._line = "", 0, 1, 1
+        self._section, self._address, self._file, self._line = _NOWHERE, 0, 1, 1
 
     def _advance(self, operations: int) -> None:
         self._address += operations * self._header.least
@@ -229,7 +255,7 @@ class _Program:
         if code == _END_OF_SEQUENCE:
             self._reset()
         elif code == _SET_ADDRESS:
-            self._section, self._address = self._relocated.get(self._reader.place, ("", 0))
+            self._section, self._address = self._relocated.get(self._reader.place, (_NOWHERE, 0))
         self._reader.place = end
 
     def _standard(self, code: int) -> None:

@@ -84,11 +84,13 @@ class CodeReader:
 
 def _places(function: Function, names: Mapping[int, str]) -> Iterator[Place]:
     begins = list(function.lines)
+    known: dict[tuple[str | None, str | None], Place] = {}
     for offset in range(0, len(function.code) - _BYTES_EACH + 1, _BYTES_EACH):
         code = int.from_bytes(function.code[offset : offset + 2], "little") & _BITS
         before = bisect_right(begins, offset)
         line = function.lines[begins[before - 1]] if before else None
-        yield Place(opcode=names.get(code), line=line)
+        opcode = names.get(code)
+        yield known.setdefault((opcode, line), Place(opcode=opcode, line=line))
 
 
 def load_opcodes() -> Opcodes:

@@ -91,6 +91,16 @@ def test_finds_nothing_in_what_is_damaged(damaged: bytes) -> None:
     assert lines_of(damaged, "k") == {}
 
 
+def test_takes_no_more_than_a_file_can_need() -> None:
+    long = "a" * 1000 + ".cu"
+    unit, start = line_unit(set_address() + special(0, 1) + END, files=[long])
+    (line,) = read_function(elf(unit, [(start + 3, 0)]), "k").lines.values()
+    assert line == long[-255:] + ":2"
+    many = set_address() + special(0, 1) * 200_001 + END
+    assert lines_of(code(many), "k") == {}
+    assert read_function(elf(b"", [], code=bytes(5 * 2**20)), "k") == Function()
+
+
 @given(
     at=st.integers(0, len(code()) - 1),
     byte=st.integers(0, 255),
