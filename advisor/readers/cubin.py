@@ -25,7 +25,7 @@ _END_OF_SEQUENCE, _SET_ADDRESS = 1, 2
 _LARGEST_CODE = 255
 _MOST_BITS = 64
 _CODE = ".text."
-_DAMAGED = (struct.error, IndexError, ValueError)
+_DAMAGED = (struct.error, IndexError, OverflowError, ValueError)
 _NOWHERE = -1
 # What a file may hold; the largest of 82 reports have 20,000 rows and 270 kB of code.
 _MOST_ROWS = 200_000
