@@ -52,7 +52,9 @@ class CodeReader:
     def places(self, result: Any, addresses: Iterable[int]) -> dict[int, Place]:
         """Return what is known of the instructions at ``addresses``, which must be all with values.
 
-        The first instruction of a kernel is always executed, so the smallest is where it begins.
+        The first instruction of a kernel is always executed, so the smallest is where it begins,
+        but for a kernel that calls functions which stand elsewhere: then some of them lie outside
+        of its code, and nothing is named.
         """
         wanted = set(addresses)
         begin = min(wanted, default=0)
@@ -60,8 +62,9 @@ class CodeReader:
             return {}
         self._index()
         known = self._function(result.source.reference, text(result.mangled))
-        numbered = ((address, (address - begin) // _BYTES_EACH) for address in wanted)
-        return {address: known[number] for address, number in numbered if number < len(known)}
+        if (max(wanted) - begin) // _BYTES_EACH >= len(known):
+            return {}
+        return {address: known[(address - begin) // _BYTES_EACH] for address in wanted}
 
     def _index(self) -> None:
         """Find the references of the entries; one may come again with nothing in it."""

@@ -104,9 +104,10 @@ def test_knows_no_place_without_the_code(sources: list[bytes], name: bytes) -> N
     assert launch.places == {}
 
 
-def test_passes_over_addresses_behind_the_function() -> None:
+def test_names_nothing_where_other_functions_were_called() -> None:
+    # The function ends at 80: what lies behind it may as well lie before it.
     (launch,) = report(source(CODE), executed={BASE: 1, BASE + 80: 1})
-    assert list(launch.places) == [BASE]
+    assert launch.places == {}
 
 
 def test_trusts_no_begin_that_cannot_be_one() -> None:
@@ -142,8 +143,8 @@ def test_counts_opcodes_as_the_profiler_does(real_data: Path) -> None:
                 agree += is_same
                 differ |= set() if is_same else {path.name}
     print(f"\n{agree} launches agree; others are in {differ}")
-    assert agree > 70
-    assert differ <= {"MW_Baseline.ncu-rep"}  # it calls functions whose code stands elsewhere
+    assert agree > 100
+    assert differ == set()
 
 
 def counted(launch: Launch) -> dict[str | None, float]:
