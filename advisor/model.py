@@ -1,9 +1,10 @@
-"""The records that readers hand over: launches as a stream, then what the session said.
+"""The records that readers hand over: launches as a stream, and what the session said.
 
-A reader yields ``Launch`` and ``Skipped`` records in file order, and last of all exactly one
-``Session``. Counters keep the vendor's names and the vendor's base units (ns, byte, Hz, percent);
-scaled units of an export are converted to base units by its reader. What was not a finite number is
-left out of ``counters`` and counted in ``invalid_counters``.
+A reader yields ``Launch`` and ``Skipped`` records in file order, and exactly one ``Session``: first
+of all where the format tells it by then, else last. Counters keep the vendor's names and the
+vendor's base units (ns, byte, Hz, percent); scaled units of an export are converted to base units
+by its reader. What was not a finite number is left out of ``counters`` and counted in
+``invalid_counters``.
 """
 
 from __future__ import annotations

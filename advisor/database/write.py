@@ -13,9 +13,11 @@ from typing import Literal
 
 import duckdb
 
-from advisor.database.records import insert_records
+from advisor.database.records import insert_records, quoted
 from advisor.database.rows import FindingRow, KernelRow, Row, RunRow, SeriesRow
 
+_MERGED = "runs_when_merged"
+_UNMERGED_RUNS = 32
 _PARTS_OF_A_RUN = (
     "launch",
     "launch_keyed",
@@ -37,6 +39,28 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
             connection.rollback()
         raise
     connection.commit()
+
+
+@contextlib.contextmanager
+def bystander(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Have a second transaction open, which does nothing.
+
+    A transaction that is alone when it commits merges small row groups, and holds them in memory
+    with every column on top of what it has written itself.
+    """
+    (database,) = connection.execute("SELECT current_database()").fetchall()[0]
+    with connection.cursor() as other:
+        other.begin()
+        other.execute(" ".join(("FROM", f"{quoted(database)}.main.meta", "LIMIT 1"))).fetchall()
+        yield
+
+
+def merge_row_groups(connection: duckdb.DuckDBPyConnection) -> None:
+    """Merge small row groups, of which each transaction beside a bystander leaves one, in time."""
+    (runs,) = connection.execute("SELECT count(*) FROM run").fetchall()[0]
+    known = connection.execute("SELECT value FROM meta WHERE key = ?", [_MERGED]).fetchone()
+    if abs(runs - int(known[0] if known else 0)) >= _UNMERGED_RUNS:
+        set_meta(connection, _MERGED, str(runs))  # a commit that is alone merges
 
 
 def has_run(connection: duckdb.DuckDBPyConnection, run_id: str) -> bool:

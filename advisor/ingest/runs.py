@@ -22,6 +22,8 @@ class IncomingRun:
     session: Session = field(default_factory=lambda: Session(profiler="unknown"))
     launches: int = 0
     skipped: list[Skipped] = field(default_factory=list)
+    device_ids: dict[int, str] = field(default_factory=dict)
+    placed_without_device: bool = False
     _seen: dict[tuple[str, str | None, str], tuple[KernelRow, SeriesRow]] = field(
         default_factory=dict
     )
@@ -49,6 +51,8 @@ class IncomingRun:
             self._seen[key] = self._identity(launch, problem)
         kernel, series = self._seen[key]
         shape = _launch_shape(launch)
+        device_id = self._device_id(launch)
+        self.placed_without_device |= device_id is None
         return PlacedLaunch(
             run_id=self.run_id,
             launch=launch,
@@ -56,6 +60,7 @@ class IncomingRun:
             series_id=series.series_id,
             variant_id=ids.variant_id(self.run_id, series.series_id, shape or ""),
             launch_shape=shape,
+            device_id=device_id,
             device_name=launch.device_name,
         )
 
@@ -100,6 +105,12 @@ class IncomingRun:
             replay_mode=session.replay_mode,
             simulated=session.simulated,
         )
+
+    def _device_id(self, launch: Launch) -> str | None:
+        """Return the device of the launch; a profile with one device need not name it."""
+        if len(self.device_ids) == 1:
+            return next(iter(self.device_ids.values()))
+        return None if launch.device is None else self.device_ids.get(launch.device)
 
     def _identity(self, launch: Launch, problem: str) -> tuple[KernelRow, SeriesRow]:
         normalised = names.normalised_name(launch.kernel_name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor.database import write
@@ -51,16 +52,18 @@ def store_profiles(
     started = time.monotonic()
     known = write.stored_launches(connection, {profile.run_id for profile in profiles})
     incoming: dict[str, IncomingRun] = {}
-    with write.transaction(connection):
+    with write.bystander(connection), write.transaction(connection):
         for counters, group in _by_counters(profiles):
             mapping = knowledge.mapping(counters)
             batch = _Batch(LaunchWriter(connection, mapping.sql), mapping, progress)
             for profile in group:
                 if profile.run_id not in known and profile.run_id not in incoming:
-                    incoming[profile.run_id] = _read(profile, batch)
+                    run = incoming[profile.run_id] = IncomingRun(profile=profile)
+                    _read(run, batch, partial(_identify_devices, connection, run, knowledge))
             batch.finish()
         if incoming:
             _finish(connection, list(incoming.values()), knowledge)
+    write.merge_row_groups(connection)
     seconds = time.monotonic() - started
     return [_stored(profile, incoming, known, seconds) for profile in profiles]
 
@@ -122,12 +125,14 @@ def check_profile(profile: Profile, knowledge: Knowledge) -> tuple[int, tuple[Sk
     return run.launches, tuple(run.skipped)
 
 
-def _read(profile: Profile, batch: _Batch) -> IncomingRun:
-    """Hand the profile's launches to the batch and return the run that they are."""
-    run = IncomingRun(profile=profile)
+def _read(run: IncomingRun, batch: _Batch, identify_devices: Callable[[], None]) -> None:
+    """Hand the launches of the run's profile to the batch."""
     for launch in _launches(run, batch.mapping):
+        if run.session.devices and not run.device_ids:
+            identify_devices()
         batch.add(run.place(launch))
-    return run
+    if not run.device_ids:
+        identify_devices()
 
 
 def _launches(run: IncomingRun, mapping: Mapping) -> Iterator[Launch]:
@@ -162,25 +167,31 @@ def _finish(
     write.upsert_kernels(connection, (kernel for run in runs for kernel in run.kernels))
     write.upsert_series(connection, (series for run in runs for series in run.series))
     for run in runs:
-        _place_devices(connection, run, knowledge)
+        if run.placed_without_device:
+            _place_devices(connection, run)
     digest = rules_hash(knowledge.rules)
     write.insert_rows(connection, "run", [run.row(digest) for run in runs])
     judge(connection, [run.run_id for run in runs], knowledge)
 
 
-def _place_devices(
+def _identify_devices(
     connection: duckdb.DuckDBPyConnection, run: IncomingRun, knowledge: Knowledge
 ) -> None:
-    """Tell the run's launches their device, by what the session says of it."""
-    only = len(run.session.devices) == 1
+    """Find out which devices the session tells of."""
     for device in run.session.devices:
         match = identify_device(device.name, device.attributes, knowledge.devices)
-        store_device(connection, match)
+        run.device_ids[device.id] = store_device(connection, match)
         if match.note is not None:
             run.skipped.append(Skipped(place=device.name or "device", reason=match.note))
+
+
+def _place_devices(connection: duckdb.DuckDBPyConnection, run: IncomingRun) -> None:
+    """Tell launches their device that were stored before the profile said which there are."""
+    only = len(run.device_ids) == 1
+    for ordinal, device_id in run.device_ids.items():
         connection.execute(
             "UPDATE launch SET device_id = ? WHERE run_id = ? AND (device_ordinal = ? OR ?)",
-            [match.device_id, run.run_id, device.id, only],
+            [device_id, run.run_id, ordinal, only],
         )
 
 

@@ -103,7 +103,7 @@ class Reader(Protocol):
         """Tell by a file's first bytes whether it has this format."""
 
     def read(self, source: Source, options: ReadOptions) -> Iterator[Record]:
-        """Yield launches and what was skipped in file order, and last of all one session.
+        """Yield launches and what was skipped in file order, and first or last of all one session.
 
         Raises:
             InputError: the profile is damaged or no profile of this format.

@@ -36,7 +36,7 @@ def accepts(head: bytes) -> bool:
 
 
 def read(source: Source, options: ReadOptions) -> Iterator[Record]:
-    """Yield launches and what was skipped in file order, and last of all the session.
+    """Yield the session, then launches and what was skipped in file order.
 
     Counters are in the profiler's base units (byte, ns, Hz, percent).
 
@@ -49,13 +49,13 @@ def read(source: Source, options: ReadOptions) -> Iterator[Record]:
         container = Container(file, name=source.name, size=source.size)
         whole = _session(container)
         report = _Report(container, source.name, whole, options)
+        yield whole
         try:
             yield from report.records()
         except InputError as error:
             if not options.allow_truncated or not report.launches:
                 raise _with_count(error, report.launches) from error
             yield Skipped(place=str(error.at), reason=f"{error.problem}; the rest is left out")
-        yield whole
 
 
 class _Report:

@@ -261,6 +261,27 @@ def test_a_block_that_fails_stores_nothing(database: Path, run: RunRow) -> None:
         assert list_runs(connection) == []
 
 
+def test_merges_row_groups_once_there_are_many(database: Path, run: RunRow) -> None:
+    def row_groups() -> int:
+        query = "SELECT count(DISTINCT row_group_id) FROM pragma_storage_info('launch')"
+        return int(connection.execute(query).fetchall()[0][0])
+
+    with open_for_writing(database) as connection:
+        for index in range(3):
+            with write.bystander(connection), write.transaction(connection):
+                insert_launches(connection, [placed(dataclasses.replace(POOR, index=index))])
+        assert row_groups() == 3
+        runs = [dataclasses.replace(run, run_id=f"{n:012}") for n in range(32)]
+        with write.bystander(connection):
+            write.insert_rows(connection, "run", runs[:-1])
+        write.merge_row_groups(connection)
+        assert row_groups() == 3
+        with write.bystander(connection):
+            write.insert_rows(connection, "run", runs[-1:])
+        write.merge_row_groups(connection)
+        assert row_groups() == 1
+
+
 KILLED = """
 import sys
 from datetime import datetime

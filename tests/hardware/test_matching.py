@@ -176,11 +176,11 @@ def test_what_real_reports_say_of_a_device_agrees_with_the_seed_data(
 
 def _devices_of(path: Path) -> tuple[ReportedDevice, ...]:
     try:
-        *_, last = ncu_report.read(Source.from_path(path), ReadOptions())
+        session, *_ = ncu_report.read(Source.from_path(path), ReadOptions())
     except InputError:
         return ()  # one of the files is a fragment without the format's mark
-    assert isinstance(last, Session)
-    return last.devices
+    assert isinstance(session, Session)
+    return session.devices
 
 
 INSTANCE = "NVIDIA A100-SXM4-40GB MIG 3g.20gb"

@@ -72,7 +72,7 @@ def read(data: bytes, *, allow_truncated: bool = False) -> list[Record]:
 
 
 def test_reads_a_report_made_by_hand() -> None:
-    first, second, session = read(REPORT)
+    session, first, second = read(REPORT)
     assert first == Launch(
         index=0,
         kernel_name="copy",
@@ -123,7 +123,7 @@ def test_refuses_or_takes_what_is_whole_of_a_cut_report(cut: int) -> None:
     if whole:
         assert error.problem.endswith("; 1 launch before it is whole")
         assert "--allow-truncated" in str(error.hint)
-        launch, skipped, session = read(data, allow_truncated=True)
+        session, launch, skipped = read(data, allow_truncated=True)
         assert isinstance(launch, Launch)
         assert isinstance(skipped, Skipped)
         assert isinstance(session, Session)

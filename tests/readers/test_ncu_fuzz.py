@@ -82,7 +82,7 @@ def check(data: bytes) -> None:
         records = read(data, options)
         if records is not None:
             assert [type(record) for record in records].count(Session) == 1
-            assert isinstance(records[-1], Session)
+            assert isinstance(records[0], Session)
             for record in records:
                 if isinstance(record, Launch):
                     assert_plain(record)

@@ -107,7 +107,7 @@ def version(text: str) -> Any:
 def test_gives_back_what_the_encoder_wrote() -> None:
     stream = io.BytesIO()
     write_report(stream, SESSION, [LAUNCH])
-    assert read(stream.getvalue()) == [LAUNCH, SESSION]
+    assert read(stream.getvalue()) == [SESSION, LAUNCH]
 
 
 def test_appends_the_tables_of_names_of_all_blocks() -> None:
@@ -120,7 +120,7 @@ def test_merges_the_session_from_blocks_behind_the_launches() -> None:
     report.writer.block(session=ncu_messages.Session(versions=[version("2022.3.0.0 (build 317)")]))
     report.writer.block(session=ncu_messages.Session(command_line=b"ncu ./a "))
     report.writer.block(session=ncu_messages.Session(devices=[ncu_messages.Device(id=3)]))
-    launch, session = read(report.stream.getvalue())
+    session, launch = read(report.stream.getvalue())
     assert isinstance(launch, Launch)
     assert isinstance(session, Session)
     assert (launch.device, launch.process) == (3, 9)
@@ -333,7 +333,7 @@ def test_keeps_values_by_address_in_hexadecimal() -> None:
 def test_skips_ranges_and_says_why() -> None:
     report = Report()
     report.writer.block(ranges=[b"\x08\x01"])
-    skipped, session = read(report.stream.getvalue())
+    session, skipped = read(report.stream.getvalue())
     assert isinstance(skipped, Skipped)
     assert "a range of kernels measured together" in skipped.reason
     assert isinstance(session, Session)
@@ -357,7 +357,7 @@ def test_skips_ranges_and_says_why() -> None:
 def test_tells_the_conditions_of_the_run(
     fields: Any, expected: tuple[str | None, str | None, str | None]
 ) -> None:
-    session = read(Report(**fields).stream.getvalue())[-1]
+    session = read(Report(**fields).stream.getvalue())[0]
     assert isinstance(session, Session)
     assert (session.replay_mode, session.cache_control, session.clock_control) == expected
 

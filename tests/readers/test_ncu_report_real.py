@@ -21,7 +21,7 @@ FRAGMENT = "window-512.ncu-rep"  # begins in the middle of a report
 
 def launches_of(path: Path) -> list[Launch]:
     source = Source.from_path(path)
-    *launches, session = detect(source).read(source, ReadOptions())
+    session, *launches = detect(source).read(source, ReadOptions())
     assert isinstance(session, Session)
     return [record for record in launches if isinstance(record, Launch)]
 

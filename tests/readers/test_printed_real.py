@@ -70,8 +70,8 @@ def pairs(real_data: Path, kind: str) -> list[Pair]:
 
 def launches_of(path: Path) -> list[Launch]:
     source = Source.from_path(path)
-    *records, session = detect(source).read(source, ReadOptions())
-    assert isinstance(session, Session)
+    records = list(detect(source).read(source, ReadOptions()))
+    (session,) = (record for record in records if isinstance(record, Session))
     assert session.profiler == "ncu"
     return [record for record in records if isinstance(record, Launch)]
 

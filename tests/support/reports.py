@@ -46,8 +46,7 @@ def _ingest(connection: duckdb.DuckDBPyConnection, mapping: Mapping, path: Path,
     except InputError:
         return
     launches = [record for record in records if isinstance(record, Launch)]
-    session = records[-1]
-    assert isinstance(session, Session)
+    (session,) = (record for record in records if isinstance(record, Session))
     if not launches:
         return
     devices = {
