@@ -69,12 +69,13 @@ def loop(tmp_path: Path, stored: Path) -> Loop:
 def killed(start: Start) -> Iterator[str]:
     """Kill what ``start`` starts at moments of the time it takes; yield what it had printed.
 
-    It is started once for each moment and, before, once to be carried to its end.
+    It is started once for each moment and, before, once to be carried to its end. The moments
+    reach half as far again: a busy machine may take longer the next time.
     """
     began = time.monotonic()
     process = start()
     out, err = process.communicate()
-    seconds = time.monotonic() - began
+    seconds = 1.5 * (time.monotonic() - began)
     assert process.returncode == 0, err
     yield out
     chance = random.Random(KILLS)
