@@ -9,7 +9,6 @@ from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.database.read import find_run
 from advisor.database.read import list_runs as stored_runs
-from advisor.facts import create_views
 from advisor.hardware import seed_database
 from advisor.ingest.refresh import Refreshed, refresh_run
 
@@ -39,6 +38,5 @@ def refresh_runs(
         with open_for_writing(database, wait) as connection:
             connection.execute("SET threads = 1")  # each thread holds blocks of every column
             seed_database(connection)
-            create_views(connection, knowledge.vocabulary)
             refreshed = refresh_run(connection, each.run_id, knowledge=knowledge, progress=progress)
         yield refreshed

@@ -11,15 +11,14 @@ from typing import Literal
 
 from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.errors import DatabaseError, InputError, Location
-from advisor.facts import create_views
 from advisor.hardware import seed_database
 from advisor.ingest.knowledge import Knowledge
 from advisor.ingest.records import Profile, Stored
 from advisor.ingest.store import store_profiles
 from advisor.model import Skipped
 
-_MOST = 32  # profiles in one transaction
-_LARGEST = 4 * 1024**2  # bytes of profiles in one transaction, unless one alone is larger
+_MOST = 64  # profiles in one transaction
+_LARGEST = 32 * 1024**2  # bytes of profiles in one transaction, unless one alone is larger
 _PAUSE = 0.1  # seconds that others have to get the lock: longer than between two of their tries
 
 
@@ -76,7 +75,7 @@ class Writer:
             yield next(results) if isinstance(each, Profile) else each
 
     def _together(self, profiles: Sequence[Profile]) -> Iterator[Ingested]:
-        """Store profiles in one transaction; one after the other where one of them is refused."""
+        """Store profiles in one transaction; where one of them is refused, each half in its own."""
         if not profiles:
             return
         try:
@@ -85,8 +84,9 @@ class Writer:
             if len(profiles) == 1:
                 yield Ingested(name=profiles[0].source.name, status="refused", error=error)
                 return
-            for profile in profiles:
-                yield from self._together([profile])
+            half = len(profiles) // 2
+            yield from self._together(profiles[:half])
+            yield from self._together(profiles[half:])
             return
         for profile, each in zip(profiles, stored, strict=True):
             yield _ingested(profile, each, len(profiles))
@@ -96,7 +96,6 @@ class Writer:
         with open_for_writing(self._database, self._wait) as connection:
             connection.execute("SET threads = 1")  # each thread holds blocks of every column
             seed_database(connection)
-            create_views(connection, self._knowledge.vocabulary)
             return store_profiles(
                 connection, profiles, knowledge=self._knowledge, progress=self._progress
             )

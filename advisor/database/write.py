@@ -52,7 +52,11 @@ def bystander(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     with connection.cursor() as other:
         other.begin()
         other.execute(" ".join(("FROM", f"{quoted(database)}.main.meta", "LIMIT 1"))).fetchall()
-        yield
+        try:
+            yield
+        finally:
+            with contextlib.suppress(duckdb.Error):  # where the disk failed, as the commit said
+                other.rollback()
 
 
 def merge_row_groups(connection: duckdb.DuckDBPyConnection) -> None:

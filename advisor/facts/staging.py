@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
+from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,26 +105,25 @@ def glob_pattern(text: str) -> re.Pattern[str]:
 
 
 class OpcodeTable:
-    """Weights of opcodes by column, worked out once for each opcode that is met."""
+    """Weights of opcodes by column, worked out once for each list of opcodes that is met."""
 
     def __init__(self, columns: Sequence[OpcodeColumn]) -> None:
         self._columns = {column.name: column for column in columns}
-        self._known: dict[tuple[str, str], float] = {}
-
-    def weight(self, column: OpcodeColumn, opcode: str) -> float:
-        """Return what one instruction of ``opcode`` counts in ``column``."""
-        key = (column.name, opcode)
-        if key not in self._known:
-            taken = any(self._columns[name].weigh(opcode) for name in column.excepted)
-            self._known[key] = 0.0 if taken else column.weigh(opcode)
-        return self._known[key]
+        self._known: dict[tuple[str, tuple[str, ...]], tuple[float, ...]] = {}
 
     def total(self, column: OpcodeColumn, histogram: Keyed | None) -> float | None:
         """Return the weighted sum; None without a histogram."""
         if histogram is None:
             return None
-        pairs = zip(histogram.keys, histogram.values, strict=True)
-        return sum(self.weight(column, opcode) * value for opcode, value in pairs)
+        key = (column.name, histogram.keys)
+        if key not in self._known:
+            self._known[key] = tuple(self._weight(column, opcode) for opcode in histogram.keys)
+        products: Iterable[float] = map(mul, self._known[key], histogram.values)
+        return sum(products)
+
+    def _weight(self, column: OpcodeColumn, opcode: str) -> float:
+        taken = any(self._columns[name].weigh(opcode) for name in column.excepted)
+        return 0.0 if taken else column.weigh(opcode)
 
 
 def stage(

@@ -70,8 +70,8 @@ def refresh_run(
 ) -> Refreshed:
     """Compute a run's quantities, flags and findings anew, all of them or none.
 
-    ``connection`` must have the seed data and the views of ``facts.create_views``. Counters and
-    texts are those that ingest kept; what reads the profile itself (names, devices) stays.
+    ``connection`` must have the seed data. Counters and texts are those that ingest kept; what
+    reads the profile itself (names, devices) stays.
     """
     with write.transaction(connection):
         launches = _derive(connection, run_id, knowledge, progress)

@@ -43,8 +43,7 @@ def store_profiles(
 ) -> list[Stored]:
     """Store each profile as one run, unless its content is stored already; return what became.
 
-    ``connection`` must have the seed data and the views of ``facts.create_views``. All of the
-    profiles are stored, or none.
+    ``connection`` must have the seed data. All of the profiles are stored, or none.
 
     Raises:
         InputError: a profile is damaged or holds no launch; the database is as it was.
@@ -71,10 +70,7 @@ def store_profiles(
 def judge(
     connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str], knowledge: Knowledge
 ) -> None:
-    """Evaluate every rule over runs and store what fires and what was ruled out.
-
-    ``connection`` must have the views of ``facts.create_views``.
-    """
+    """Evaluate every rule over runs and store what fires and what was ruled out."""
     found = evaluate_runs(connection, knowledge.compiled, run_ids, settings=knowledge.settings)
     for run_id, evaluations in found.items():
         store_evaluations(connection, run_id, evaluations)

@@ -179,7 +179,7 @@ def read_details(
     assuming = [(subject, index) for subject, index in pairs if program.rules[index].assumes]
     if assuming:
         subjects, rules = zip(*assuming, strict=True)
-        lists = {"subjects": list(subjects), "rules": list(rules)}
+        lists = {"subjects": " ".join(map(str, subjects)), "rules": " ".join(map(str, rules))}
         rows = connection.execute(program.floors(table, key), lists).fetchall()
         for subject, index, floor, floor_achievable in rows:
             names = detail_columns(program.rules[index], index)

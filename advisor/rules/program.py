@@ -83,11 +83,15 @@ class Program:
     def floors(self, table: str, key: str) -> str:
         """Return a SELECT: ``key``, the index of a rule, and both least times if it is followed.
 
-        Its parameters ``subjects`` and ``rules`` are two lists, which pair subjects with rules that
-        assume something. One row per pair: columns for each rule would be planned for longer than
+        Its parameters ``subjects`` and ``rules`` are two lists with spaces between their items,
+        which pair subjects with rules that assume something: the driver takes 0.1 ms for each value
+        that it is handed. One row per pair: columns for each rule would be planned for longer than
         everything else.
         """
-        wanted = f"SELECT unnest($subjects) AS {quote(key)}, unnest($rules) AS {quote(ASSUMED_BY)}"
+        wanted = (
+            f"SELECT unnest(string_split($subjects, ' ')) AS {quote(key)},"
+            f" unnest(string_split($rules, ' ')::BIGINT[]) AS {quote(ASSUMED_BY)}"
+        )
         columns = (quote(key), quote(ASSUMED_BY), *map(quote, self.floors_read))
         pairs = _select(columns, f"{table} JOIN ({wanted}) USING ({quote(key)})")
         return f"WITH {_PAIRS} AS ({pairs}) SELECT {quote(key)}, {self.floors_rest}"
