@@ -43,6 +43,7 @@ def run(folder: Path) -> list[Line]:
     mapping = load_knowledge().mapping("ncu")
     launches = _launches(mapping)
     with open_for_writing(path) as connection:
+        connection.execute("SET threads = 1")
         started = perf_counter()
         for number in range(runs):
             _store(connection, number, launches, mapping)
@@ -100,9 +101,10 @@ def _store(
         )
         for launch in launches
     ]
-    with write.transaction(connection):
+    with write.bystander(connection), write.transaction(connection):
         insert_launches(connection, placed, values=mapping.stage(launches), quantities=mapping.sql)
         _describe(connection, kernels, series, run_id, number)
+    write.merge_row_groups(connection)
 
 
 def _describe(
