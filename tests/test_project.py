@@ -111,6 +111,7 @@ ALLOWED: dict[str, tuple[str, set[float]]] = {
     "advisor/rules/lint.py": ("how many words a title may have", {8}),
     "advisor/rules/templates.py": ("how long a sentence may be", {2000}),
     "advisor/documents/load.py": ("how big and deep a YAML file may be", {20, 100_000, 2_000_000}),
+    "advisor/reports/instructions.py": ("which shares a sentence leaves out", {0.01}),
     "advisor/reports/bars.py": ("how many labelled steps fit an axis", {4}),
     "advisor/reports/labels.py": (
         "which characters are wide, how long a name may be, how many may cover a mark",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MOST_INSTRUCTIONS = 5
 MOST_IN_FINDINGS = 3
+_WORTH_TELLING = 0.01  # of all excess: less is not told in a sentence
 _PLACE = ("offset", "opcode", "share", "counted")
 _WIDTHS_OF_PLACE = (8, 9, -5, -13)
 _WIDTHS = (*_WIDTHS_OF_PLACE, -6, 0)
@@ -103,7 +104,8 @@ class Ranking:
     @property
     def sentence(self) -> str:
         """Return the worst places and their shares, as a finding tells them."""
-        places = ", ".join(f"{each.where} {wording.percent(each.share)}" for each in self.worst)
+        told = [each for each in self.worst if each.share >= _WORTH_TELLING] or self.worst[:1]
+        places = ", ".join(f"{each.where} {wording.percent(each.share)}" for each in told)
         excess = "" if self.excess == self.value else " in excess"
         whole = f"{wording.number(self.excess)} {self.unit}{excess}"
         return f"Worst instructions: {places} of {whole} ({_counted(self.count)}; {self.title})."

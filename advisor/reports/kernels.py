@@ -148,17 +148,16 @@ def _remark(row: Row) -> str:
 
 
 def _room(row: Row, binding: str, fraction: float) -> str:
+    left = f"At most {numbers.ratio(1 / max(fraction, 1e-9))} is" if fraction < 1 else "Nothing is"
     if binding in MEMORY:
-        return (
-            f"At most {numbers.ratio(1 / max(fraction, 1e-9))} is left without moving fewer bytes."
-        )
+        return f"{left} left without moving fewer bytes."
     work, traffic = number(row, "t_compute"), number(row, "t_dram")
     if work and traffic is not None:
         return (
             f"DRAM would need {numbers.seconds(traffic)}, {numbers.share(traffic / work)} of what "
             "the arithmetic needs."
         )
-    return f"At most {numbers.ratio(1 / max(fraction, 1e-9))} is left without doing less work."
+    return f"{left} left without doing less work."
 
 
 def _flags(row: Row) -> Iterable[str]:
