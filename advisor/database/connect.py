@@ -53,8 +53,10 @@ _LARGE: dict[str, int | str] = {
 }
 """Settings of writers: what a transaction holds in memory hardly grows with what it writes."""
 
+BLOCK_SIZE = 32_768
+"""Bytes in a block of a new file: a transaction holds so much of each column at least."""
+
 _ROW_GROUP = 2048  # rows, the least: a transaction holds them in memory for every column of a table
-_BLOCK = 32_768  # bytes that it holds of each column at least
 _SANDBOX: dict[str, bool | int] = {**ALONE, "enable_external_access": False}
 
 
@@ -162,7 +164,7 @@ def create(path: Path) -> None:
     try:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
             made = Path(folder) / "new.duckdb"
-            settings = {**ALONE, "default_block_size": _BLOCK}
+            settings = {**ALONE, "default_block_size": BLOCK_SIZE}
             with duckdb.connect(str(made), config=dict(settings)) as connection:
                 schema.migrate(connection, path)
                 connection.execute("CHECKPOINT")  # closing would do it, and hide that it failed
@@ -219,9 +221,12 @@ def _tried(path: Path, connect: Connect) -> duckdb.DuckDBPyConnection | duckdb.E
 def _for_large(path: Path) -> duckdb.DuckDBPyConnection:
     """Return a connection that may write; only ATTACH takes a size of row groups.
 
-    Threads of this process that write to one file share a database in memory, which holds it.
+    Threads of this process that write to one file share a database in memory, which holds it. What
+    does not fit in memory goes beside the file, not into the working directory.
     """
-    connection = duckdb.connect(f":memory:{path.resolve()}", config={**ALONE, **_LARGE})
+    place = str(path.resolve())
+    settings = {**ALONE, **_LARGE, "temp_directory": f"{place}.tmp"}
+    connection = duckdb.connect(f":memory:{place}", config=settings)
     try:
         file = str(path).replace("'", "''")
         options = f"(ROW_GROUP_SIZE {_ROW_GROUP})"

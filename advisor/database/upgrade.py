@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 
 from advisor.database import schema
-from advisor.database.connect import DEFAULT_WAIT, opened, put
+from advisor.database.connect import BLOCK_SIZE, DEFAULT_WAIT, opened, put
 from advisor.database.records import quoted
 from advisor.errors import DatabaseError, Location
 
@@ -99,7 +99,8 @@ def _copy(connection: duckdb.DuckDBPyConnection, path: Path, to: Path | None) ->
     try:
         with tempfile.TemporaryDirectory(dir=to.parent, prefix=f".{to.name}.") as folder:
             made = Path(folder) / "copy.duckdb"
-            connection.execute(f"ATTACH {_literal(str(made))} AS backup_copy (READ_WRITE)")
+            options = f"(READ_WRITE, BLOCK_SIZE {BLOCK_SIZE})"
+            connection.execute(f"ATTACH {_literal(str(made))} AS backup_copy {options}")
             try:
                 connection.execute(f"COPY FROM DATABASE {quoted(source[0])} TO backup_copy")
                 connection.execute("CHECKPOINT backup_copy")

@@ -212,6 +212,20 @@ def test_two_threads_of_a_process_may_write(database: Path) -> None:
         assert connection.execute("SELECT count(*) FROM meta").fetchone() == (5,)
 
 
+def test_keeps_what_memory_does_not_hold_beside_the_database(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    with open_for_writing(database) as connection:
+        connection.execute("SET memory_limit = '40MB'")
+        numbers = "SELECT hash(range) AS number FROM range(5_000_000) ORDER BY number"
+        connection.execute(f"CREATE TEMP TABLE sorted AS {numbers}")
+        assert Path(f"{database}.tmp").is_dir()
+    assert list(elsewhere.iterdir()) == []
+
+
 def test_what_is_not_committed_is_rolled_back(database: Path) -> None:
     with open_for_writing(database) as connection:
         connection.begin()

@@ -210,6 +210,15 @@ def test_backup_goes_where_it_is_told_but_over_nothing(database: Path, tmp_path:
         upgrade.backup(database, to)
 
 
+def test_a_backup_has_blocks_of_the_size_of_a_new_file(database: Path, tmp_path: Path) -> None:
+    sizes = []
+    for path in (database, upgrade.backup(database, tmp_path / "copy.duckdb")):
+        with open_for_reading(path) as connection:
+            found = connection.execute("SELECT block_size FROM pragma_database_size()")
+            sizes.append(found.fetchall())
+    assert sizes == [[(32_768,)]] * 2
+
+
 def test_migrations_do_not_lean_on_the_program() -> None:
     for path in (Path(schema.data_dir("migrations")) / "versions").glob("*.py"):
         assert re.search(r"^(from|import) advisor", path.read_text(), re.MULTILINE) is None
