@@ -85,15 +85,16 @@ class Negated:
 
 @dataclass(frozen=True)
 class Chosen:
-    """One of two sentences; the second where the condition is unknown."""
+    """One of two sentences, or of two values; the second where the condition is unknown."""
 
     condition: Piece
     then: tuple[Piece, ...]
     otherwise: tuple[Piece, ...]
 
     def of(self, values: Mapping[str, object]) -> object:
-        """Return the sentence that holds."""
-        return spoken(self.then if self.condition.of(values) else self.otherwise, values)
+        """Return the sentence that holds; a single piece stays a value, for a filter around it."""
+        chosen = self.then if self.condition.of(values) else self.otherwise
+        return chosen[0].of(values) if len(chosen) == 1 else spoken(chosen, values)
 
 
 Piece = Words | Named | Filtered | Compared | Negated | Chosen

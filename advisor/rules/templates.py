@@ -7,7 +7,7 @@ stranger's rule can neither look around nor take long. Jinja only reads it; noth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -45,6 +45,7 @@ _ALLOWED = (
     nodes.Not,
 )
 _COMPARISONS = ("eq", "ne")
+_DIGITS = range(16)  # as many as a number has
 _READER = ImmutableSandboxedEnvironment()
 
 
@@ -95,27 +96,54 @@ def _problem(node: nodes.Node, names: Mapping[str, Symbol]) -> tuple[str, str | 
     if isinstance(node, nodes.Operand) and node.op not in _COMPARISONS:
         return "a template compares with == and != only", None
     if isinstance(node, nodes.Filter):
-        return _problem_of_filter(node)
+        return _problem_of_filter(node, names)
     return _problem_of_output(node, names) if isinstance(node, nodes.Output) else None
 
 
-def _problem_of_filter(node: nodes.Filter) -> tuple[str, str | None] | None:
+def _problem_of_filter(
+    node: nodes.Filter, names: Mapping[str, Symbol]
+) -> tuple[str, str | None] | None:
     if node.name not in FILTERS:
         return f"unknown filter {node.name!r}", _near(node.name, FILTERS)
-    if node.dyn_args is not None:
+    if node.dyn_args is not None or node.dyn_kwargs is not None:
         return "a template names the arguments of a filter one by one", None
+    if not _is_number(node.node, names):
+        return f"the filter {node.name!r} needs a number", None
+    arguments = [each.value if isinstance(each, nodes.Const) else None for each in node.args]
+    if not all(isinstance(each, str) or each in _DIGITS for each in arguments):
+        return f"the filter {node.name!r} takes a unit or a number of digits, written out", None
+    try:
+        FILTERS[node.name](1.0, *arguments)
+    except (TypeError, ValueError):
+        return f"the filter {node.name!r} does not take these arguments", None
     return None
+
+
+def _is_number(node: nodes.Node | None, names: Mapping[str, Symbol]) -> bool:
+    if isinstance(node, nodes.Name):
+        return node.name not in names or names[node.name].kind is Kind.NUMBER
+    if isinstance(node, nodes.CondExpr):
+        return _is_number(node.expr1, names) and _is_number(node.expr2, names)
+    return isinstance(node, nodes.Const) and isinstance(node.value, int | float)
 
 
 def _problem_of_output(
     node: nodes.Output, names: Mapping[str, Symbol]
 ) -> tuple[str, str | None] | None:
-    shown = [part.name for part in node.nodes if isinstance(part, nodes.Name)]
-    for name in shown:
+    for name in _shown(node.nodes):
         if name in names and names[name].kind is Kind.NUMBER:
             hint = f"write {{{{ {name} | number }}}} or another filter: {', '.join(FILTERS)}"
             return f"the number {name!r} has no filter", hint
     return None
+
+
+def _shown(parts: Iterable[nodes.Node | None]) -> Iterator[str]:
+    """Yield the names that are shown as they are."""
+    for part in parts:
+        if isinstance(part, nodes.Name):
+            yield part.name
+        elif isinstance(part, nodes.CondExpr):
+            yield from _shown((part.expr1, part.expr2))
 
 
 def _place(node: nodes.Node, text: str, at: Location) -> Location:
