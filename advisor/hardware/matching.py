@@ -75,7 +75,10 @@ def identify_device(
     named = _named(name, known)
     fitting = [d for d in named if not _contradicts(d, properties)]
     if not fitting:
-        return _part(name, properties, known) or _unknown(name, properties, named)
+        part = find_part(name, properties, known)
+        if part is None:
+            return _unknown(name, properties, named)
+        return DeviceMatch(device_id=part.device_id, name=name, spec=part, properties=properties)
     fitting = _nearest_memory(fitting, properties.memory_bytes)
     note = None
     if len(fitting) > 1:
@@ -118,9 +121,9 @@ def _named(name: str, devices: Sequence[DeviceSpec]) -> list[DeviceSpec]:
     return [d for d in devices if plain in {_plain(alias) for alias in (d.name, *d.aliases)}]
 
 
-def _part(
+def find_part(
     name: str, reported: ReportedProperties, devices: Sequence[DeviceSpec]
-) -> DeviceMatch | None:
+) -> DeviceSpec | None:
     """Return the instance of the only device that can have it, None where there is none."""
     units, of = reported.unit_count, name_of_whole(name)
     if units is None or of is None:
@@ -133,7 +136,7 @@ def _part(
     ]
     if len(wholes) != 1:
         return None
-    spec = part_of(
+    return part_of(
         wholes[0],
         name,
         unit_count=units,
@@ -141,7 +144,6 @@ def _part(
         memory_bytes=reported.memory_bytes,
         l2_bytes=reported.l2_bytes,
     )
-    return DeviceMatch(device_id=spec.device_id, name=name, spec=spec, properties=reported)
 
 
 def _unknown(name: str, properties: ReportedProperties, named: Sequence[DeviceSpec]) -> DeviceMatch:

@@ -9,6 +9,7 @@ from advisor.database.read import get_meta
 from advisor.database.records import insert_records
 from advisor.database.write import set_meta, transaction
 from advisor.hardware.devices import load_devices, load_occupancy_limits, seed_files
+from advisor.hardware.matching import ReportedProperties, find_part
 from advisor.hardware.part import is_part
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ def seed_database(connection: duckdb.DuckDBPyConnection, folder: Path | None = N
     """Bring the tables device, ceiling and occupancy_limit to the seed data; tell if they changed.
 
     Nothing is done where the file already holds these very data. Devices that the user added or a
-    profile reported stay. All or nothing; call it outside of a transaction. ``folder`` None means
-    the shipped seed data.
+    profile reported stay; instances get their share of the new data. All or nothing; call it
+    outside of a transaction. ``folder`` None means the shipped seed data.
     """
     digest = seed_hash(folder)
     if get_meta(connection, _HASH) == digest:
@@ -55,8 +56,7 @@ def store_device(connection: duckdb.DuckDBPyConnection, match: DeviceMatch) -> s
     if match.spec is None:
         insert_records(connection, "device", [_reported_row(match)])
     elif is_part(match.spec):
-        insert_records(connection, "device", [{**_device_row(match.spec), "origin": "part"}])
-        insert_records(connection, "ceiling", _ceiling_rows(match.spec))
+        _store_part(connection, match.spec)
     return match.device_id
 
 
@@ -87,6 +87,29 @@ def _replace(
     insert_records(connection, "device", rows, known="replace")
     insert_records(connection, "ceiling", [row for d in devices for row in _ceiling_rows(d)])
     insert_records(connection, "occupancy_limit", _occupancy_rows(occupancy), known="replace")
+    _renew_parts(connection, devices)
+
+
+def _renew_parts(connection: duckdb.DuckDBPyConnection, devices: Sequence[DeviceSpec]) -> None:
+    """Work out anew the instances that profiles reported; one whose device is gone stays."""
+    query = (
+        "SELECT name, unit_count, memory_bus_width, memory_size, l2_size"
+        " FROM device WHERE origin = 'part'"
+    )
+    for name, units, bus_width, memory, l2 in connection.execute(query).fetchall():
+        reported = ReportedProperties(
+            unit_count=units, bus_width=bus_width, memory_bytes=memory, l2_bytes=l2
+        )
+        part = find_part(name, reported, devices)
+        if part is not None:
+            _store_part(connection, part)
+
+
+def _store_part(connection: duckdb.DuckDBPyConnection, part: DeviceSpec) -> None:
+    row = {**_device_row(part), "origin": "part"}
+    insert_records(connection, "device", [row], known="replace")
+    connection.execute("DELETE FROM ceiling WHERE device_id = ?", [part.device_id])
+    insert_records(connection, "ceiling", _ceiling_rows(part))
 
 
 def _device_row(device: DeviceSpec) -> Row:

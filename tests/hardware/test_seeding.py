@@ -113,6 +113,35 @@ def test_brings_changed_seed_data_in_and_keeps_other_devices(
     assert one(connection, orphans) == 0
 
 
+def test_gives_an_instance_its_share_of_changed_seed_data(
+    connection: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    seed_database(connection)
+    attributes = {
+        "compute_capability_major": 8.0,
+        "compute_capability_minor": 0.0,
+        "multiprocessor_count": 42.0,
+        "global_memory_bus_width": 2560.0,
+        "l2_cache_size": 20971520.0,
+    }
+    match = identify_device("NVIDIA A100-SXM4-40GB MIG 3g.20gb", attributes)
+    device_id = store_device(connection, match)
+    bandwidth = (
+        "SELECT value FROM ceiling WHERE resource = 'dram' AND kind = 'nominal'"
+        f" AND device_id = '{device_id}'"
+    )
+    assert one(connection, bandwidth) == pytest.approx(1.555e12 / 2)
+    changed = tmp_path / "seed"
+    shutil.copytree(data_dir("seed"), changed, ignore=shutil.ignore_patterns("runs"))
+    family = changed / "devices" / "nvidia-datacenter.yaml"
+    family.write_text(
+        family.read_text().replace("dram: {value: 1.555e+12", "dram: {value: 1.6e+12")
+    )
+    assert seed_database(connection, changed)
+    assert one(connection, bandwidth) == pytest.approx(1.6e12 / 2)
+    assert one(connection, "SELECT origin FROM device WHERE name LIKE '%MIG%'") == "part"
+
+
 def test_leaves_the_tables_alone_when_it_fails(
     connection: duckdb.DuckDBPyConnection,
 ) -> None:
