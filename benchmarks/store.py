@@ -116,7 +116,7 @@ def _describe(
 ) -> None:
     write.upsert_kernels(connection, map(_kernel, kernels))
     write.upsert_series(connection, map(_series_row, series, kernels))
-    write.insert_run(connection, _run(run_id, number))
+    write.insert_rows(connection, "run", [_run(run_id, number)])
 
 
 def _kernel(kernel_id: str) -> KernelRow:

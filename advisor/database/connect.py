@@ -225,8 +225,9 @@ def _for_large(path: Path) -> duckdb.DuckDBPyConnection:
     does not fit in memory goes beside the file, not into the working directory.
     """
     place = str(path.resolve())
-    settings = {**ALONE, **_LARGE, "temp_directory": f"{place}.tmp"}
-    connection = duckdb.connect(f":memory:{place}", config=settings)
+    connection = duckdb.connect(
+        f":memory:{place}", config={**ALONE, **_LARGE, "temp_directory": f"{place}.tmp"}
+    )
     try:
         file = str(path).replace("'", "''")
         options = f"(ROW_GROUP_SIZE {_ROW_GROUP})"

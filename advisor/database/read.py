@@ -71,11 +71,6 @@ def find_run(connection: duckdb.DuckDBPyConnection, wanted: str = LATEST) -> Run
     raise UsageError(f"there is no run {wanted!r}", hint=_did_you_mean(connection, wanted))
 
 
-def find_content(connection: duckdb.DuckDBPyConnection, content_hash: str) -> list[Run]:
-    """Return the runs that came from a profile with this SHA-256."""
-    return _runs(connection, "WHERE content_hash = $hash", {"hash": content_hash})
-
-
 def run_details(connection: duckdb.DuckDBPyConnection, run_id: str) -> dict[str, object]:
     """Return every column of a run by name, in the order of the table.
 

@@ -81,15 +81,6 @@ def stored_launches(
     return dict(connection.execute(query, [" ".join(run_ids)]).fetchall())
 
 
-def insert_run(connection: duckdb.DuckDBPyConnection, run: RunRow) -> None:
-    """Store the run's provenance.
-
-    Raises:
-        duckdb.ConstraintException: it is stored already.
-    """
-    insert_rows(connection, "run", [run])
-
-
 def upsert_kernels(connection: duckdb.DuckDBPyConnection, kernels: Iterable[KernelRow]) -> None:
     """Store kernels that are not there yet; the first spelling of a name stays."""
     unique = {row.kernel_id: row for row in kernels}

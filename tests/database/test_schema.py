@@ -17,7 +17,7 @@ from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.database.read import list_runs
 from advisor.database.rows import RunRow
 from advisor.database.tables import metadata
-from advisor.database.write import insert_run
+from advisor.database.write import insert_rows
 from advisor.errors import DatabaseError
 from advisor.quantities import load_quantities
 
@@ -105,7 +105,7 @@ def test_upgrades_every_released_schema_and_uses_it(
         connection.execute(asset.read_text())
     upgrade.upgrade(path)
     with open_for_writing(path) as connection:
-        insert_run(connection, run)
+        insert_rows(connection, "run", [run])
         assert {found.run_id for found in list_runs(connection)} == {"text", run.run_id}
         old = connection.execute("SELECT duration, counter_values, flags FROM launch").fetchall()
     assert old == [(0.5, [0.5], ["text"])]
@@ -175,7 +175,7 @@ def scripts_with_one_more(folder: Path, then: str = "") -> Path:
 
 def test_upgrade_keeps_a_copy_and_every_row(database: Path, tmp_path: Path, run: RunRow) -> None:
     with open_for_writing(database) as connection:
-        insert_run(connection, run)
+        insert_rows(connection, "run", [run])
     done = upgrade.upgrade(database, scripts=scripts_with_one_more(tmp_path / "100 %" / "scripts"))
     assert (done.before, done.after) == (schema.revisions()[-1], "9002")
     with duckdb.connect(str(database)) as connection:

@@ -16,7 +16,7 @@ from advisor.database import ids, write
 from advisor.database.arrays import ArrayTable, ListTable, objects
 from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.database.launches import LaunchWriter, insert_launches
-from advisor.database.read import find_content, find_run, get_meta, list_runs, run_details
+from advisor.database.read import find_run, get_meta, list_runs, run_details
 from advisor.database.rows import FindingRow, KernelRow, PlacedLaunch, RunRow, SeriesRow
 from advisor.errors import UsageError
 from advisor.model import Keyed, Launch, Place, ReferenceFinding
@@ -182,13 +182,10 @@ def test_reads_arrays_of_every_kind() -> None:
 def test_knows_a_run_that_it_has(database: Path, run: RunRow) -> None:
     with open_for_writing(database) as connection:
         assert not write.has_run(connection, run.run_id)
-        write.insert_run(connection, run)
+        write.insert_rows(connection, "run", [run])
         assert write.has_run(connection, run.run_id)
         with pytest.raises(duckdb.ConstraintException):
-            write.insert_run(connection, run)
-        assert [found.run_id for found in find_content(connection, run.content_hash)] == [
-            run.run_id
-        ]
+            write.insert_rows(connection, "run", [run])
 
 
 def test_stores_a_kernel_and_a_series_once(database: Path) -> None:
@@ -233,7 +230,7 @@ def test_removes_a_run_with_all_that_hangs_on_it(database: Path, run: RunRow) ->
     other = dataclasses.replace(run, run_id="other")
     with open_for_writing(database) as connection:
         for stored in (run, other):
-            write.insert_run(connection, stored)
+            write.insert_rows(connection, "run", [stored])
             insert_launches(connection, [placed(RICH, stored.run_id)])
             write.insert_findings(connection, stored.run_id, [finding(stored.run_id, "a/a")])
         assert write.remove_run(connection, run.run_id)
@@ -246,13 +243,13 @@ def test_removes_a_run_with_all_that_hangs_on_it(database: Path, run: RunRow) ->
         for (table,) in tables:
             rows = connection.execute(f"SELECT DISTINCT run_id FROM {table}").fetchall()
             assert rows == [("other",)], table
-        write.insert_run(connection, run)
+        write.insert_rows(connection, "run", [run])
 
 
 def test_a_block_that_fails_stores_nothing(database: Path, run: RunRow) -> None:
     def interrupted(connection: duckdb.DuckDBPyConnection) -> None:
         with write.transaction(connection):
-            write.insert_run(connection, run)
+            write.insert_rows(connection, "run", [run])
             raise KeyboardInterrupt
 
     with open_for_writing(database) as connection:
@@ -302,9 +299,9 @@ with open_for_writing(sys.argv[1]) as connection:
     for number in range(10_000):
         run_id = f"{number:012d}"
         with write.transaction(connection):
-            write.insert_run(connection, RunRow(
+            write.insert_rows(connection, "run", [RunRow(
                 run_id=run_id, content_hash="h", format="f", launches=300,
-                ingested_at=datetime(2026, 1, 1), advisor_version="0"))
+                ingested_at=datetime(2026, 1, 1), advisor_version="0")])
             for start in (0, 100, 200):
                 insert_launches(connection, launches(run_id, start))
                 print(number, start, flush=True)
@@ -342,7 +339,7 @@ def test_finds_a_run_by_what_the_user_calls_it(database: Path, run: RunRow) -> N
         with pytest.raises(UsageError, match="holds no run"):
             find_run(connection)
         for stored in (run, later):
-            write.insert_run(connection, stored)
+            write.insert_rows(connection, "run", [stored])
         assert find_run(connection).run_id == later.run_id
         assert find_run(connection, "nightly").run_id == later.run_id
         assert find_run(connection, "0123").run_id == run.run_id
