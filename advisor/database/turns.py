@@ -33,7 +33,7 @@ def turn(path: Path, wait: float) -> Iterator[None]:
             # A thread, because waiting for a lock of the system cannot be given an end.
             threading.Thread(target=_queue, args=(file, path, first, done), daemon=True).start()
             stack.callback(done.set)
-            first.wait(wait)
+            first.wait(min(wait, threading.TIMEOUT_MAX))
         yield
 
 

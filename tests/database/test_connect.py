@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import signal
 import subprocess
 import sys
@@ -51,12 +52,13 @@ def test_waits_and_then_names_the_process_that_holds_the_lock(
     assert "--wait" in caught.value.hint
 
 
-def test_gets_the_file_when_the_other_process_is_done(database: Path) -> None:
+@pytest.mark.parametrize("wait", [30, math.inf])
+def test_gets_the_file_when_the_other_process_is_done(database: Path, wait: float) -> None:
     command = [sys.executable, "-c", HOLD, str(database), "1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
-        with open_for_writing(database, wait=30):
+        with open_for_writing(database, wait=wait):
             assert process.wait() == 0
 
 
