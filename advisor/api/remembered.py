@@ -117,9 +117,12 @@ def _write(path: Path, values: Mapping[str, object]) -> None:
     import tempfile  # seldom needed
 
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        pickle.dump(values, file, protocol=pickle.HIGHEST_PROTOCOL)
-    Path(file.name).replace(path)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        made = Path(folder) / path.name
+        made.touch(mode=0o600)
+        with made.open("wb") as file:
+            pickle.dump(values, file, protocol=pickle.HIGHEST_PROTOCOL)
+        made.replace(path)
 
 
 def _forget(folder: Path, name: str) -> None:

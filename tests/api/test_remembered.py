@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -62,6 +63,19 @@ def test_does_not_trust_what_others_may_have_written(source: Path, tmp_path: Pat
 def test_works_where_nothing_can_be_kept(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(source))  # a file, not a folder
     assert remembered("x", [source], "", lambda: 1) == 1
+
+
+class Unkept:
+    """Something for which there is no room on the disk."""
+
+    def __reduce__(self) -> str:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_leaves_nothing_behind_where_there_is_no_room(source: Path, tmp_path: Path) -> None:
+    value = Unkept()
+    assert remembered("x", [source], "", lambda: value) is value
+    assert list((tmp_path / "cache" / "advisor").iterdir()) == []
 
 
 def test_keeps_only_the_last_few(source: Path, tmp_path: Path) -> None:
