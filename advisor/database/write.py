@@ -14,7 +14,7 @@ from typing import Literal
 import duckdb
 
 from advisor.database.records import insert_records, quoted
-from advisor.database.rows import FindingRow, KernelRow, Row, RunRow, SeriesRow
+from advisor.database.rows import FindingRow, KernelRow, Row, SeriesRow
 
 _MERGED = "runs_when_merged"
 _UNMERGED_RUNS = 32

@@ -15,7 +15,7 @@ from advisor.ingest.knowledge import Knowledge
 from advisor.ingest.store import judge
 from advisor.model import Dim3, Keyed, Launch
 from advisor.readers import reader_of
-from advisor.rules.store import rules_hash
+from advisor.rules import rules_hash
 
 if TYPE_CHECKING:
     import duckdb

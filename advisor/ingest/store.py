@@ -22,8 +22,9 @@ from advisor.ingest.records import Profile, Stored
 from advisor.ingest.runs import IncomingRun
 from advisor.model import Launch, Skipped
 from advisor.readers import ReadOptions
+from advisor.rules import rules_hash
 from advisor.rules.evaluate import evaluate_runs
-from advisor.rules.store import rules_hash, store_evaluations
+from advisor.rules.store import store_evaluations
 
 if TYPE_CHECKING:
     import duckdb

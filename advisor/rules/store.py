@@ -11,9 +11,7 @@ from advisor.database.rows import FindingRow
 from advisor.database.write import insert_findings
 from advisor.rules.evaluate import Evaluation
 from advisor.rules.rank import rank
-from advisor.rules.rule import Outcome, Subject, rules_hash
-
-__all__ = ["rules_hash", "store_evaluations"]
+from advisor.rules.rule import Outcome, Subject
 
 
 def store_evaluations(
