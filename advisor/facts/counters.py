@@ -10,7 +10,7 @@ from pathlib import Path
 from advisor.documents import MappingNode, Node, load
 from advisor.errors import Location, RuleError
 from advisor.facts.formulas import NamedNumber, add_new, read_numbers, yaml_files
-from advisor.facts.instructions import InstructionView, read_view
+from advisor.facts.instructions import read_view
 from advisor.facts.staging import Breakdown, OpcodeColumn, UnitName, Weight, glob_pattern
 from advisor.units import Unit, parse_unit
 
@@ -38,7 +38,6 @@ class CounterFiles:
     keyed: list[str] = field(default_factory=list)
     curves: dict[str, str] = field(default_factory=dict)
     instructions: list[str] = field(default_factory=list)
-    instruction_views: list[InstructionView] = field(default_factory=list)
 
     def unit(self, counter: str, at: Location) -> Unit:
         """Return the unit of a counter, by the first pattern that matches its name.
@@ -166,9 +165,10 @@ def _read_instructions(files: CounterFiles, node: Node) -> None:
     files.instructions.extend(node.as_sequence().texts())
 
 
-def _read_views(files: CounterFiles, node: Node) -> None:
+def _check_views(files: CounterFiles, node: Node) -> None:
+    """Refuse wrong views where counters are read; ``load_instruction_views`` gives the views."""
     for item in node.as_sequence():
-        files.instruction_views.append(read_view(item.as_mapping(), files.instructions))
+        read_view(item.as_mapping(), files.instructions)
 
 
 SECTIONS: dict[str, Callable[[CounterFiles, Node], None]] = {
@@ -181,5 +181,5 @@ SECTIONS: dict[str, Callable[[CounterFiles, Node], None]] = {
     "keyed": _read_keyed,
     "curves": _read_curves,
     "instructions": _read_instructions,
-    "instruction_views": _read_views,
+    "instruction_views": _check_views,
 }

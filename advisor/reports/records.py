@@ -212,7 +212,6 @@ class Fact:
     value: float | str | None
     unit: str
     kind: str
-    settled_by: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

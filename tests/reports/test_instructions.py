@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from advisor.facts.counters import read_counter_files
-from advisor.facts.instructions import InstructionView
+from advisor.facts.instructions import InstructionView, load_instruction_views
 from advisor.reports import render
 from advisor.reports.instructions import Instruction, Ranking, worst_instructions, write_rankings
 from advisor.reports.machine import json_text
@@ -284,8 +284,9 @@ def test_names_the_command_where_nothing_was_measured() -> None:
 
 def test_ships_views_whose_counters_are_kept() -> None:
     files = read_counter_files(data_dir("rules") / "counters", "ncu")
-    assert len(files.instruction_views) >= 4
-    for each in files.instruction_views:
+    views = load_instruction_views(data_dir("rules") / "counters")
+    assert len(views) >= 4
+    for each in views:
         assert each.counters.keys() <= set(files.instructions)
         assert each.ideal is None or each.ideal in files.instructions
 
