@@ -20,6 +20,15 @@ KERNEL_TEXTS = ("kernel_id", "kernel_name", "short_name", "launch_shape")
 KERNELS, PAIRS, RUN = "kernels", "pairs", "run"
 """What a fact is taken over: the kernels of the run, those that follow each other, the run."""
 
+KIND = "kind"
+"""What the name of a kernel tells of its work; NULL where it has none."""
+
+_WITH_KIND = """
+    (SELECT of_kernel.*, named.kind FROM {kernels} AS of_kernel LEFT JOIN (
+        SELECT kernel_name, {kind} AS kind
+        FROM (SELECT DISTINCT kernel_name FROM {kernels} WHERE kernel_name IS NOT NULL)
+    ) AS named USING (kernel_name))
+"""
 _OF_RUN = {"step_time": Symbol(Kind.NUMBER, parse_unit("s"))}
 _SQL = {
     "sum": "sum({})",
@@ -71,11 +80,12 @@ class RunFacts:
     @property
     def kernel_columns(self) -> frozenset[str]:
         """Return the columns of kernels that the aggregates read."""
-        return self._columns(KERNELS) | self.pairs.columns(self._columns(PAIRS))
+        return self._columns(KERNELS) - {KIND} | self.pairs.columns(self._columns(PAIRS))
 
     def select(self, kernels: str) -> str:
         """Return the SELECT of one row per run from a table of kernels with its ``run_id``."""
         pairs = self.pairs.select(kernels, self._columns(PAIRS))
+        named = _WITH_KIND.format(kernels=kernels, kind=self.pairs.kinds.sql("kernel_name"))
         facts = self.facts.values()
         missing = [
             f"CASE WHEN of_pairs.run_id IS NULL THEN 0.0 ELSE of_pairs.{quote(fact.name)} END"
@@ -86,7 +96,7 @@ class RunFacts:
         joined = (
             "(SELECT of_kernels.*, of_run.* EXCLUDE (run_id), of_pairs.* EXCLUDE (run_id)",
             f"REPLACE ({', '.join(missing)})" if missing else "",
-            f"FROM ({self._grouped(KERNELS, kernels)}) AS of_kernels",
+            f"FROM ({self._grouped(KERNELS, named)}) AS of_kernels",
             f"LEFT JOIN ({self._of_run()}) AS of_run USING (run_id)",
             f"LEFT JOIN ({self._grouped(PAIRS, f'({pairs})')}) AS of_pairs USING (run_id))",
         )
@@ -138,7 +148,8 @@ def load_run_facts(symbols: Mapping[str, Symbol], path: Path | None = None) -> R
     pairs = load_pairs(of_pairs, of_kernels, numbers, kinds)
     entries = {name: node.as_mapping() for name, node in document.mapping("facts").items()}
     own = {name: _symbol(node) for name, node in entries.items()}
-    scopes = {KERNELS: of_kernels, PAIRS: pairs.symbols, RUN: _OF_RUN}
+    named = {**of_kernels, KIND: Symbol(Kind.TEXT, None)}
+    scopes = {KERNELS: named, PAIRS: pairs.symbols, RUN: _OF_RUN}
     facts = {name: _fact(name, node, own, scopes, numbers) for name, node in entries.items()}
     floor = document.mapping("floor")
     floor.refuse_unknown(("time", "profiled", "achievable"))

@@ -119,3 +119,17 @@ def test_waves_follow_from_the_grid_where_the_report_has_none() -> None:
 def test_a_block_of_33_threads_wastes_31_lanes_of_64() -> None:
     facts = facts_of(block_size=33.0, warp_size=32.0)
     assert facts["partial_warp_share"] == pytest.approx(31 / 64)
+
+
+@pytest.mark.parametrize(("threads", "balance"), [(32, 0.25), (128, 1), (160, 0.625), (384, 1)])
+def test_a_warp_too_many_loads_one_scheduler_more(threads: float, balance: float) -> None:
+    # Five warps on four schedulers are 2, 1, 1, 1: 1.25 on the mean one of at most 2.
+    assert facts_of(**A100, block_size=threads)["scheduler_balance"] == balance
+
+
+@pytest.mark.parametrize(("blocks", "at_once"), [(100, 1), (108, 1), (109, 2), (10_000, 8)])
+def test_no_more_blocks_are_at_once_than_fit_or_than_there_are(
+    blocks: float, at_once: float
+) -> None:
+    facts = facts_of(**A100, block_size=256.0, registers_per_thread=32.0, grid_size=blocks)
+    assert facts["blocks_at_once"] == at_once

@@ -90,6 +90,29 @@ def test_finds_no_idle_time_where_kernels_take_longer_than_the_step(settings: Se
     assert (found["elapsed"], found["idle_time"], found["mean_gap"]) == (10, 0, 0)
 
 
+KINDS = """
+    SELECT name AS kernel_id, name AS short_name, name AS kernel_name, duration, launch_count,
+        grid_size, 100.0 AS sm_count
+    FROM (VALUES ('transpose', 4.0, 2.0, 10.0), ('cast_fp16', 1.0, 3.0, 500.0),
+        ('sgemm', 2.0, 5.0, 99.0), ('hgemm', 1.0, 7.0, 100.0), ('flash_fwd', 2.0, 4.0, 25.0))
+    AS t(name, duration, launch_count, grid_size)
+"""
+
+
+def test_adds_up_kernels_by_what_their_names_tell(settings: Settings) -> None:
+    found = row(settings, KINDS)
+    assert (found["layout_duration"], found["layout_launches"]) == (4, 2)
+    assert (found["layout_names"], found["layout_share"]) == ("transpose", 0.4)
+    assert found["layout_of_products"] == pytest.approx(4 / 3)
+    assert (found["copy_duration"], found["copy_launches"]) == (1, 3)
+    assert (found["copy_names"], found["copy_share"]) == ("cast_fp16", 0.1)
+    # 99 blocks on 100 multiprocessors are too few, 100 are not.
+    assert (found["small_product_launches"], found["small_product_share"]) == (5, 0.2)
+    # Three quarters of the device without a block, for 2 s.
+    assert (found["small_attention_launches"], found["small_attention_share"]) == (4, 0.2)
+    assert found["small_attention_idle"] == 1.5
+
+
 # -- kernels that follow each other ------------------------------------------------------------
 
 # Three functions that stream 1 GB in and 1 GB out per launch at 1 TB/s, twice each, and a product.
@@ -99,6 +122,16 @@ CHAIN = """
         2e9 AS dram_write_bytes, 4e9 AS dram_bytes, 0.004 AS t_dram, 4e7 AS l2_size
     FROM (VALUES ('v1', 'mul'), ('v2', 'add_kernel'), ('v3', 'relu'), ('v4', 'sgemm'))
     AS t(v, name)
+"""
+
+
+# Before mul, a reduction that reads as much as it does.
+NORM = f"""
+    SELECT * REPLACE (
+        CASE WHEN variant_id = 'v4' THEN 'row_reduce' ELSE short_name END AS short_name,
+        CASE WHEN variant_id = 'v4' THEN 'row_reduce' ELSE kernel_name END AS kernel_name,
+        CASE WHEN variant_id = 'v4' THEN 1e3 ELSE dram_write_bytes END AS dram_write_bytes)
+    FROM ({CHAIN})
 """
 
 
@@ -193,6 +226,63 @@ def test_does_not_know_where_traffic_was_not_counted(settings: Settings) -> None
     assert (found["fusable_launches"], found["fusable_share"]) == (None, None)
 
 
+def test_puts_no_unknown_name_among_the_kinds(settings: Settings) -> None:
+    found = row(settings, KINDS.replace("'transpose'", "CAST(NULL AS TEXT)"))
+    assert (found["layout_launches"], found["copy_launches"]) == (0, 3)
+    assert row(settings, KERNELS)["layout_share"] is None
+    without = f"SELECT * FROM ({KINDS}) WHERE kernel_name NOT LIKE '%gemm'"
+    assert row(settings, without)["layout_of_products"] == 0
+
+
+def test_reads_an_array_again_after_its_reduction(settings: Settings) -> None:
+    # The reduction reads 1 GB per launch; mul reads and writes as much.
+    found = row(settings, NORM, launched("v4", "v1", "v4", "v1"))
+    assert (found["norm_launches"], found["norm_bytes"]) == (2, 2e9)
+    # A launch of 1 GB in and 1 GB out takes 2 ms at the memory peak: 1 ms to read.
+    assert found["norm_read_time"] == pytest.approx(0.002)
+    assert found["norm_share"] == pytest.approx(0.002 / 0.02)
+    assert found["norm_names"] == "row_reduce → mul (2x)"
+
+
+@pytest.mark.parametrize(
+    ("change", "variant"),
+    [
+        ("0.5 AS dram_utilization", "v1"),
+        ("0.5 AS dram_utilization", "v4"),
+        ("1e9 AS dram_read_bytes", "v1"),
+        ("4e9 AS dram_read_bytes", "v1"),
+        ("1e9 AS dram_write_bytes", "v1"),
+        ("2e9 AS l2_size", "v1"),
+        ("'reduce_b' AS kernel_name", "v1"),
+        ("'sgemm' AS kernel_name", "v4"),
+    ],
+)
+def test_finds_no_norm(change: str, variant: str, settings: Settings) -> None:
+    kernels = changed(change, variant).replace(f"({CHAIN})", f"({NORM})")
+    found = row(settings, kernels, launched("v4", "v1"))
+    assert (found["norm_launches"], found["norm_share"]) == (0, 0)
+
+
+def test_finds_a_softmax_whose_result_a_product_reads(settings: Settings) -> None:
+    kernels = changed("'softmax_forward' AS kernel_name", "v1")
+    found = row(settings, kernels, launched("v4", "v1", "v4", "v1", "v2"))
+    # Once, not before the add: 1 GB passed on, 1 ms to read; the softmax takes 2 ms for its 2 GB.
+    assert (found["scores_launches"], found["scores_bytes"]) == (1, 1e9)
+    assert found["scores_read_time"] == pytest.approx(0.001)
+    assert found["scores_softmax_time"] == pytest.approx(0.002)
+    assert found["scores_share"] == pytest.approx(0.003 / 0.02)
+    assert found["scores_names"] == "mul → sgemm (1x)"
+
+
+@pytest.mark.parametrize(
+    "change", ["1e9 AS dram_read_bytes", "2e9 AS l2_size", "'add' AS kernel_name"]
+)
+def test_finds_no_attention(change: str, settings: Settings) -> None:
+    softmax = changed("'softmax_forward' AS kernel_name", "v1")
+    kernels = changed(change, "v4").replace(f"({CHAIN})", f"({softmax})")
+    assert row(settings, kernels, launched("v1", "v4"))["scores_launches"] == 0
+
+
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
@@ -204,7 +294,7 @@ def test_does_not_know_where_traffic_was_not_counted(settings: Settings) -> None
         ("cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128", "product"),
         ("void cudnn::winograd_nonfused::winogradForwardFilter4x4", "fused"),
         ("void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>", "reduction"),
-        ("void (anonymous namespace)::softmax_warp_forward<float>", "reduction"),
+        ("void (anonymous namespace)::softmax_warp_forward<float>", "softmax"),
         ("ncclDevKernel_AllReduce_Sum_f32_RING_LL", "communication"),
         ("flash_fwd_kernel", "attention"),
         ("DeviceRadixSortOnesweepKernel", "order"),
@@ -212,9 +302,10 @@ def test_does_not_know_where_traffic_was_not_counted(settings: Settings) -> None
         ("saxpy(int, float, float*, float*)", "elementwise"),
         ("matrixAdd(float*, float*)", "elementwise"),
         ("transposeSmem(float*, float*)", "layout"),
-        ("convert_fp16(half*)", "elementwise"),
+        ("convert_fp16(half*)", "copy"),
         ("conv2d_forward", "product"),
         ("distribution_elementwise_grid_stride_kernel<float>", "fill"),
+        ("direct_copy_kernel_cuda", "copy"),
         ("padded_address(int*)", "other"),
         ("simulate(Body*)", "other"),
     ],

@@ -1,0 +1,34 @@
+"""``docs/coverage.md`` names rules by hand; they must be there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from advisor.facts import Vocabulary
+from advisor.rules import load_rules
+
+PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return PAGE.read_text(encoding="utf-8")
+
+
+def test_names_rules_that_exist(page: str, vocabulary: Vocabulary) -> None:
+    named = set(re.findall(r"`([a-z]+/[a-z0-9-]+)`", page))
+    assert len(named) > 50
+    assert named <= {rule.id for rule in load_rules(vocabulary)}
+
+
+def test_puts_nothing_else_into_code(page: str) -> None:
+    assert all(re.fullmatch(r"[a-z]+/[a-z0-9-]+", each) for each in re.findall(r"`(.*?)`", page))
+
+
+def test_links_to_pages_that_exist(page: str) -> None:
+    linked = re.findall(r"\]\(([^)]+)\)", page)
+    assert linked
+    assert all((PAGE.parent / each).is_file() for each in linked)
