@@ -106,6 +106,7 @@ ALLOWED: dict[str, tuple[str, set[float]]] = {
     "advisor/api/reading.py": ("how many launches are few to plan for", {2000}),
     "advisor/api/storing.py": ("how many profiles share a transaction", {64}),
     "advisor/ingest/store.py": ("how much is held in memory", {128, 50_000}),
+    "advisor/database/launches.py": ("how many launches fill a row group", {2048}),
     "advisor/database/write.py": ("after how many runs row groups are merged", {32}),
     "advisor/database/details.py": ("how much is held in memory", {100_000}),
     "advisor/rules/lint.py": ("how many words a title may have", {8}),

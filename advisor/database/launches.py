@@ -12,12 +12,14 @@ import duckdb
 import numpy as np
 
 from advisor.database.arrays import Array, ArrayTable, ListTable, numbers, objects
+from advisor.database.connect import memory_limit, release_blocks
 from advisor.database.details import Details
 from advisor.database.rows import PlacedLaunch
 from advisor.database.sets import Sets
 from advisor.model import Dim3
 
 _VALUES = "incoming_values"
+_ROW_GROUP = 2048  # launches after which one is on the disk
 _LAUNCHES = """
     PREPARE store_launches AS INSERT INTO launch BY NAME
     SELECT * EXCLUDE (row, nvtx_text, items),
@@ -43,6 +45,8 @@ class LaunchWriter:
         self._connection = connection
         self._quantities = quantities
         self._prepared = False
+        self._memory_limit = memory_limit(connection)
+        self._unreleased = 0
         self._sets = Sets(connection)
         self._details = Details(connection, self._sets)
         self._launches = ArrayTable(connection, "incoming")
@@ -67,6 +71,10 @@ class LaunchWriter:
         if any(renewed):
             self._prepare()
         self._connection.execute("EXECUTE store_launches")
+        self._unreleased += len(launches)
+        if self._unreleased > _ROW_GROUP:
+            release_blocks(self._connection, self._memory_limit)
+            self._unreleased = 0
 
     def finish(self) -> None:
         """Store what is known once all launches were seen."""

@@ -12,9 +12,9 @@ import duckdb
 import numpy as np
 import pytest
 
-from advisor.database import ids, write
+from advisor.database import ids, launches, write
 from advisor.database.arrays import ArrayTable, ListTable, objects
-from advisor.database.connect import open_for_reading, open_for_writing
+from advisor.database.connect import memory_limit, open_for_reading, open_for_writing
 from advisor.database.launches import LaunchWriter, insert_launches
 from advisor.database.read import find_run, get_meta, list_runs, run_details
 from advisor.database.rows import FindingRow, KernelRow, PlacedLaunch, RunRow, SeriesRow
@@ -256,6 +256,21 @@ def test_a_block_that_fails_stores_nothing(database: Path, run: RunRow) -> None:
         with pytest.raises(KeyboardInterrupt):
             interrupted(connection)
         assert list_runs(connection) == []
+
+
+def test_releases_what_is_on_the_disk_and_leaves_the_limit_and_the_transaction(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launches, "_ROW_GROUP", 2)
+    with open_for_writing(database) as connection:
+        connection.execute("SET memory_limit = '512MiB'")
+        with write.transaction(connection):
+            writer = LaunchWriter(connection)
+            for index in range(5):
+                writer.write([placed(dataclasses.replace(RICH, index=index))])
+            writer.finish()
+        assert memory_limit(connection) == "512.0 MiB"
+        assert connection.execute("SELECT count(*) FROM launch").fetchone() == (5,)
 
 
 def test_merges_row_groups_once_there_are_many(database: Path, run: RunRow) -> None:
