@@ -194,7 +194,7 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        _say("advisor: interrupted; the database is as it was", None)
+        _say("advisor: interrupted; what was not finished is not stored", None)
         sys.exit(130)
     except OSError as error:  # mostly standard output, which has no name
         _say(f"advisor: {error.filename or 'standard output'}: {error.strerror or error}", None)
