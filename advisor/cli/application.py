@@ -186,6 +186,8 @@ def main() -> None:
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
+        if sys.stdout is None:
+            raise OutputError("standard output is closed")
         status = application(standalone_mode=False)
     except AdvisorError as error:
         _say(f"advisor: {error}", error.hint)

@@ -169,7 +169,7 @@ def _provenance(schema: MetaData) -> None:
         _count("skipped", "parts of the profile that were left out"),
         _text("skipped_reasons", "JSON list of [place, reason] of what was left out"),
         _text("advisor_version", "version of the program that stored the run"),
-        _text("rules_hash", "hash of the rules and facts that its findings come from"),
+        _text("rules_hash", "hash of the rules that its findings come from"),
         PrimaryKeyConstraint("run_id"),
     )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from advisor.documents import MappingNode, Node, load
 from advisor.errors import Location, RuleError
 from advisor.facts.formulas import NamedNumber, add_new, read_numbers, yaml_files
-from advisor.facts.instructions import read_view
+from advisor.facts.instructions import FILES, read_view
 from advisor.facts.staging import Breakdown, OpcodeColumn, UnitName, Weight, glob_pattern
 from advisor.units import Unit, parse_unit
 
@@ -167,6 +167,8 @@ def _read_instructions(files: CounterFiles, node: Node) -> None:
 
 def _check_views(files: CounterFiles, node: Node) -> None:
     """Refuse wrong views where counters are read; ``load_instruction_views`` gives the views."""
+    if not Path(node.at.name).match(FILES):
+        raise RuleError(f"instruction_views stand in files called {FILES}", at=node.at)
     for item in node.as_sequence():
         read_view(item.as_mapping(), files.instructions)
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 _VENDOR = """
     SELECT variant_id, rule, any_value(title) AS title, severity, scope,
-      arg_max(text, coalesce(estimate, 0)) AS text, max(estimate) AS estimate, count(*) AS launches
+      arg_max(text, (coalesce(estimate, 0), -launch_index)) AS text,
+      max(estimate) AS estimate, count(*) AS launches
     FROM main.reference_finding JOIN main.launch USING (run_id, launch_index)
     WHERE run_id = ? AND text <> '' AND (severity NOT IN ('none', 'ok') OR estimate IS NOT NULL)
     GROUP BY variant_id, rule, severity, scope

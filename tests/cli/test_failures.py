@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,3 +33,13 @@ def test_what_cannot_be_written_leaves_what_was_there_and_nothing_else(tmp_path:
     with pytest.raises(OutputError, match=r"cannot write .*: Is a directory"):
         write_text("new", str(path))
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_closed_standard_output_is_told(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m advisor rules list >&-"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(
+        command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (4, "advisor: standard output is closed\n")
