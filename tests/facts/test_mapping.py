@@ -265,7 +265,7 @@ def test_a_row_is_the_place_of_its_launch() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("instruction_views: []", r"x\.yaml:3.*\*-instructions\.yaml"),
+        ("instruction_views: []", r"x\.yaml:2:20.*\*-instructions\.yaml"),
         ("quantities:\n  duraton: [{from: a, formula: '1'}]", r"x\.yaml:3:12.*'duraton'"),
         ("quantities:\n  duration: [{from: a, formula: '\"c\" +'}]", r"x\.yaml:3"),
         ("quantities:\n  duration: [{from: a, formula: '\"bytes\"'}]", r"x\.yaml:3"),
