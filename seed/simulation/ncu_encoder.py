@@ -104,8 +104,7 @@ class ReportWriter:
             if name not in launch.keyed and name not in launch.instructions:
                 result.metrics.add(name_id=self.name_id(name), value=_value(value))
         instanced: dict[str, Iterable[tuple[str | int, float]]] = {
-            name: zip(keyed.keys, keyed.values, strict=True)
-            for name, keyed in launch.keyed.items()
+            name: zip(keyed.keys, keyed.values, strict=True) for name, keyed in launch.keyed.items()
         }
         instanced |= {name: values.items() for name, values in launch.instructions.items()}
         for name, instances in instanced.items():
