@@ -18,7 +18,7 @@ from advisor import __version__
 from advisor.api.knowledge import load_knowledge
 from advisor.database import ids, write
 from advisor.database.connect import open_for_reading, open_for_writing
-from advisor.database.launches import insert_launches
+from advisor.database.launches import LaunchWriter
 from advisor.database.rows import KernelRow, PlacedLaunch, RunRow, SeriesRow
 from advisor.facts.mapping import Mapping
 from advisor.model import Launch
@@ -102,7 +102,9 @@ def _store(
         for launch in launches
     ]
     with write.bystander(connection), write.transaction(connection):
-        insert_launches(connection, placed, values=mapping.stage(launches), quantities=mapping.sql)
+        writer = LaunchWriter(connection, mapping.sql)
+        writer.write(placed, mapping.stage(launches))
+        writer.finish()
         _describe(connection, kernels, series, run_id, number)
     write.merge_row_groups(connection)
 

@@ -91,22 +91,6 @@ class LaunchWriter:
         self._prepared = True
 
 
-def insert_launches(
-    connection: duckdb.DuckDBPyConnection,
-    launches: Sequence[PlacedLaunch],
-    *,
-    values: Mapping[str, Array] | None = None,
-    quantities: Callable[[str], str] | None = None,
-) -> None:
-    """Store launches that are at hand, with everything that profiles say about each of them.
-
-    ``values`` and ``quantities`` are as for ``LaunchWriter``.
-    """
-    writer = LaunchWriter(connection, quantities)
-    writer.write(launches, values)
-    writer.finish()
-
-
 def _columns(launches: Sequence[PlacedLaunch], sets: Sets) -> dict[str, Array]:
     read = [placed.launch for placed in launches]
     columns: dict[str, Array] = {

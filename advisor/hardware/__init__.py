@@ -8,7 +8,7 @@ from advisor.hardware.describe import (
     list_devices,
 )
 from advisor.hardware.devices import Ceiling, DeviceSpec, OccupancyLimits, load_devices
-from advisor.hardware.matching import DeviceMatch, identify_device, match_device
+from advisor.hardware.matching import DeviceMatch, identify_device
 from advisor.hardware.seeding import seed_database, store_device
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "identify_device",
     "list_devices",
     "load_devices",
-    "match_device",
     "seed_database",
     "store_device",
 ]

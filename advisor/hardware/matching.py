@@ -50,16 +50,6 @@ class DeviceMatch:
     note: str | None = None
 
 
-def match_device(
-    name: str,
-    attributes: Mapping[str, float | str],
-    devices: Sequence[DeviceSpec] | None = None,
-) -> str | None:
-    """Return the id of the device that reports itself so, None where the seed data lack it."""
-    found = identify_device(name, attributes, devices)
-    return None if found.spec is None else found.spec.device_id
-
-
 def identify_device(
     name: str,
     attributes: Mapping[str, float | str],

@@ -15,11 +15,12 @@ import pytest
 from advisor.database import ids, launches, write
 from advisor.database.arrays import ArrayTable, ListTable, objects
 from advisor.database.connect import memory_limit, open_for_reading, open_for_writing
-from advisor.database.launches import LaunchWriter, insert_launches
+from advisor.database.launches import LaunchWriter
 from advisor.database.read import find_run, get_meta, list_runs, run_details
 from advisor.database.rows import FindingRow, KernelRow, PlacedLaunch, RunRow, SeriesRow
 from advisor.errors import UsageError
 from advisor.model import Keyed, Launch, Place, ReferenceFinding
+from tests.support.launches import insert_launches
 
 RICH = Launch(
     index=0,
@@ -300,7 +301,7 @@ from datetime import datetime
 from advisor.database import write
 from advisor.database.connect import open_for_writing
 from advisor.database.rows import PlacedLaunch, RunRow
-from advisor.database.launches import LaunchWriter, insert_launches
+from advisor.database.launches import LaunchWriter
 from advisor.model import Launch
 
 def launches(run_id, start):
@@ -317,8 +318,9 @@ with open_for_writing(sys.argv[1]) as connection:
             write.insert_rows(connection, "run", [RunRow(
                 run_id=run_id, content_hash="h", format="f", launches=300,
                 ingested_at=datetime(2026, 1, 1), advisor_version="0")])
+            writer = LaunchWriter(connection)
             for start in (0, 100, 200):
-                insert_launches(connection, launches(run_id, start))
+                writer.write(launches(run_id, start))
                 print(number, start, flush=True)
 """
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import duckdb
 
-from advisor.database.launches import insert_launches
 from advisor.database.rows import PlacedLaunch
 from advisor.errors import InputError
 from advisor.facts.mapping import Mapping, load_mapping
@@ -17,6 +16,7 @@ from advisor.hardware.seeding import seed_database, store_device
 from advisor.model import Launch, Session
 from advisor.readers import ReadOptions, Source, detect
 from tests.support.facts import empty_database
+from tests.support.launches import insert_launches
 
 
 @contextmanager
