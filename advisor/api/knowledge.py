@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from advisor.api.remembered import code_files, remembered
 from advisor.configuration import DEFAULTS, Configuration
@@ -13,6 +14,10 @@ from advisor.facts import Vocabulary, load_vocabulary
 from advisor.ingest.knowledge import Knowledge
 from advisor.resources import data_dir
 from advisor.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from advisor.facts.mapping import Mapping
+    from advisor.hardware import DeviceSpec
 
 
 def load_knowledge(configuration: Configuration = DEFAULTS) -> Knowledge:
@@ -40,6 +45,26 @@ def load_facts(configuration: Configuration = DEFAULTS) -> Vocabulary:
     packs = configuration.rule_dirs
     asked = repr([str(pack) for pack in packs])
     return remembered("facts", _files(packs), asked, lambda: load_vocabulary(packs))
+
+
+def load_mapping(profiler: str) -> Mapping:
+    """Return how the counters of a profiler become quantities, with the SQL of every formula.
+
+    Raises:
+        RuleError: a file of ``rules/counters`` is wrong; with its place.
+    """
+    from advisor.facts import mapping
+
+    files = _files(())
+    return remembered(f"counters-{profiler}", files, "", lambda: mapping.load_mapping(profiler))
+
+
+def load_devices() -> tuple[DeviceSpec, ...]:
+    """Return the devices of the seed data."""
+    from advisor.hardware import devices
+
+    files = (*devices.seed_files(), *code_files())
+    return remembered("devices", files, "", devices.load_devices)
 
 
 def _loaded(configuration: Configuration) -> Knowledge:

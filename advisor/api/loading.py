@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from advisor.api.knowledge import nearest
+from advisor.api.knowledge import load_devices, load_mapping, nearest
 from advisor.configuration import Configuration
 from advisor.errors import ConfigError, Location
 from advisor.facts import load_vocabulary
@@ -28,7 +28,13 @@ def loaded(configuration: Configuration) -> Knowledge:
     settings = load_settings(vocabulary.symbols)
     rules = load_rules(vocabulary, packs, overrides=_overrides(configuration), settings=settings)
     rules = _configured(rules, configuration)
-    knowledge = Knowledge(vocabulary=vocabulary, rules=rules, settings=settings)
+    knowledge = Knowledge(
+        vocabulary=vocabulary,
+        rules=rules,
+        settings=settings,
+        load_mapping=load_mapping,
+        load_devices=load_devices,
+    )
     _ = knowledge.compiled  # and remembered with the rest
     return knowledge
 

@@ -70,6 +70,8 @@ class Mapping:
     ``counters`` are the scalar counters that formulas read, ``keyed`` and ``instructions`` the
     counters with many values that are kept. ``curves`` are those of the keyed ones that hold the
     resident warps of a multiprocessor over a parameter of the launch: parameter → counter.
+    ``columns`` are the quantities and helpers; ``flags`` is the SQL, over columns of ``launch``,
+    that lists what is odd about it. Both are text already: what is kept needs no formula again.
     """
 
     profiler: str
@@ -79,8 +81,8 @@ class Mapping:
     instructions: tuple[str, ...]
     opcodes: tuple[OpcodeColumn, ...]
     breakdowns: tuple[Breakdown, ...]
-    derived: tuple[Derived, ...]
-    flags: tuple[tuple[str, Formula], ...]
+    columns: tuple[Column, ...]
+    flags: str
     quantities: Quantities
 
     def stage(self, launches: Sequence[Launch]) -> dict[str, Array]:
@@ -92,21 +94,13 @@ class Mapping:
 
         It gives ``row``, quantities (numbers are DOUBLE in SI), their sources, and ``flags``.
         """
-        columns = [column for derived in self.derived for column in derived.columns()]
         shape = ", ".join(map(identifier, shape_columns()))
         outputs = ", ".join(("row", shape, *self._outputs()))
-        inner = select(outputs, f"({layered(identifier(staging), columns)})")
-        return select(f"* exclude ({shape}), {self.flags_sql()} as flags", f"({inner})")
-
-    def flags_sql(self) -> str:
-        """Return the expression, over columns of ``launch``, that lists what is odd about it."""
-        cases = ", ".join(
-            f"case when {formula.sql()} then {text(name)} end" for name, formula in self.flags
-        )
-        return f"list_filter([{cases}], lambda flag: flag is not null)"
+        inner = select(outputs, f"({layered(identifier(staging), self.columns)})")
+        return select(f"* exclude ({shape}), {self.flags} as flags", f"({inner})")
 
     def _outputs(self) -> Iterator[str]:
-        known = {derived.name for derived in self.derived} | {b.name for b in self.breakdowns}
+        known = {column.name for column in self.columns} | {b.name for b in self.breakdowns}
         for quantity in self.quantities.quantities.values():
             kind = "varchar" if quantity.is_text else "double"
             value = identifier(quantity.name) if quantity.name in known else "null"
@@ -146,10 +140,7 @@ class _Compiler:
                 raise RuleError(f"{name!r} is no quantity", at=entry.node.at, hint=hint)
             derived.append(self._derived(name, entry))
         _refuse_circles(derived)
-        flags = tuple(
-            (name, self._formula(Entry(unit="1", node=node), kind=Kind.BOOLEAN))
-            for name, node in self._files.flags.items()
-        )
+        flags = self._flags()
         return Mapping(
             profiler=self._files.profiler,
             counters=tuple(sorted(self._counters)),
@@ -158,10 +149,17 @@ class _Compiler:
             instructions=tuple(self._files.instructions),
             opcodes=tuple(self._files.opcodes.values()),
             breakdowns=tuple(self._files.breakdowns.values()),
-            derived=tuple(derived),
+            columns=tuple(column for one in derived for column in one.columns()),
             flags=flags,
             quantities=self._quantities,
         )
+
+    def _flags(self) -> str:
+        cases = []
+        for name, node in self._files.flags.items():
+            holds = self._formula(Entry(unit="1", node=node), kind=Kind.BOOLEAN).sql()
+            cases.append(f"case when {holds} then {text(name)} end")
+        return f"list_filter([{', '.join(cases)}], lambda flag: flag is not null)"
 
     def _names(self) -> dict[str, Symbol]:
         symbols = {name: _symbol(q) for name, q in self._quantities.launch.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,11 +19,17 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class Knowledge:
-    """Vocabulary, rules and settings; what only ingest needs is loaded when it does."""
+    """Vocabulary, rules and settings; what only ingest needs is loaded when it does.
+
+    ``load_mapping`` returns how the counters of a profiler become quantities, ``load_devices`` the
+    devices of the seed data.
+    """
 
     vocabulary: Vocabulary
     rules: Sequence[Rule]
     settings: Settings
+    load_mapping: Callable[[str], Mapping]
+    load_devices: Callable[[], tuple[DeviceSpec, ...]]
     _mappings: dict[str, Mapping] = field(default_factory=dict, init=False)
 
     def mapping(self, profiler: str) -> Mapping:
@@ -32,10 +38,8 @@ class Knowledge:
         Raises:
             RuleError: a file of ``rules/counters`` is wrong; with its place.
         """
-        from advisor.facts.mapping import load_mapping
-
         if profiler not in self._mappings:
-            self._mappings[profiler] = load_mapping(profiler)
+            self._mappings[profiler] = self.load_mapping(profiler)
         return self._mappings[profiler]
 
     def prepare(self, profilers: Iterable[str]) -> None:
@@ -52,6 +56,4 @@ class Knowledge:
     @cached_property
     def devices(self) -> tuple[DeviceSpec, ...]:
         """The devices of the seed data."""
-        from advisor.hardware import load_devices
-
-        return load_devices()
+        return self.load_devices()

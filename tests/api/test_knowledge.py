@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from advisor.api.knowledge import load_knowledge
+from advisor.api import knowledge
+from advisor.api.knowledge import load_devices, load_knowledge, load_mapping
 from advisor.api.rule_files import run_rule_tests
 from advisor.api.rule_listing import show_rule
 from advisor.configuration import (
@@ -19,6 +22,9 @@ from advisor.configuration import (
     load_configuration,
 )
 from advisor.errors import ConfigError, Location, RuleError
+from advisor.facts import mapping as mappings
+from advisor.hardware import devices
+from advisor.resources import data_dir
 from advisor.rules import Rule, Severity
 from tests.support.sample_rule import RULE
 
@@ -135,9 +141,9 @@ def test_reads_rules_and_facts_of_other_directories(tmp_path: Path) -> None:
         "when: load_efficiency <", "when: launches_squared > 0 and load_efficiency <"
     )
     write(tmp_path, "sample/slow.yaml", text.replace("{load_", "{launches_squared: 4, load_"))
-    knowledge = load_knowledge(with_pack(tmp_path))
-    assert "launches_squared" in knowledge.vocabulary.facts
-    assert {"sample/slow", LOADS} <= {each.id for each in knowledge.rules}
+    loaded = load_knowledge(with_pack(tmp_path))
+    assert "launches_squared" in loaded.vocabulary.facts
+    assert {"sample/slow", LOADS} <= {each.id for each in loaded.rules}
     results = run_rule_tests("sample/slow", with_pack(tmp_path))
     assert [each.passed for each in results] == [True] * 4
 
@@ -193,3 +199,38 @@ def test_takes_the_example_of_the_documentation(tmp_path: Path) -> None:
     assert rules[LOADS].thresholds["idle"].value == 0.25
     assert rules["launch/partial-warp"].severity is Severity.NOTE
     assert "scheduling/wait" not in rules
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("ADVISOR_CACHE", raising=False)
+    return tmp_path / "advisor"
+
+
+def test_remembers_mappings_and_devices_as_they_are_loaded(cache: Path) -> None:
+    loaded = (mappings.load_mapping("ncu"), devices.load_devices())
+    assert (load_mapping("ncu"), load_devices()) == loaded  # and kept
+    assert len(list(cache.glob("counters-ncu-*"))) == len(list(cache.glob("devices-*"))) == 1
+    with pytest.MonkeyPatch.context() as broken:
+        broken.setattr(mappings, "load_mapping", None)
+        broken.setattr(devices, "load_devices", None)
+        assert (load_mapping("ncu"), load_devices()) == loaded
+
+
+def test_loads_them_anew_when_a_file_changes(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("rules", "seed"):
+        shutil.copytree(data_dir(name), tmp_path / name, ignore=shutil.ignore_patterns("runs"))
+    for module in (knowledge, mappings, devices):
+        monkeypatch.setattr(module, "data_dir", lambda name: tmp_path / name)
+    assert "no_duration" in load_mapping("ncu").flags
+    assert "New device" not in {device.name for device in load_devices()}
+    (counters,) = (tmp_path / "rules" / "counters").glob("ncu.yaml")
+    counters.write_text(counters.read_text().replace("no_duration:", "no_time_at_all:"))
+    (first, *_) = (tmp_path / "seed" / "devices").glob("*.yaml")
+    first.write_text(re.sub(r"(?m)^(    name:).*$", r"\1 New device", first.read_text(), count=1))
+    assert "no_time_at_all" in load_mapping("ncu").flags
+    assert "New device" in {device.name for device in load_devices()}
+    assert len(list(cache.glob("*.pickle"))) == 4

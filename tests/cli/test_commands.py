@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -33,23 +34,44 @@ def test_lists_every_command_without_importing_one() -> None:
     assert answer.stdout.strip().endswith("set()")
 
 
-def test_reports_by_what_is_remembered_without_a_parser(ingested: Path) -> None:
+def imported_by(
+    database: Path, *words: str, names: set[str], cache: str = "on"
+) -> tuple[list[str], str]:
+    """Return what a command prints in a process of its own, and which modules it imported."""
     code = (
-        "import sys; sys.argv = ['advisor', '--db', sys.argv[1], 'report']\n"
+        "import sys; sys.argv = ['advisor', '--db', *sys.argv[1:]]\n"
         "from advisor.cli import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "print({'sqlglot', 'sqlalchemy', 'numpy', 'jinja2', 'yaml'} & set(sys.modules))"
+        f"print(sorted({names!r} & set(sys.modules)))"
     )
-    environment = {**os.environ, "XDG_CACHE_HOME": str(ingested.parent), "ADVISOR_CACHE": "on"}
-    command = [sys.executable, "-c", code, str(ingested)]
-    first, second = (
-        subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        for _ in range(2)
+    answer = subprocess.run(
+        [sys.executable, "-c", code, str(database), *words],
+        env={**os.environ, "XDG_CACHE_HOME": str(database.parent), "ADVISOR_CACHE": cache},
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    *report, imported = first.stdout.splitlines()
-    assert "sqlglot" in imported
-    assert second.stdout.splitlines() == [*report, "set()"]
+    *printed, imported = answer.stdout.splitlines()
+    return printed, imported
+
+
+def test_reports_by_what_is_remembered_without_a_parser(ingested: Path) -> None:
+    names = {"sqlglot", "sqlalchemy", "numpy", "jinja2", "yaml"}
+    report, first = imported_by(ingested, "report", names=names)
+    assert "sqlglot" in first
+    assert imported_by(ingested, "report", names=names) == (report, "[]")
+
+
+def test_ingests_by_what_is_remembered_without_a_parser(
+    ingested: Path, night: str, tmp_path: Path
+) -> None:
+    names = {"sqlglot", "sqlalchemy", "alembic", "jinja2", "pygments"}
+    database = Path(shutil.copy(ingested, tmp_path))
+    second, third, fourth = (night.replace("01", number) for number in ("02", "03", "04"))
+    assert "sqlglot" in imported_by(database, "ingest", second, names=names)[1]
+    assert imported_by(database, "ingest", third, names=names)[1] == "[]"
+    assert "sqlglot" in imported_by(database, "ingest", fourth, names=names, cache="off")[1]
 
 
 def test_asks_whether_another_command_was_meant(advisor: Run) -> None:
