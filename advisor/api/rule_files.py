@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.api.knowledge import find_rule, load_knowledge
 from advisor.configuration import DEFAULTS, Configuration, Setting
 from advisor.errors import UsageError
-from advisor.rules.examples import ExampleResult, run_examples
+from advisor.facts.operations import load_operations, run_operation_examples
+from advisor.rules.examples import run_examples
 from advisor.rules.lint import Remark, lint
 from advisor.rules.pages import rule_pages
 from advisor.rules.proven import load_proven
@@ -19,9 +20,13 @@ from advisor.rules.scaffold import write_scaffold
 from advisor.wording import printable
 
 if TYPE_CHECKING:
+    from advisor.errors import Location
+    from advisor.facts.operations import Example as OperationExample
+    from advisor.facts.operations import Operation
     from advisor.rules import Rule
+    from advisor.rules.rule import Example
 
-__all__ = ["ExampleResult", "Remark", "junit", "lint_rules", "run_rule_tests", "write_pages"]
+__all__ = ["Remark", "Tested", "junit", "lint_rules", "run_rule_tests", "write_pages"]
 
 
 def lint_rules(path: str | None) -> list[Remark]:
@@ -41,10 +46,23 @@ def lint_rules(path: str | None) -> list[Remark]:
     return lint(place)
 
 
-def run_rule_tests(
-    what: str | None, configuration: Configuration = DEFAULTS
-) -> list[ExampleResult]:
-    """Run the examples of one rule, of the rules of a directory, or of all.
+@dataclass(frozen=True, kw_only=True)
+class Tested:
+    """What became of one test of a rule or operation; ``problems`` is empty where it passed."""
+
+    id: str
+    name: str
+    at: Location
+    problems: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Tell whether everything came out as the test says."""
+        return not self.problems
+
+
+def run_rule_tests(what: str | None, configuration: Configuration = DEFAULTS) -> list[Tested]:
+    """Run the examples of one rule or operation, of those of a directory, or of all.
 
     Thresholds are those of the files, which the examples were written for.
 
@@ -56,35 +74,51 @@ def run_rule_tests(
     directory = Path(what) if what is not None and Path(what).is_dir() else None
     if directory is not None:
         packs = (*packs, Setting(value=directory, origin="the command"))
-    knowledge = load_knowledge(replace(DEFAULTS, rules=packs))
+    asked = replace(DEFAULTS, rules=packs)
+    knowledge, known = load_knowledge(asked), load_operations(asked.rule_dirs)
     rules: Sequence[Rule] = knowledge.rules
+    operations: Sequence[Operation] = list(known.values())
     if directory is not None:
         rules = [rule for rule in rules if Path(rule.at.name).is_relative_to(directory)]
+        operations = [each for each in operations if Path(each.at.name).is_relative_to(directory)]
+    elif what in known:
+        rules, operations = [], [known[what]]
     elif what is not None:
-        rules = [find_rule(rules, what)]
-    return run_examples(rules, vocabulary=knowledge.vocabulary, settings=knowledge.settings)
+        rules, operations = [find_rule(rules, what)], []
+    results = run_examples(rules, vocabulary=knowledge.vocabulary, settings=knowledge.settings)
+    return [
+        *(_result(each.rule.id, each.example, each.problems) for each in results),
+        *(
+            _result(operation.id, example, problems)
+            for operation, example, problems in run_operation_examples(operations)
+        ),
+    ]
 
 
-def junit(results: Sequence[ExampleResult]) -> str:
-    """Return the results as JUnit XML: a suite per rule, a case per example."""
+def _result(subject: str, example: Example | OperationExample, problems: tuple[str, ...]) -> Tested:
+    return Tested(id=subject, name=example.name, at=example.at, problems=problems)
+
+
+def junit(results: Sequence[Tested]) -> str:
+    """Return the results as JUnit XML: a suite per rule or operation, a case per example."""
     root = ET.Element("testsuites", name="advisor rules test")
-    by_rule: dict[str, list[ExampleResult]] = {}
+    by_id: dict[str, list[Tested]] = {}
     for result in results:
-        by_rule.setdefault(result.rule.id, []).append(result)
-    for rule_id, found in sorted(by_rule.items()):
+        by_id.setdefault(result.id, []).append(result)
+    for name, found in sorted(by_id.items()):
         failures = sum(not each.passed for each in found)
         counts = {"tests": str(len(found)), "failures": str(failures)}
-        suite = ET.SubElement(root, "testsuite", {"name": rule_id, **counts})
+        suite = ET.SubElement(root, "testsuite", {"name": name, **counts})
         for each in found:
             _case(suite, each)
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, "unicode") + "\n"
 
 
-def _case(suite: ET.Element, result: ExampleResult) -> None:
-    at = result.example.at
-    place = {"classname": result.rule.id, "file": at.name, "line": str(at.line or 1)}
-    case = ET.SubElement(suite, "testcase", {"name": printable(result.example.name), **place})
+def _case(suite: ET.Element, result: Tested) -> None:
+    at = result.at
+    place = {"classname": result.id, "file": at.name, "line": str(at.line or 1)}
+    case = ET.SubElement(suite, "testcase", {"name": printable(result.name), **place})
     if not result.passed:
         text = printable("\n".join(result.problems))
         failure = ET.SubElement(case, "failure", message=text.splitlines()[0])

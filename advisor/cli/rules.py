@@ -105,8 +105,8 @@ def explain(settings: Settings, rule: str, kernel: str | None, run: str, style: 
 def lint(context: click.Context, path: str | None) -> None:
     """Print every problem of the rules below PATH, one per line with its place, and exit with 1.
 
-    PATH is a directory FAMILY/*.yaml, or one file in it; the shipped rules where left out. Warnings
-    say what could be better and change nothing.
+    PATH is a directory FAMILY/*.yaml with its facts and operations, or one file in it; the shipped
+    ones where left out. Warnings say what could be better and change nothing.
     """
     from advisor.api.rule_files import lint_rules
 
@@ -129,16 +129,16 @@ def lint(context: click.Context, path: str | None) -> None:
 @click.pass_obj
 @click.pass_context
 def test(context: click.Context, settings: Settings, what: str | None, report: str | None) -> None:
-    """Run the examples inside the rules, through the same SQL as production.
+    """Run the examples inside rules and operations, through the same SQL as production.
 
-    Of one RULE, of the rules below DIR, or of all.
+    Of one RULE or operation, of those below DIR, or of all.
     """
     from advisor.api.rule_files import junit, run_rule_tests
 
     results = run_rule_tests(what, settings.configuration)
     for result in results:
         for problem in result.problems:
-            place = f"{result.example.at}: {result.rule.id}: {result.example.name}"
+            place = f"{result.at}: {result.id}: {result.name}"
             click.echo(printable(f"{place}: {problem}"), err=True)
     if report is not None:
         write_text(junit(results), report)

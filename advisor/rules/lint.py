@@ -1,4 +1,4 @@
-"""Everything that is wrong with a directory of rules and facts, and what could be better."""
+"""Everything that is wrong with a directory of rules and their like, and what could be better."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Literal
 
 from advisor.documents import MappingNode, Node, ScalarNode, SequenceNode
 from advisor.errors import Location, RuleError
+from advisor.facts.operations import add_operation, operation_paths, read_operation
 from advisor.facts.vocabulary import load_vocabulary
 from advisor.resources import data_dir
 from advisor.rules.load import add_rule, make_scopes, rule_paths
@@ -33,7 +34,7 @@ class Remark:
 
 
 def lint(directory: Path | None = None) -> list[Remark]:
-    """Return every remark on a directory of rules and facts; on the shipped ones for None.
+    """Return every remark on a directory of rules, facts, operations; on the shipped ones for None.
 
     Rules of the directory may name its own facts and extend shipped rules.
     """
@@ -52,7 +53,24 @@ def lint(directory: Path | None = None) -> list[Remark]:
     remarks: list[Remark] = []
     for path in rule_paths(directory or shipped):
         remarks += _file(path, nodes, scopes)
-    return remarks
+    return [*remarks, *_operations(directory)]
+
+
+def _operations(directory: Path | None) -> Iterator[Remark]:
+    """Yield remarks on operations; those of a directory may extend the shipped ones."""
+    shipped = data_dir("rules")
+    nodes: dict[str, MappingNode] = {}
+    if directory is not None:
+        for path in operation_paths(shipped):
+            add_operation(path, nodes)
+    for path in operation_paths(directory or shipped):
+        try:
+            node = nodes[add_operation(path, nodes)]
+            read_operation(node)
+        except RuleError as error:
+            yield _error(error)
+        else:
+            yield from _unfilled(node)
 
 
 def _file(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from advisor.documents import MappingNode, Node, load
+from advisor.documents import MappingNode, add_document
 from advisor.errors import ConfigError, Location, RuleError
 from advisor.facts.vocabulary import Vocabulary
 from advisor.resources import data_dir
@@ -19,7 +19,7 @@ from advisor.rules.rule import Rule, Subject
 from advisor.rules.settings import Settings, load_settings
 from advisor.rules.thresholds import Override
 
-NOT_RULES = ("counters", "facts", "labels")
+NOT_RULES = ("counters", "facts", "labels", "operations")
 
 Overrides = Mapping[str, Mapping[str, Override]]
 
@@ -115,52 +115,8 @@ def add_rule(path: Path, nodes: dict[str, MappingNode]) -> str:
     Raises:
         RuleError: it is not YAML, its id is not its path, or what it extends is not in ``nodes``.
     """
-    node = _document(path)
-    rule_id = _checked_id(node, path)
-    extends = node.get("extends")
-    if extends is not None:
-        node = _extended(node, extends, nodes)
-    elif rule_id in nodes:
-        hint = f"add `extends: {rule_id}` to change it; it is at {nodes[rule_id].at}"
-        raise RuleError(f"the rule {rule_id!r} exists", at=node["id"].at, hint=hint)
-    nodes[rule_id] = node
-    return rule_id
-
-
-def _document(path: Path) -> MappingNode:
-    return load(path, name=str(path))
-
-
-def _checked_id(node: MappingNode, path: Path) -> str:
-    rule_id = node.text("id")
     wanted = f"{path.parent.name}/{path.stem}"
-    if rule_id != wanted:
-        problem = f"the id is {rule_id!r}, the path says {wanted!r}"
-        raise RuleError(problem, at=node["id"].at, hint=f"write id: {wanted}")
-    return rule_id
-
-
-def _extended(node: MappingNode, extends: Node, known: Mapping[str, MappingNode]) -> MappingNode:
-    """Return the extended rule's keys with those of ``node`` in their place; thresholds merge."""
-    base_id = extends.as_text()
-    if base_id not in known:
-        near = get_close_matches(base_id, known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else None
-        raise RuleError(f"there is no rule {base_id!r} to extend", at=extends.at, hint=hint)
-    base = known[base_id]
-    merged = _merged(base, node)
-    if "threshold" in base and "threshold" in node:
-        thresholds = _merged(base.mapping("threshold"), node.mapping("threshold"))
-        merged.nodes["threshold"] = thresholds
-    return merged
-
-
-def _merged(base: MappingNode, over: MappingNode) -> MappingNode:
-    return MappingNode(
-        at=over.at,
-        nodes={**base.nodes, **over.nodes},
-        places={**base.places, **over.places},
-    )
+    return add_document(path, nodes, wanted=wanted, what="rule", merged=("threshold",))
 
 
 def _check_overrides(overrides: Overrides, nodes: Mapping[str, MappingNode]) -> None:

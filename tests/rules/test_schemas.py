@@ -16,6 +16,7 @@ from advisor.documents import load
 from advisor.errors import RuleError
 from advisor.facts import Vocabulary, load_vocabulary
 from advisor.facts.mapping import load_mapping
+from advisor.facts.operations import operation_paths, read_operation
 from advisor.resources import data_dir
 from advisor.rules import Subject
 from advisor.rules.estimators import load_estimators
@@ -25,7 +26,9 @@ from docs.schemas import schemas
 
 RULES = data_dir("rules")
 FOLDER = RULES / "schemas"
-NAMES = ("rule.schema.json", "facts.schema.json", "counters.schema.json")
+NAMES = (
+    "rule.schema.json", "facts.schema.json", "operation.schema.json", "counters.schema.json",
+)  # fmt: skip
 # What loaders say of the form of a file; that a value suits a name is beyond a schema.
 FORM = re.compile(r"unknown key|the key|expected (?!a \w+ for )")
 Document = dict[str, Any]
@@ -84,6 +87,24 @@ facts:
   sample_known: {kind: text, known_of: {time: duration}, about: labels, source: here}
 """
 
+OPERATION = """\
+id: sample
+title: A sample
+sizes:
+  n: {about: elements}
+  element: {unit: B, about: an element}
+  work: {unit: FLOP, default: 2, about: arithmetic}
+  out_element: {unit: B, default: element, about: what is written}
+constants:
+  one: {value: 1, unit: FLOP, source: a document}
+flops: n * (work + one)
+bytes: n * (element + out_element)
+caveats: [none]
+references: [none]
+tests:
+  - {name: by hand, sizes: {n: 10, element: 4}, flops: 30, bytes: 80}
+"""
+
 COUNTERS = """\
 profiler: sample
 units: [{match: "*", unit: "1"}]
@@ -136,6 +157,11 @@ def take_facts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Doc
         return load_vocabulary()
 
     return take
+
+
+def take_operation(document: Document) -> object:
+    """Load an operation's document as the loader does."""
+    return read_operation(load(json.dumps(document)))
 
 
 @pytest.fixture
@@ -236,6 +262,7 @@ def test_is_a_schema_of_its_draft(name: str) -> None:
     [
         ("rule.schema.json", list(rule_paths(RULES))),
         ("facts.schema.json", sorted((RULES / "facts").glob("*.yaml"))),
+        ("operation.schema.json", operation_paths(RULES)),
         ("counters.schema.json", sorted((RULES / "counters").glob("*.yaml"))),
     ],
 )
@@ -269,6 +296,15 @@ def test_agrees_with_the_loader_of_facts(take_facts: Callable[[Document], object
     refused, found = disagreements("facts.schema.json", take_facts, document)
     assert found == []
     assert refused > 30
+
+
+def test_agrees_with_the_loader_of_operations() -> None:
+    document = plain(OPERATION)
+    assert refusal(take_operation, document) is None
+    assert validator("operation.schema.json").is_valid(document)
+    refused, found = disagreements("operation.schema.json", take_operation, document)
+    assert found == []
+    assert refused > 40
 
 
 def test_agrees_with_the_loader_of_counters(take_counters: Callable[[Document], object]) -> None:

@@ -1,0 +1,267 @@
+"""Operations: what a piece of work needs at least, as formulas over named sizes.
+
+They are read from ``rules/operations/*.yaml`` and from directories of the user. Which kernel does
+which operation is for the user to say: ``facts.bindings``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from advisor.documents import MappingNode, Node, add_document
+from advisor.errors import Location, RuleError
+from advisor.expression import Expression, Kind, Symbol, compile_expression
+from advisor.facts.formulas import Formula, NamedNumber, compile_formula, read_numbers
+from advisor.resources import data_dir
+from advisor.units import Unit, parse_unit
+
+FOLDER = "operations"
+REQUIRED = ("id", "title", "sizes", "flops", "bytes", "references", "tests")
+OPTIONAL = ("caveats", "constants", "extends")
+SIZE_KEYS = ("about", "unit", "default")
+EXAMPLE_KEYS = ("name", "sizes", "flops", "bytes")
+
+TOLERANCE = 1e-6
+
+_UNITS = {"flops": "FLOP", "bytes": "B"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """A number that the user gives; ``default`` is a number or a formula over the sizes before."""
+
+    name: str
+    about: str
+    unit: str
+    default: float | Expression | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """Sizes and what was worked out for them by hand, in FLOP and B."""
+
+    name: str
+    sizes: Mapping[str, float]
+    flops: float
+    bytes: float
+    at: Location
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """What a piece of work needs: ``flops`` of arithmetic, ``bytes`` of compulsory traffic."""
+
+    id: str
+    title: str
+    sizes: Mapping[str, Size]
+    constants: Mapping[str, NamedNumber]
+    flops: Formula
+    bytes: Formula
+    caveats: tuple[str, ...]
+    references: tuple[str, ...]
+    examples: tuple[Example, ...]
+    at: Location
+
+    def check(self, given: Iterable[str]) -> tuple[str, str | None] | None:
+        """Return what is wrong with the names of given sizes, and a hint; None if nothing is."""
+        known = ", ".join(self.sizes)
+        for name in given:
+            if name not in self.sizes:
+                near = get_close_matches(name, self.sizes, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"its sizes are {known}"
+                return f"{self.id} has no size {name!r}", hint
+        needed = {name for name, size in self.sizes.items() if size.default is None}
+        missing = sorted(needed.difference(given), key=list(self.sizes).index)
+        if missing:
+            about = "; ".join(f"{name}: {self.sizes[name].about}" for name in missing)
+            return f"{self.id} needs the size {' and '.join(map(repr, missing))}", about
+        return None
+
+    def sql(self, given: Mapping[str, float]) -> tuple[str, str]:
+        """Return FLOP and bytes in SQL, with sizes and their defaults filled in."""
+
+        def value(name: str) -> str:
+            size = given.get(name, self.sizes[name].default)
+            if isinstance(size, Expression):
+                return f"({size.sql(value)})"
+            return f"CAST({size!r} AS DOUBLE)"
+
+        return self.flops.sql(value), self.bytes.sql(value)
+
+
+def operation_paths(directory: Path) -> list[Path]:
+    """Return the files of operations of a directory of rules, sorted."""
+    return sorted((directory / FOLDER).glob("*.yaml"))
+
+
+def load_operations(extra_dirs: Sequence[Path] = ()) -> dict[str, Operation]:
+    """Return the operations by id; those of ``extra_dirs`` extend the shipped ones, or are new.
+
+    Raises:
+        RuleError: a file is wrong, or one is there already; with file, line and column.
+    """
+    nodes: dict[str, MappingNode] = {}
+    for directory in (data_dir("rules"), *extra_dirs):
+        for path in operation_paths(directory):
+            add_operation(path, nodes)
+    return {name: read_operation(node) for name, node in sorted(nodes.items())}
+
+
+def add_operation(path: Path, nodes: dict[str, MappingNode]) -> str:
+    """Read a file into ``nodes``, merged with the operation that it extends; return its id.
+
+    Raises:
+        RuleError: it is not YAML, its id is not its name, or what it extends is not in ``nodes``.
+    """
+    merged = ("sizes", "constants")
+    return add_document(path, nodes, wanted=path.stem, what="operation", merged=merged)
+
+
+def read_operation(node: MappingNode) -> Operation:
+    """Return the operation that a mapping describes.
+
+    Raises:
+        RuleError: a key, name, unit or test is wrong or missing; with its place.
+    """
+    node.refuse_unknown((*REQUIRED, *OPTIONAL))
+    for key in REQUIRED:
+        _ = node[key]
+    sizes = {size.name: size for size in _sizes(node.mapping("sizes"))}
+    constants = read_numbers(node.mapping("constants")) if "constants" in node else {}
+    for name in constants:
+        if name in sizes:
+            at = node.mapping("constants").places[name]
+            raise RuleError(f"{name!r} is a size, and cannot be a constant", at=at)
+    flops, moved = (_formula(node[key], key, sizes, constants) for key in _UNITS)
+    _check_use(node, flops, moved, sizes, constants)
+    operation = Operation(
+        id=node.text("id"),
+        title=node.text("title"),
+        sizes=sizes,
+        constants=constants,
+        flops=flops,
+        bytes=moved,
+        caveats=node.sequence("caveats").texts() if "caveats" in node else (),
+        references=node.sequence("references").texts(),
+        examples=tuple(_example(entry.as_mapping()) for entry in node.sequence("tests")),
+        at=node.at,
+    )
+    _check_examples(operation, node["tests"])
+    return operation
+
+
+def least(
+    cases: Sequence[tuple[Operation, Mapping[str, float]]],
+) -> Sequence[tuple[float | None, float | None]]:
+    """Return the least work [FLOP] and traffic [B] of operations with sizes; None is no number."""
+    if not cases:
+        return ()
+    import duckdb  # few bind operations
+
+    values = [sql for operation, sizes in cases for sql in operation.sql(sizes)]
+    with duckdb.connect(":memory:") as connection:
+        (row,) = connection.execute(" ".join(("SELECT", ", ".join(values)))).fetchall()
+    return list(zip(row[::2], row[1::2], strict=True))
+
+
+def run_operation_examples(
+    operations: Iterable[Operation],
+) -> Iterator[tuple[Operation, Example, tuple[str, ...]]]:
+    """Yield every example with what came out otherwise than it says."""
+    examples = [(operation, each) for operation in operations for each in operation.examples]
+    found = least([(operation, each.sizes) for operation, each in examples])
+    for (operation, each), values in zip(examples, found, strict=True):
+        expected = (("flops", each.flops), ("bytes", each.bytes))
+        problems = (
+            f"expected {name} {wanted:.10g} {_UNITS[name]}, found {_shown(value)}"
+            for (name, wanted), value in zip(expected, values, strict=True)
+            if value is None or not math.isclose(wanted, value, rel_tol=TOLERANCE)
+        )
+        yield operation, each, tuple(problems)
+
+
+def _shown(value: float | None) -> str:
+    return "nothing" if value is None else f"{value:.10g}"
+
+
+def read_size(node: Node) -> float:
+    """Return a number that is not negative.
+
+    Raises:
+        RuleError: it is something else; with its place.
+    """
+    value = node.as_number()
+    if value < 0:
+        raise node.unexpected("a size, 0 or more")
+    return value
+
+
+def _sizes(node: MappingNode) -> Iterator[Size]:
+    symbols: dict[str, Symbol] = {}
+    for name in node:
+        entry = node.mapping(name)
+        entry.refuse_unknown(SIZE_KEYS)
+        unit_text = entry.text("unit") if "unit" in entry else "1"
+        unit = parse_unit(unit_text, at=entry["unit"].at if "unit" in entry else entry.at)
+        if unit.scale != 1:
+            raise RuleError("sizes are in SI units: B, FLOP or 1", at=entry["unit"].at)
+        default = _default(entry["default"], symbols, unit) if "default" in entry else None
+        yield Size(name=name, about=entry.text("about"), unit=unit_text, default=default)
+        symbols[name] = Symbol(kind=Kind.NUMBER, unit=unit)
+
+
+def _default(node: Node, symbols: Mapping[str, Symbol], unit: Unit) -> float | Expression:
+    if isinstance(node.plain(), str):
+        return compile_expression(node.as_text(), symbols, at=node.at, kind=Kind.NUMBER, unit=unit)
+    return read_size(node)
+
+
+def _formula(
+    node: Node, key: str, sizes: Mapping[str, Size], constants: Mapping[str, NamedNumber]
+) -> Formula:
+    symbols = {
+        name: Symbol(kind=Kind.NUMBER, unit=parse_unit(size.unit)) for name, size in sizes.items()
+    }
+    return compile_formula(node, symbols, constants, unit=parse_unit(_UNITS[key]))
+
+
+def _check_use(
+    node: MappingNode,
+    flops: Formula,
+    moved: Formula,
+    sizes: Mapping[str, Size],
+    constants: Mapping[str, NamedNumber],
+) -> None:
+    used = flops.expression.names | moved.expression.names
+    for size in sizes.values():
+        if isinstance(size.default, Expression):
+            used |= size.default.names
+    for key, names in (("sizes", sizes), ("constants", constants)):
+        for name in names:
+            if name not in used:
+                at = node.mapping(key).places[name]
+                raise RuleError(f"{name!r} is not used", at=at, hint="use it or remove it")
+
+
+def _example(node: MappingNode) -> Example:
+    node.refuse_unknown(EXAMPLE_KEYS)
+    return Example(
+        name=node.text("name"),
+        sizes={name: read_size(value) for name, value in node.mapping("sizes").items()},
+        flops=node.number("flops"),
+        bytes=node.number("bytes"),
+        at=node.at,
+    )
+
+
+def _check_examples(operation: Operation, node: Node) -> None:
+    if not operation.examples:
+        hint = "work one out by hand: sizes, flops, bytes"
+        raise RuleError("the operation has no test", at=node.at, hint=hint)
+    for example in operation.examples:
+        if wrong := operation.check(example.sizes):
+            raise RuleError(wrong[0], at=example.at, hint=wrong[1])
