@@ -179,8 +179,15 @@ def _fact_files() -> dict[str, dict[str, Any]]:
 
 def _fact_rows(facts: Mapping[str, Any]) -> Iterator[tuple[object, ...]]:
     for name, fact in facts.items():
-        formula = fact.get("formula") or f"which are known: {', '.join(fact['known_of'].values())}"
-        yield f"`{name}`", _unit(fact), f"`{_one_line(formula)}`", fact["about"], fact["source"]
+        yield f"`{name}`", _unit(fact), f"`{_formula(fact)}`", fact["about"], fact["source"]
+
+
+def _formula(fact: Mapping[str, Any]) -> str:
+    if "known_of" in fact:
+        return f"which are known: {', '.join(fact['known_of'].values())}"
+    if "of_operation" in fact:
+        return f"{fact['of_operation']} of the operation"
+    return _one_line(fact["formula"])
 
 
 def _unit(fact: Mapping[str, Any]) -> str:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import click
 
 from advisor.facts import operations
+from advisor.facts.bindings import PARTS
 from advisor.facts.counters import SECTIONS
 from advisor.facts.instructions import VIEW_KEYS, InstructionView, load_instruction_views
-from advisor.facts.vocabulary import AGGREGATES, FACT_KEYS, KINDS, load_vocabulary
+from advisor.facts.vocabulary import AGGREGATES, FACT_KEYS, KINDS, WAYS, load_vocabulary
 from advisor.quantities import load_quantities
 from advisor.resources import data_dir
 from advisor.rules.estimators import BOUNDS, Estimator, load_estimators
@@ -229,6 +230,7 @@ def facts_schema() -> Schema:
             },
             "formula": text("an SQL scalar expression over quantities, facts and thresholds"),
             "known_of": map_of(text("a quantity or fact"), "labels of what is known, joined"),
+            "of_operation": choice(PARTS, "what the operation of a kernel says"),
             "about": text("what it is, in one line"),
             "source": text("the document that defines it"),
         },
@@ -236,7 +238,7 @@ def facts_schema() -> Schema:
     )
     fact = {
         **mapping_of(keys, required=("about", "source")),
-        "oneOf": [{"required": ["formula"]}, {"required": ["known_of"]}],
+        "oneOf": [{"required": [way]} for way in WAYS],
         "if": {"required": ["kind"], "properties": {"kind": {"enum": ["text", "boolean"]}}},
         "then": {"not": {"required": ["unit"]}},
         "else": {"required": ["unit"]},

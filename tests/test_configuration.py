@@ -34,6 +34,11 @@ suppress:
     reason: irregular by design
     expires: 2026-12-01
     owner: Ada
+operations:
+  - kernel: sgemm*
+    shape: (8, 8, 1)x*
+    operation: matrix-product
+    sizes: {m: 512, element: 4}
 """
 
 FULL_TOML = """\
@@ -59,6 +64,12 @@ kernel = "gather_*"
 reason = "irregular by design"
 expires = 2026-12-01
 owner = "Ada"
+
+[[tool.advisor.operations]]
+kernel = "sgemm*"
+shape = "(8, 8, 1)x*"
+operation = "matrix-product"
+sizes = {m = 512, element = 4}
 """
 
 
@@ -110,6 +121,10 @@ def test_reads_every_key_of_either_file(project: Path, name: str, text: str) -> 
     assert (suppression.rule, suppression.kernel) == ("memory/*", "gather_*")
     assert (suppression.reason, suppression.owner) == ("irregular by design", "Ada")
     assert suppression.expires == date(2026, 12, 1)
+    (said,) = found.operations
+    assert (said.kernel, said.shape) == ("sgemm*", "(8, 8, 1)x*")
+    assert said.operation.value == "matrix-product"
+    assert {name: size.value for name, size in said.sizes.items()} == {"m": 512.0, "element": 4.0}
 
 
 def test_says_where_each_value_stands(project: Path) -> None:
@@ -120,6 +135,9 @@ def test_says_where_each_value_stands(project: Path) -> None:
     assert found.report_format.origin == f"{path}:3:18"
     assert str(found.thresholds["memory/uncoalesced-loads"]["wasted"].at) == f"{path}:6:38"
     assert str(found.disable["scheduling/wait"]) == f"{path}:7:11"
+    (said,) = found.operations
+    assert (str(said.at), said.operation.origin) == (f"{path}:16:5", f"{path}:18:16")
+    assert said.sizes["element"].origin == f"{path}:19:30"
 
 
 def test_says_where_the_keys_of_toml_stand(project: Path) -> None:
@@ -164,6 +182,17 @@ def test_adds_lists_up_and_lets_the_highest_say_a_threshold(tmp_path: Path, proj
     assert set(found.disable) == {"a/y", "a/z"}
 
 
+def test_puts_the_operations_of_the_project_before_those_of_the_user(
+    tmp_path: Path, project: Path
+) -> None:
+    line = "{{kernel: {}, operation: copy, sizes: {{n: 1, element: 4}}}}"
+    write_user_file(tmp_path, f"operations: [{line.format('mine')}]")
+    (project / "advisor.yaml").write_text(
+        f"operations: [{line.format('first')}, {line.format('second')}]"
+    )
+    assert [said.kernel for said in load(project).operations] == ["first", "second", "mine"]
+
+
 def test_reads_a_chosen_file_in_the_place_of_the_projects(tmp_path: Path, project: Path) -> None:
     (project / "advisor.yaml").write_text("wait: 2\ndisable: [a/x]")
     chosen = tmp_path / "nightly.yaml"
@@ -194,6 +223,18 @@ def test_names_a_directory_of_rules_once(project: Path) -> None:
         ("thresholds: {a/x: {low: {vale: 1}}}", ":1:26", "unknown key 'vale'", "'value'"),
         ("severity: {a/x: loud}", ":1:17", "expected 'error' or 'warning' or 'note'", ""),
         ("disable: [1]", ":1:11", "expected a text", ""),
+        ("operations: [{kernel: x}]", ":1:14", "the key 'operation' is missing", ""),
+        ("operations: [{kernel: x, operation: copy}]", ":1:14", "the key 'sizes' is missing", ""),
+        ("operations: [{kernl: x}]", ":1:15", "unknown key 'kernl'", "did you mean 'kernel'?"),
+        (
+            "operations: [{kernel: x, operation: copy, sizes: {n: -1}}]",
+            ":1:54", "expected a size, 0 or more", "",
+        ),
+        (
+            "operations: [{kernel: x, operation: copy, sizes: {n: many}}]",
+            ":1:54", "expected a number", "",
+        ),
+        ("operations: {kernel: x}", ":1:13", "expected a list", ""),
         ("suppress: [{rule: a/x}]", ":1:12", "the key 'reason' is missing", ""),
         ("suppress: [{rule: a/x, reason: ' '}]", ":1:32", "expected some text", ""),
         ("suppress: [{reason: fine}]", ":1:12", "the key 'rule' is missing", ""),
@@ -202,7 +243,7 @@ def test_names_a_directory_of_rules_once(project: Path) -> None:
         ("wait: 1\nwait: 2", ":2:1", "given twice", "line 1"),
         ("wait: [1", ":2:1", "not YAML", ""),
     ],
-)
+)  # fmt: skip
 def test_refuses_what_is_wrong_and_says_where(
     project: Path, text: str, place: str, problem: str, hint: str
 ) -> None:

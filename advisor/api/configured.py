@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 
-from advisor.configuration import Configuration, Suppression, ThresholdSetting
+from advisor.configuration import Configuration, KernelOperation, Suppression, ThresholdSetting
 
 Rows = list[tuple[str, str, str]]
 
@@ -33,10 +33,18 @@ def _rows(configuration: Configuration, today: date) -> Iterator[tuple[str, str,
         yield "disable", rule, str(at)
     for suppression in configuration.suppress:
         yield "suppress", _suppression(suppression, today), str(suppression.at)
+    for said in configuration.operations:
+        yield "operations", _operation(said), str(said.at)
 
 
 def _threshold(threshold: ThresholdSetting) -> str:
     return " ".join([f"{threshold.value:g}", *([threshold.unit] if threshold.unit else [])])
+
+
+def _operation(said: KernelOperation) -> str:
+    shape = "" if said.shape == "*" else f" {said.shape}"
+    sizes = ", ".join(f"{name} {size.value:g}" for name, size in said.sizes.items())
+    return f"{said.kernel}{shape}: {said.operation.value}; {sizes}"
 
 
 def _suppression(suppression: Suppression, today: date) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from advisor.api.remembered import code_files, remembered
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import UsageError
-from advisor.facts import Vocabulary, load_vocabulary
+from advisor.facts import Vocabulary
 from advisor.ingest.knowledge import Knowledge
 from advisor.resources import data_dir
 from advisor.rules.rule import Rule
@@ -25,8 +25,8 @@ def load_knowledge(configuration: Configuration = DEFAULTS) -> Knowledge:
 
     Raises:
         RuleError: a file is wrong; with its place.
-        ConfigError: a directory holds neither rules nor facts, or the configuration speaks of a
-            rule or threshold that does not exist; with the place where it does.
+        ConfigError: a directory holds nothing of the kind, or the configuration speaks of a rule,
+            threshold, operation or size that does not exist; with the place where it does.
     """
     if configuration.rules:
         from advisor.api.loading import check_packs
@@ -37,14 +37,15 @@ def load_knowledge(configuration: Configuration = DEFAULTS) -> Knowledge:
 
 
 def load_facts(configuration: Configuration = DEFAULTS) -> Vocabulary:
-    """Return the vocabulary, with the facts of configured directories.
+    """Return the vocabulary, with the facts of configured directories and what kernels need.
 
     Raises:
         RuleError: a file is wrong; with its place.
+        ConfigError: the configuration speaks of an operation or size that does not exist.
     """
     packs = configuration.rule_dirs
-    asked = repr([str(pack) for pack in packs])
-    return remembered("facts", _files(packs), asked, lambda: load_vocabulary(packs))
+    asked = repr(([str(pack) for pack in packs], configuration.operations))
+    return remembered("facts", _files(packs), asked, lambda: _loaded_facts(configuration))
 
 
 def load_mapping(profiler: str) -> Mapping:
@@ -71,6 +72,12 @@ def _loaded(configuration: Configuration) -> Knowledge:
     from advisor.api.loading import loaded  # and every parser with it
 
     return loaded(configuration)
+
+
+def _loaded_facts(configuration: Configuration) -> Vocabulary:
+    from advisor.api.loading import load_bound_vocabulary
+
+    return load_bound_vocabulary(configuration)
 
 
 def _files(packs: Iterable[Path]) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Rules and facts from their files, changed as configured."""
+"""Rules, facts and operations from their files, changed as configured."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from dataclasses import replace
 from advisor.api.knowledge import load_devices, load_mapping, nearest
 from advisor.configuration import Configuration
 from advisor.errors import ConfigError, Location
-from advisor.facts import load_vocabulary
+from advisor.facts import Vocabulary, load_vocabulary
+from advisor.facts.bindings import bind
+from advisor.facts.operations import load_operations, operation_paths
 from advisor.ingest.knowledge import Knowledge
 from advisor.rules.load import load_rules, rule_paths
 from advisor.rules.rule import Rule, Severity
@@ -21,10 +23,11 @@ def loaded(configuration: Configuration) -> Knowledge:
 
     Raises:
         RuleError: a file is wrong; with its place.
-        ConfigError: the configuration speaks of a rule or threshold that does not exist.
+        ConfigError: the configuration speaks of a rule, threshold, operation or size that does not
+            exist.
     """
     packs = configuration.rule_dirs
-    vocabulary = load_vocabulary(packs)
+    vocabulary = load_bound_vocabulary(configuration)
     settings = load_settings(vocabulary.symbols)
     rules = load_rules(vocabulary, packs, overrides=_overrides(configuration), settings=settings)
     rules = _configured(rules, configuration)
@@ -39,6 +42,18 @@ def loaded(configuration: Configuration) -> Knowledge:
     return knowledge
 
 
+def load_bound_vocabulary(configuration: Configuration) -> Vocabulary:
+    """Return the vocabulary, with what the configuration says of the operations of kernels.
+
+    Raises:
+        RuleError: a file is wrong; with its place.
+        ConfigError: the configuration speaks of an operation or size that does not exist.
+    """
+    packs = configuration.rule_dirs
+    bound = bind(configuration.operations, load_operations(packs))
+    return load_vocabulary(packs, bound=bound)
+
+
 def check_packs(configuration: Configuration) -> None:
     """Refuse directories of rules that are not there, or hold none.
 
@@ -49,10 +64,12 @@ def check_packs(configuration: Configuration) -> None:
         pack = setting.value
         if not pack.is_dir():
             raise ConfigError("there is no such directory", at=Location(name=str(pack)))
-        if any(rule_paths(pack)) or any((pack / "facts").glob("*.yaml")):
+        if any(rule_paths(pack)) or any((pack / "facts").glob("*.yaml")) or operation_paths(pack):
             continue
-        problem = f"{str(pack)!r} holds neither rules nor facts"
-        hint = "rules are FAMILY/SLUG.yaml in it, facts are facts/NAME.yaml"
+        problem = f"{str(pack)!r} holds neither rules nor facts nor operations"
+        hint = (
+            "rules are FAMILY/SLUG.yaml in it, facts facts/NAME.yaml, operations operations/ID.yaml"
+        )
         raise ConfigError(problem, at=Location(name=setting.origin), hint=hint)
 
 

@@ -3,7 +3,8 @@
 The nearest ``advisor.yaml`` or ``[tool.advisor]`` of a ``pyproject.toml``, looked for from the
 working directory upwards, is the project's; ``$XDG_CONFIG_HOME/advisor/advisor.yaml`` is the
 user's. A flag stands above the environment, that above the project's file, that above the user's,
-and that above the defaults. Lists add up; of thresholds and severities the highest says the value.
+and that above the defaults. Lists add up, those of operations with the highest first; of thresholds
+and severities the highest says the value.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from advisor.configuration.load import load_configuration, merge
 from advisor.configuration.records import (
     DEFAULTS,
     Configuration,
+    KernelOperation,
     Layer,
     Setting,
     Suppression,
@@ -21,6 +23,7 @@ from advisor.configuration.records import (
 __all__ = [
     "DEFAULTS",
     "Configuration",
+    "KernelOperation",
     "Layer",
     "Setting",
     "Suppression",

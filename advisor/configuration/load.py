@@ -79,6 +79,7 @@ def merge(layers: Sequence[Layer], files: Sequence[Path] = ()) -> Configuration:
         disable={rule: at for layer in layers for rule, at in layer.disable.items()},
         severity={rule: said for layer in layers for rule, said in layer.severity.items()},
         suppress=tuple(each for layer in layers for each in layer.suppress),
+        operations=tuple(each for layer in reversed(layers) for each in layer.operations),
         files=tuple(files),
     )
 

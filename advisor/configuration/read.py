@@ -7,7 +7,13 @@ from datetime import date
 from pathlib import Path
 from typing import TypeVar
 
-from advisor.configuration.records import Layer, Setting, Suppression, ThresholdSetting
+from advisor.configuration.records import (
+    KernelOperation,
+    Layer,
+    Setting,
+    Suppression,
+    ThresholdSetting,
+)
 from advisor.configuration.toml import load_table
 from advisor.documents import MappingNode, Node, load
 from advisor.errors import ConfigError, RuleError
@@ -15,6 +21,7 @@ from advisor.errors import ConfigError, RuleError
 KEYS = (
     "database",
     "disable",
+    "operations",
     "report",
     "rules",
     "severity",
@@ -46,7 +53,7 @@ def _layer(node: MappingNode, base: Path) -> Layer:
     database, wait = node.get("database"), node.get("wait")
     return Layer(
         database=None if database is None else _said(str(_path(database, base)), database),
-        wait=None if wait is None else _said(_seconds(wait), wait),
+        wait=None if wait is None else _said(_not_negative(wait, "seconds"), wait),
         report_format=_report_format(node.get("report")),
         rules=tuple(_directory(each, base) for each in _list(node, "rules")),
         thresholds={
@@ -58,6 +65,7 @@ def _layer(node: MappingNode, base: Path) -> Layer:
             rule: _said(_word(word, SEVERITIES), word) for rule, word in _pairs(node, "severity")
         },
         suppress=tuple(_suppression(each.as_mapping()) for each in _list(node, "suppress")),
+        operations=tuple(_operation(each.as_mapping()) for each in _list(node, "operations")),
     )
 
 
@@ -89,10 +97,10 @@ def _directory(node: Node, base: Path) -> Setting[Path]:
     return _said(path, node)
 
 
-def _seconds(node: Node) -> float:
+def _not_negative(node: Node, what: str) -> float:
     value = node.as_number()
     if value < 0:
-        raise node.unexpected("seconds, 0 or more")
+        raise node.unexpected(f"{what}, 0 or more")
     return value
 
 
@@ -128,6 +136,20 @@ def _suppression(node: MappingNode) -> Suppression:
         reason=_filled(node["reason"]),
         expires=_day(node["expires"]) if "expires" in node else None,
         owner=_filled(node["owner"]) if "owner" in node else None,
+        at=node.at,
+    )
+
+
+def _operation(node: MappingNode) -> KernelOperation:
+    node.refuse_unknown(("kernel", "shape", "operation", "sizes"))
+    return KernelOperation(
+        kernel=_filled(node["kernel"]),
+        shape=_filled(node["shape"]) if "shape" in node else "*",
+        operation=_said(_filled(node["operation"]), node["operation"]),
+        sizes={
+            name: _said(_not_negative(size, "a size"), size)
+            for name, size in node.mapping("sizes").items()
+        },
         at=node.at,
     )
 

@@ -66,6 +66,31 @@ class Suppression:
         return _pattern(self.kernel)
 
 
+@dataclass(frozen=True, kw_only=True)
+class KernelOperation:
+    """Which operation the kernels of a pattern do, and with which sizes.
+
+    A kernel matches by its full or its short name, a launch by its grid and block as reports print
+    them; in ``kernel`` and ``shape`` ``*`` stands for anything.
+    """
+
+    kernel: str
+    shape: str
+    operation: Setting[str]
+    sizes: Mapping[str, Setting[float]]
+    at: Location
+
+    @property
+    def kernel_pattern(self) -> re.Pattern[str]:
+        """Return what one of the names of the kernel must match as a whole."""
+        return _pattern(self.kernel)
+
+    @property
+    def shape_pattern(self) -> re.Pattern[str] | None:
+        """Return what grid and block must match as a whole; None where any will do."""
+        return None if self.shape == "*" else _pattern(self.shape)
+
+
 def _pattern(text: str) -> re.Pattern[str]:
     """Return ``text`` as an expression; only ``*`` is special, as names may hold brackets."""
     return re.compile(".*".join(re.escape(part) for part in text.split("*")), re.DOTALL)
@@ -90,11 +115,15 @@ class Layer:
     disable: Mapping[str, Location] = field(default_factory=dict)
     severity: Mapping[str, Setting[str]] = field(default_factory=dict)
     suppress: tuple[Suppression, ...] = ()
+    operations: tuple[KernelOperation, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Configuration:
-    """Everything in effect; ``files`` were read, the user's first. ``wait`` is in seconds."""
+    """Everything in effect; ``files`` were read, the user's first. ``wait`` is in seconds.
+
+    Of ``operations`` the first that matches a kernel holds.
+    """
 
     database: Setting[str]
     wait: Setting[float]
@@ -104,6 +133,7 @@ class Configuration:
     disable: Mapping[str, Location] = field(default_factory=dict)
     severity: Mapping[str, Setting[str]] = field(default_factory=dict)
     suppress: tuple[Suppression, ...] = ()
+    operations: tuple[KernelOperation, ...] = ()
     files: tuple[Path, ...] = ()
 
     @property

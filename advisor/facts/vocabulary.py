@@ -15,6 +15,7 @@ from typing import Literal
 from advisor.documents import MappingNode, load
 from advisor.errors import Location, RuleError
 from advisor.expression import Kind, Symbol
+from advisor.facts.bindings import PARTS, Bound, OfOperation
 from advisor.facts.formulas import (
     Columns,
     Formula,
@@ -31,9 +32,8 @@ from advisor.units import parse_unit
 
 Level = Literal["launch", "kernel"]
 
-FACT_KEYS = frozenset(
-    {"kind", "unit", "level", "aggregate", "paired", "formula", "known_of", "about", "source"}
-)
+WAYS = ("formula", "known_of", "of_operation")
+FACT_KEYS = frozenset({"kind", "unit", "level", "aggregate", "paired", "about", "source", *WAYS})
 AGGREGATES = frozenset({"sum", "time_weighted", "max", "same"})
 KINDS = {"text": Kind.TEXT, "boolean": Kind.BOOLEAN, "number": Kind.NUMBER}
 
@@ -98,7 +98,7 @@ class Fact:
     level: Level
     aggregate: str | None
     paired: bool
-    expression: Formula | KnownOf
+    expression: Formula | KnownOf | OfOperation
     about: str
     source: str
     at: Location
@@ -145,8 +145,12 @@ class Vocabulary:
         return [quantity.name] if quantity.weight is None else [quantity.name, quantity.weight]
 
 
-def load_vocabulary(extra_dirs: Sequence[Path] = ()) -> Vocabulary:
+def load_vocabulary(
+    extra_dirs: Sequence[Path] = (), *, bound: tuple[Bound, ...] = ()
+) -> Vocabulary:
     """Return the vocabulary, with the facts of ``<directory>/facts`` for each extra directory.
+
+    ``bound`` says what kernels need at least; the first that matches one holds.
 
     Raises:
         RuleError: a file is wrong, a name is unknown or defined twice, units are unlike, or facts
@@ -160,7 +164,7 @@ def load_vocabulary(extra_dirs: Sequence[Path] = ()) -> Vocabulary:
         for path in yaml_files(directory, "*.yaml"):
             _read_file(path, found, quantities)
     symbols = _symbols(quantities, found)
-    facts = {name: _compile(declared, symbols) for name, declared in found.items()}
+    facts = {name: _compile(declared, symbols, bound) for name, declared in found.items()}
     facts = _in_order(facts)
     for fact in facts.values():
         _check_level(fact, facts, quantities)
@@ -196,8 +200,9 @@ def _declared(name: str, node: MappingNode, numbers: Mapping[str, NamedNumber]) 
     kind = _one_of(node, "kind", KINDS, "number")
     if ("unit" in node) != (kind == "number"):
         raise RuleError("a number has a unit, a text or truth value has none", at=node.at)
-    if ("formula" in node) == ("known_of" in node):
-        raise RuleError("expected either `formula` or `known_of`", at=node.at)
+    if sum(way in node for way in WAYS) != 1:
+        ways = " or ".join(f"`{way}`" for way in WAYS)
+        raise RuleError(f"expected either {ways}", at=node.at)
     unit = node.text("unit") if kind == "number" else None
     if unit is not None:
         parse_unit(unit, at=node["unit"].at)
@@ -231,7 +236,7 @@ def _symbol(kind: Kind, unit: str | None) -> Symbol:
     return Symbol(kind=kind, unit=None if unit is None else parse_unit(unit))
 
 
-def _compile(declared: _Declared, symbols: Mapping[str, Symbol]) -> Fact:
+def _compile(declared: _Declared, symbols: Mapping[str, Symbol], bound: tuple[Bound, ...]) -> Fact:
     node = declared.node
     level = _one_of(node, "level", ("launch", "kernel"), "kernel")
     aggregate = _one_of(node, "aggregate", sorted(AGGREGATES), "") or None
@@ -242,18 +247,22 @@ def _compile(declared: _Declared, symbols: Mapping[str, Symbol]) -> Fact:
         level="launch" if level == "launch" else "kernel",
         aggregate=aggregate,
         paired="paired" in node and node.boolean("paired"),
-        expression=_expression(declared, symbols),
+        expression=_expression(declared, symbols, bound),
         about=node.text("about"),
         source=node.text("source"),
         at=node.at,
     )
 
 
-def _expression(declared: _Declared, symbols: Mapping[str, Symbol]) -> Formula | KnownOf:
+def _expression(
+    declared: _Declared, symbols: Mapping[str, Symbol], bound: tuple[Bound, ...]
+) -> Formula | KnownOf | OfOperation:
     if "formula" in declared.node:
         unit = None if declared.unit is None else parse_unit(declared.unit)
         formula = declared.node["formula"]
         return compile_formula(formula, symbols, declared.numbers, kind=declared.kind, unit=unit)
+    if "of_operation" in declared.node:
+        return _of_operation(declared, bound)
     known_of = declared.node.mapping("known_of")
     for label in known_of:
         name = known_of.text(label)
@@ -262,6 +271,17 @@ def _expression(declared: _Declared, symbols: Mapping[str, Symbol]) -> Formula |
             hint = f"did you mean {near[0]!r}?" if near else None
             raise RuleError(f"unknown name {name!r}", at=known_of[label].at, hint=hint)
     return KnownOf(columns={label: known_of.text(label) for label in known_of})
+
+
+def _of_operation(declared: _Declared, bound: tuple[Bound, ...]) -> OfOperation:
+    node = declared.node
+    part = _one_of(node, "of_operation", PARTS, "")
+    kind, unit = PARTS[part]
+    if (declared.kind, declared.unit) != (kind, unit):
+        raise RuleError(f"of an operation, {part} is {unit or 'a text'}", at=node.at)
+    if node.nodes.keys() & {"level", "aggregate", "paired"}:
+        raise RuleError("what an operation needs is known per kernel", at=node.at)
+    return OfOperation(part=part, bound=bound)
 
 
 def _in_order(facts: Mapping[str, Fact]) -> dict[str, Fact]:

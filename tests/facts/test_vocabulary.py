@@ -53,7 +53,7 @@ def test_a_directory_without_facts_adds_none(tmp_path: Path) -> None:
             r"mine\.yaml:2:6: a number has a unit",
         ),
         (f"{{kind: word, formula: limiter, {WORDS}}}", r"mine\.yaml:2:13: kind is one of text"),
-        (f"{{unit: s, {WORDS}}}", r"mine\.yaml:2:6: expected either `formula` or `known_of`"),
+        (f"{{unit: s, {WORDS}}}", r"mine\.yaml:2:6: expected either `formula` or"),
         (f"{{unit: s, formla: duration, {WORDS}}}", r"mine\.yaml:2:16: unknown key 'formla'"),
         ("{unit: s, formula: duration, about: a}", r"mine\.yaml:2:6: the key 'source' is missing"),
         (

@@ -1,0 +1,125 @@
+"""Which kernel does which operation, as the configuration says, and what that makes known of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from advisor.configuration import KernelOperation
+from advisor.errors import ConfigError, Location
+from advisor.expression import Kind
+from advisor.facts.formulas import Columns
+from advisor.facts.layers import identifier, text
+from advisor.facts.operations import Operation, least
+
+# What a fact may take from an operation: its kind and unit.
+PARTS: Mapping[str, tuple[Kind, str | None]] = {
+    "name": (Kind.TEXT, None),
+    "flops": (Kind.NUMBER, "FLOP"),
+    "bytes": (Kind.NUMBER, "B"),
+}
+
+_NAMES = ("kernel_name", "short_name")
+_SHAPE = "launch_shape"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """What one launch of the kernels that two patterns mean needs at least, in FLOP and B."""
+
+    kernel: re.Pattern[str]
+    shape: re.Pattern[str] | None
+    name: str
+    flops: float
+    bytes: float
+
+    def condition(self) -> str:
+        """Return the SQL that tells whether a row is such a kernel."""
+        named = " or ".join(_matches(column, self.kernel) for column in _NAMES)
+        return f"({named}) and {_matches(_SHAPE, self.shape)}" if self.shape else named
+
+    def value(self, part: str) -> str:
+        """Return a part as an SQL literal."""
+        found = getattr(self, part)
+        return text(found) if isinstance(found, str) else f"CAST({found!r} AS DOUBLE)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfOperation:
+    """A part of the operation that a kernel is bound to; NULL where it is bound to none.
+
+    The first that matches says it.
+    """
+
+    part: str
+    bound: tuple[Bound, ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return the columns that are looked at: none that is a quantity or fact."""
+        return frozenset()
+
+    def sql(self, columns: Columns | Mapping[str, str] | None = None) -> str:
+        """Return the SQL, over the names and shape of a kernel; it reads none of ``columns``."""
+        del columns
+        kind = "VARCHAR" if PARTS[self.part][0] is Kind.TEXT else "DOUBLE"
+        cases = [f"when {each.condition()} then {each.value(self.part)}" for each in self.bound]
+        return f"case {' '.join(cases)} end" if cases else f"CAST(NULL AS {kind})"
+
+
+def bind(said: Sequence[KernelOperation], operations: Mapping[str, Operation]) -> tuple[Bound, ...]:
+    """Return what the configuration says of kernels, worked out.
+
+    Raises:
+        ConfigError: there is no such operation or size, one is missing, or together they make no
+            sense; with its place.
+    """
+    chosen = [_operation(each, operations) for each in said]
+    cases = [
+        (operation, {name: size.value for name, size in each.sizes.items()})
+        for each, operation in zip(said, chosen, strict=True)
+    ]
+    return tuple(
+        _bound(each, operation, found)
+        for each, operation, found in zip(said, chosen, least(cases), strict=True)
+    )
+
+
+def _matches(column: str, pattern: re.Pattern[str]) -> str:
+    return f"regexp_full_match({identifier(column)}, {text(pattern.pattern)}, 's')"
+
+
+def _operation(said: KernelOperation, operations: Mapping[str, Operation]) -> Operation:
+    operation = operations.get(said.operation.value)
+    if operation is None:
+        near = get_close_matches(said.operation.value, operations, n=1, cutoff=0.4)
+        hint = f"did you mean {near[0]!r}?" if near else "advisor rules operations lists them"
+        at = Location(name=said.operation.origin)
+        raise ConfigError(f"there is no operation {said.operation.value!r}", at=at, hint=hint)
+    if wrong := operation.check(said.sizes):
+        unknown = [size.origin for name, size in said.sizes.items() if name not in operation.sizes]
+        at = Location(name=unknown[0]) if unknown else said.at
+        raise ConfigError(wrong[0], at=at, hint=wrong[1])
+    return operation
+
+
+def _bound(
+    said: KernelOperation, operation: Operation, found: tuple[float | None, float | None]
+) -> Bound:
+    flops, moved = found
+    if flops is None or moved is None or flops < 0 or moved < 0:
+        problem = f"with these sizes {operation.id} comes to no number of FLOP and bytes"
+        raise ConfigError(problem, at=said.at, hint=_sizes(operation))
+    return Bound(
+        kernel=said.kernel_pattern,
+        shape=said.shape_pattern,
+        name=operation.id,
+        flops=flops,
+        bytes=moved,
+    )
+
+
+def _sizes(operation: Operation) -> str:
+    return "; ".join(f"{name}: {size.about}" for name, size in operation.sizes.items())
