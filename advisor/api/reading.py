@@ -7,17 +7,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from advisor.database.connect import open_for_reading
+from advisor.database.planning import plan_for
 from advisor.database.read import Run, find_run
 
 if TYPE_CHECKING:
     import duckdb
-
-_FEW = 2_000  # launches; below, a statement takes longer to plan than to run
-_PLAN_QUICKLY = (
-    "SET threads = 1",
-    "SET disabled_optimizers ="
-    " 'common_subexpressions,common_subplan,expression_rewriter,statistics_propagation'",
-)
 
 
 @contextmanager
@@ -32,7 +26,5 @@ def open_run(
     """
     with open_for_reading(database, wait) as connection:
         found = find_run(connection, run)
-        if found.launches < _FEW:
-            for setting in _PLAN_QUICKLY:
-                connection.execute(setting)
+        plan_for(connection, found.launches)
         yield connection, found

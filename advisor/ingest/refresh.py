@@ -10,6 +10,7 @@ import numpy as np
 
 from advisor.database import write
 from advisor.database.arrays import ArrayTable
+from advisor.database.planning import plan_for
 from advisor.expression import quote
 from advisor.ingest.knowledge import Knowledge
 from advisor.ingest.store import judge
@@ -73,6 +74,7 @@ def refresh_run(
     ``connection`` must have the seed data. Counters and texts are those that ingest kept; what
     reads the profile itself (names, devices) stays.
     """
+    plan_for(connection, _BATCH)
     with write.transaction(connection):
         launches = _derive(connection, run_id, knowledge, progress)
         changed = _changed(connection, run_id) if launches else {}
@@ -80,6 +82,7 @@ def refresh_run(
             _update(connection, run_id, list(changed))
         if launches:
             connection.execute(f"DROP TABLE {_TABLE}")
+        plan_for(connection, launches)
         before = _findings(connection, run_id)
         judge(connection, [run_id], knowledge)
         after = _findings(connection, run_id)

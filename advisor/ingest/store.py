@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from advisor.database import write
 from advisor.database.launches import LaunchWriter
+from advisor.database.planning import plan_for
 from advisor.database.rows import PlacedLaunch
 from advisor.errors import InputError, Location
 from advisor.hardware import identify_device, store_device
@@ -52,6 +53,7 @@ def store_profiles(
     started = time.monotonic()
     known = write.stored_launches(connection, {profile.run_id for profile in profiles})
     incoming: dict[str, IncomingRun] = {}
+    plan_for(connection, _BATCH)
     with write.bystander(connection), write.transaction(connection):
         for counters, group in _by_counters(profiles):
             mapping = knowledge.mapping(counters)
@@ -168,6 +170,7 @@ def _finish(
             _place_devices(connection, run)
     digest = rules_hash(knowledge.rules)
     write.insert_rows(connection, "run", [run.row(digest) for run in runs])
+    plan_for(connection, sum(run.launches for run in runs))
     judge(connection, [run.run_id for run in runs], knowledge)
 
 
