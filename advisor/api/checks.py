@@ -49,9 +49,9 @@ def _tried(subject: str, look: object) -> Check:
 
 
 def _readers() -> str:
-    from advisor.readers import READERS
+    from advisor.readers import readers
 
-    return ", ".join(reader.FORMAT for reader in READERS)
+    return ", ".join(reader.FORMAT for reader in readers())
 
 
 def _configured(configuration: Configuration) -> str:

@@ -183,6 +183,7 @@ class Settings:
 
 def main() -> None:
     """Run the command line and exit with the status that the failure's class names."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's would spin, for no matrix here
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:

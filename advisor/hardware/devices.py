@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from advisor.resources import data_dir
 
 if TYPE_CHECKING:
@@ -156,6 +154,8 @@ def seed_files(folder: Path | None = None) -> tuple[Path, ...]:
 
 def _read(path: Path) -> dict[str, Any]:
     """Return the YAML mapping in a file of the seed data."""
+    import yaml  # what is remembered needs no parser
+
     with path.open(encoding="utf-8") as stream:
         loaded: dict[str, Any] = yaml.load(stream, Loader=yaml.CSafeLoader)
     return loaded

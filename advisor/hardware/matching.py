@@ -10,8 +10,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from advisor.hardware.devices import load_devices
 from advisor.hardware.part import name_of_whole, part_of
 from advisor.resources import data_dir
@@ -85,6 +83,8 @@ def identify_device(
 
 def read_properties(attributes: Mapping[str, float | str]) -> ReportedProperties:
     """Return what the reported attributes say, in SI units."""
+    import yaml  # a profile that is stored already needs no parser
+
     path = data_dir("seed") / "reported-attributes.yaml"
     with path.open(encoding="utf-8") as stream:
         document: dict[str, Any] = yaml.load(stream, Loader=yaml.CSafeLoader)

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from advisor.errors import InputError, Location, UsageError
-from advisor.readers import ncu_csv, ncu_report, ncu_text
+from advisor.readers import ncu_report
 from advisor.readers.base import Reader, ReadOptions, Source
 
 __all__ = [
-    "READERS",
     "ReadOptions",
     "Reader",
     "Source",
     "detect",
     "looks_like_profile",
     "reader_of",
+    "readers",
 ]
-
-READERS: tuple[Reader, ...] = (ncu_report, ncu_csv, ncu_text)
 
 ARCHIVES = (".gz", ".zip")
 _LOOKED_AT = 1024 * 1024  # bytes: a program may print a lot before the profiler's table begins
 _SHOWN = 24  # bytes of an unknown file that its error message shows
+
+
+def readers() -> Iterator[Reader]:
+    """Yield the reader of every format; the first is enough for most profiles."""
+    yield ncu_report
+    from advisor.readers import ncu_csv, ncu_text
+
+    yield ncu_csv
+    yield ncu_text
 
 
 def detect(source: Source, as_format: str | None = None) -> Reader:
@@ -33,7 +42,7 @@ def detect(source: Source, as_format: str | None = None) -> Reader:
     if as_format is not None:
         return reader_of(as_format)
     head = source.head(_LOOKED_AT)
-    for reader in READERS:
+    for reader in readers():
         if reader.accepts(head):
             return reader
     raise InputError(_problem(head), at=Location(name=source.name), hint=_hint(source.name, head))
@@ -45,14 +54,14 @@ def reader_of(name: str) -> Reader:
     Raises:
         UsageError: there is no such format.
     """
-    for reader in READERS:
+    for reader in readers():
         if name == reader.FORMAT:
             return reader
     raise UsageError(f"no format is called {name!r}", hint=f"known formats: {_formats()}")
 
 
 def _formats() -> str:
-    return ", ".join(reader.FORMAT for reader in READERS)
+    return ", ".join(reader.FORMAT for reader in readers())
 
 
 def _problem(head: bytes) -> str:
@@ -78,5 +87,5 @@ def looks_like_profile(source: Source) -> bool:
     """Tell whether a file below a directory is meant to be ingested: by content, or by name."""
     head = source.head(_LOOKED_AT)
     return source.name.endswith((*ncu_report.SUFFIXES, *ARCHIVES)) or any(
-        reader.accepts(head) for reader in READERS
+        reader.accepts(head) for reader in readers()
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from advisor.errors import InputError, UsageError
-from advisor.readers import READERS, Source, detect, ncu_report
+from advisor.readers import Source, detect, ncu_report, readers
 
 
 def test_reads_head_and_size_of_a_file(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_lets_the_user_name_the_format() -> None:
 def test_refuses_a_format_nobody_knows() -> None:
     with pytest.raises(UsageError, match="no format is called 'nsys'") as caught:
         detect(Source(name="x", content=b""), as_format="nsys")
-    assert all(reader.FORMAT in str(caught.value.hint) for reader in READERS)
+    assert all(reader.FORMAT in str(caught.value.hint) for reader in readers())
 
 
 @pytest.mark.parametrize(
