@@ -69,14 +69,15 @@ class ListTable:
         self._columns = columns
         self._items = ArrayTable(connection, f"{name}_items")
 
-    def fill(self, *lists: Sequence[Sequence[Any]]) -> bool:
+    def fill(self, *lists: Sequence[Sequence[Any] | Array]) -> bool:
         """Hold ``lists``, for each column one per row; those of a row are of one length.
 
         Rows of empty lists are left out. Returns what ``ArrayTable.fill`` does.
         """
-        rows = np.repeat(np.arange(len(lists[0])), [len(each) for each in lists[0]])
+        rows = np.repeat(np.arange(len(lists[0]), dtype=np.int32), [*map(len, lists[0])])
         items = dict(zip(self._columns, map(_flat, lists), strict=True))
-        renewed = self._items.fill({"row": rows, "place": np.arange(len(rows)), **items})
+        places = np.arange(len(rows), dtype=np.int32)
+        renewed = self._items.fill({"row": rows, "place": places, **items})
         if renewed:
             self._make_view()
         return renewed
@@ -100,8 +101,10 @@ def numbers(values: Sequence[float | None]) -> NDArray[np.float64]:
     return np.array(values, dtype=np.float64)
 
 
-def _flat(rows: Sequence[Sequence[Any]]) -> Array:
-    """Return the items of all rows: texts, integers or doubles."""
+def _flat(rows: Sequence[Sequence[Any] | Array]) -> Array:
+    """Return the items of all rows, which are arrays, or texts, integers or doubles."""
+    if len(rows) and isinstance(rows[0], np.ndarray):
+        return np.concatenate(rows)
     items = list(chain.from_iterable(rows))
     kind = type(items[0]) if items else float
     return objects(items) if kind is str else np.array(items, dtype=kind)

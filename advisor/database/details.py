@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 import duckdb
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from advisor.database.arrays import Array, ArrayTable, ListTable, numbers, objects
 from advisor.database.rows import PlacedLaunch
 from advisor.database.sets import Sets
-from advisor.model import Place
+from advisor.model import Packed, Place
 
 _MOST_SUMS = 100_000  # that wait: 10 MB
 _INSTRUCTIONS = """
@@ -42,8 +43,8 @@ class Details:
     def __init__(self, connection: duckdb.DuckDBPyConnection, sets: Sets) -> None:
         self._connection = connection
         self._sets = sets
-        self._sums: dict[tuple[str, str, str], dict[int, float]] = {}
-        self._places: dict[tuple[str, str], dict[int, Place]] = {}
+        self._sums: dict[tuple[str, str, str], dict[int, Packed[int]]] = {}
+        self._places: dict[tuple[str, str], dict[int, Mapping[int, Place]]] = {}
         self._waiting = 0
         self._keyed_table = ArrayTable(connection, "incoming_keyed")
         self._sum_table = ArrayTable(connection, "incoming_sums")
@@ -68,13 +69,14 @@ class Details:
 
     def finish(self) -> None:
         """Store the sums over launches, and what their instructions are."""
-        self._store_sums({key: values for key, values in self._sums.items() if values})
+        self._store_sums(self._sums)
         self._store_places(self._places)
         self._sums, self._places, self._waiting = {}, {}, 0
 
-    def _store_sums(self, sums: Mapping[tuple[str, str, str], Mapping[int, float]]) -> None:
+    def _store_sums(self, sums: Mapping[tuple[str, str, str], Mapping[int, Packed[int]]]) -> None:
         if not sums:
             return
+        added = [_added(parts.values()) for parts in sums.values()]
         run_ids, variant_ids, counters = map(objects, zip(*sums, strict=True))
         self._sum_table.fill(
             {
@@ -84,13 +86,18 @@ class Details:
                 "counter": counters,
             }
         )
-        addresses = [tuple(values) for values in sums.values()]
-        self._instruction_table.fill(addresses, [tuple(each.values()) for each in sums.values()])
+        self._instruction_table.fill([each for each, _ in added], [each for _, each in added])
         self._connection.execute(_INSTRUCTIONS)
 
-    def _store_places(self, variants: Mapping[tuple[str, str], Mapping[int, Place]]) -> None:
-        if not variants:
+    def _store_places(
+        self, told: Mapping[tuple[str, str], Mapping[int, Mapping[int, Place]]]
+    ) -> None:
+        if not told:
             return
+        variants = {
+            key: dict(chain.from_iterable(places.items() for places in each.values()))
+            for key, each in told.items()
+        }
         run_ids, variant_ids = map(objects, zip(*variants, strict=True))
         row = np.arange(len(variants))
         self._variant_table.fill({"row": row, "run_id": run_ids, "variant_id": variant_ids})
@@ -102,15 +109,21 @@ class Details:
         self._connection.execute(_PLACES)
 
     def _add_up(self, placed: PlacedLaunch) -> None:
+        """Add to what waits; launches with the very same addresses share one sum."""
         for counter, values in placed.launch.instructions.items():
+            if not values:
+                continue
+            numbers = Packed.of(values)
             sums = self._sums.setdefault((placed.run_id, placed.variant_id, counter), {})
-            before = len(sums)
-            for address, value in values.items():
-                sums[address] = sums.get(address, 0.0) + value
-            self._waiting += len(sums) - before
-        if placed.launch.places:
-            places = self._places.setdefault((placed.run_id, placed.variant_id), {})
-            places.update(placed.launch.places)
+            known = sums.get(id(numbers.named))
+            if known is None:
+                sums[id(numbers.named)] = Packed(numbers.named, numbers.numbers.copy())
+                self._waiting += len(numbers)
+            else:
+                known.numbers += numbers.numbers
+        places = placed.launch.places
+        if places:
+            self._places.setdefault((placed.run_id, placed.variant_id), {})[id(places)] = places
 
     def _store_keyed(self, launches: Sequence[PlacedLaunch]) -> None:
         rows = [(placed, *item) for placed in launches for item in placed.launch.keyed.items()]
@@ -141,6 +154,14 @@ class Details:
         keys = [tuple(each) for each in focus]
         self._focus_table.fill(keys, [tuple(each.values()) for each in focus])
         self._connection.execute(_FINDINGS)
+
+
+def _added(parts: Iterable[Packed[int]]) -> tuple[Array, Array]:
+    """Return the addresses of all parts, ascending, and the sum at each."""
+    addresses = np.concatenate([np.array(part.named, np.int64) for part in parts])
+    values = np.concatenate([part.numbers for part in parts])
+    distinct, where = np.unique(addresses, return_inverse=True)
+    return distinct, np.bincount(where, weights=values)
 
 
 def _owners(launches: Sequence[PlacedLaunch]) -> dict[str, Array]:

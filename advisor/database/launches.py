@@ -16,7 +16,7 @@ from advisor.database.connect import memory_limit, release_blocks
 from advisor.database.details import Details
 from advisor.database.rows import PlacedLaunch
 from advisor.database.sets import Sets
-from advisor.model import Dim3
+from advisor.model import Dim3, Packed
 
 _VALUES = "incoming_values"
 _ROW_GROUP = 2048  # launches after which one is on the disk
@@ -60,10 +60,10 @@ class LaunchWriter:
         if not launches:
             return
         rows = {"row": np.arange(len(launches))}
-        counters = [tuple(placed.launch.counters.values()) for placed in launches]
+        counters = [Packed.of(placed.launch.counters) for placed in launches]
         renewed = [
-            self._launches.fill({**rows, **_columns(launches, self._sets)}),
-            self._counters.fill(counters),
+            self._launches.fill({**rows, **_columns(launches, counters, self._sets)}),
+            self._counters.fill([each.numbers for each in counters]),
             values is not None and self._values.fill({**rows, **values}),
         ]
         self._details.add(launches)
@@ -91,7 +91,9 @@ class LaunchWriter:
         self._prepared = True
 
 
-def _columns(launches: Sequence[PlacedLaunch], sets: Sets) -> dict[str, Array]:
+def _columns(
+    launches: Sequence[PlacedLaunch], counters: Sequence[Packed[str]], sets: Sets
+) -> dict[str, Array]:
     read = [placed.launch for placed in launches]
     columns: dict[str, Array] = {
         "launch_index": numbers([x.index for x in read]),
@@ -101,7 +103,7 @@ def _columns(launches: Sequence[PlacedLaunch], sets: Sets) -> dict[str, Array]:
         "stream": numbers([x.stream for x in read]),
         "nvtx_text": objects([_joined(x.nvtx) for x in read]),
         "started_at": numbers([x.started_at for x in read]),
-        "counter_keys": objects([sets.keys(tuple(x.counters)) for x in read]),
+        "counter_keys": objects([sets.keys(x.named) for x in counters]),
         "text_set": objects([sets.texts(x.texts) for x in read]),
         "clock_locked": numbers([x.clock_locked for x in read]),
         "invalid_counters": numbers([x.invalid_counters for x in read]),

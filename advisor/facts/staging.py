@@ -15,7 +15,7 @@ from operator import mul
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.model import Keyed, Launch
+from advisor.model import Keyed, Launch, Packed
 
 Array = NDArray[np.float64] | NDArray[np.object_]
 
@@ -134,8 +134,7 @@ def stage(
 ) -> dict[str, Array]:
     """Return one array per column, in the order of ``launches``; absent numbers are NaN."""
     columns = {name: _numbers([get(launch) for launch in launches]) for name, get in _SHAPE.items()}
-    rows = np.array([[*map(launch.counters.get, counters)] for launch in launches], np.float64)
-    columns |= dict(zip(counters, rows.T, strict=True))
+    columns |= dict(zip(counters, _columns(launches, counters), strict=True))
     table = OpcodeTable(opcodes)
     for column in opcodes:
         totals = [table.total(column, launch.keyed.get(column.counter)) for launch in launches]
@@ -149,6 +148,22 @@ def stage(
 def shape_columns() -> tuple[str, ...]:
     """Return the columns that come from the launch itself, not from counters."""
     return tuple(_SHAPE)
+
+
+def _columns(launches: Sequence[Launch], counters: Sequence[str]) -> NDArray[np.float64]:
+    """Return a row per counter and a column per launch, NaN where a launch lacks the counter."""
+    found = np.full((len(counters), len(launches)), np.nan)
+    alike: dict[int, list[tuple[int, Packed[str]]]] = {}
+    for place, launch in enumerate(launches):
+        numbers = Packed.of(launch.counters)
+        alike.setdefault(id(numbers.named), []).append((place, numbers))
+    for members in alike.values():
+        where = [place for place, _ in members]
+        named = members[0][1].named.places
+        known = [row for row, counter in enumerate(counters) if counter in named]
+        values = np.array([numbers.numbers for _, numbers in members])
+        found[np.ix_(known, where)] = values[:, [named[counters[row]] for row in known]].T
+    return found
 
 
 def _numbers(values: Sequence[float | None]) -> Array:

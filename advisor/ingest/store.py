@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from advisor.facts.mapping import Mapping
 
-_BATCH = 128  # launches that are held at a time
-_VALUES = 50_000  # values per instruction that are held at a time: they are most of a profile
+_BATCH = 512  # launches that are held at a time
+_NUMBERS = 400_000  # counters and values per instruction that are held at a time
 
 
 def store_profiles(
@@ -87,14 +87,15 @@ class _Batch:
     mapping: Mapping
     progress: Callable[[str], None]
     _waiting: list[PlacedLaunch] = field(default_factory=list)
-    _values: int = 0
+    _numbers: int = 0
     _written: int = 0
 
     def add(self, placed: PlacedLaunch) -> None:
         """Take a launch; write the batch when it is full."""
         self._waiting.append(placed)
-        self._values += sum(map(len, placed.launch.instructions.values()))
-        if len(self._waiting) == _BATCH or self._values > _VALUES:
+        launch = placed.launch
+        self._numbers += len(launch.counters) + sum(map(len, launch.instructions.values()))
+        if len(self._waiting) == _BATCH or self._numbers > _NUMBERS:
             self._write()
 
     def finish(self) -> None:
@@ -108,7 +109,7 @@ class _Batch:
             self.writer.write(self._waiting, self.mapping.stage(launches))
         self._written += len(self._waiting)
         self._waiting = []
-        self._values = 0
+        self._numbers = 0
         self.progress(f"{self._written:,} launches")
 
 

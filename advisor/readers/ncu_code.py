@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from advisor.documents import Node, load
-from advisor.model import Place
+from advisor.model import Keys, Place
 from advisor.readers.cubin import Function, read_function
 from advisor.readers.ncu_container import Container, Entry
 from advisor.readers.ncu_messages import text
@@ -40,6 +40,7 @@ class CodeReader:
         self._unread: list[Entry] = []
         self._entries: dict[int, Entry] = {}
         self._function = functools.lru_cache(maxsize=_KEPT)(self._read)
+        self._places = functools.lru_cache(maxsize=_KEPT)(self._named)
 
     @functools.cached_property
     def _opcodes(self) -> Opcodes:
@@ -49,19 +50,24 @@ class CodeReader:
         """Take note of a source entry."""
         self._unread.append(entry)
 
-    def places(self, result: Any, addresses: Iterable[int]) -> dict[int, Place]:
+    def places(self, result: Any, addresses: tuple[Keys[int], ...]) -> Mapping[int, Place]:
         """Return what is known of the instructions at ``addresses``, which must be all with values.
 
         The first instruction of a kernel is always executed, so the smallest is where it begins,
         but for a kernel that calls functions which stand elsewhere: then some of them lie outside
         of its code, and nothing is named.
         """
-        wanted = set(addresses)
+        return self._places(result.source.reference, text(result.mangled), addresses)
+
+    def _named(
+        self, reference: int, name: str, addresses: tuple[Keys[int], ...]
+    ) -> Mapping[int, Place]:
+        wanted = set().union(*addresses)
         begin = min(wanted, default=0)
         if not wanted or begin % _ALIGNMENT:
             return {}
         self._index()
-        known = self._function(result.source.reference, text(result.mangled))
+        known = self._function(reference, name)
         if (max(wanted) - begin) // _BYTES_EACH >= len(known):
             return {}
         return {address: known[(address - begin) // _BYTES_EACH] for address in wanted}

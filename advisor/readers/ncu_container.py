@@ -103,13 +103,13 @@ class Container:
                 position = start + size
 
     def result(self, entry: Entry) -> Any:
-        """Return the message of a result entry.
+        """Return the message of a result entry, with its metrics as bytes.
 
         Raises:
             InputError: its bytes are no such message.
         """
         what = f"{entry.kind} of block {entry.block}"
-        return self._parse(messages.Result, entry.start, entry.size, what)
+        return self._parse(messages.RawResult, entry.start, entry.size, what)
 
     def source(self, entry: Entry) -> Any | None:
         """Return the message of a source entry; None for what is too large or no such message."""

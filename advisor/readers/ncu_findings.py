@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from advisor.model import ReferenceFinding
@@ -18,6 +19,7 @@ from advisor.readers.ncu_messages import text
 _SEVERITIES = {1: "ok", 2: "warning", 3: "error", 4: "optimization"}
 _SCOPES = {1: "local", 2: "global"}
 
+_known = lru_cache(maxsize=1024)(text)  # texts that come with every launch
 _LINK = re.compile(r"@url:([^:@]*):[^@]*@|@(?:section|source):[^:@]*:([^@]*)@")
 
 
@@ -28,27 +30,30 @@ def findings(result: Any) -> Iterator[ReferenceFinding]:
     was evaluated.
     """
     for rule in result.rules:
+        known = _known(rule.identifier), _known(rule.name), _known(rule.section)
         items = [item for item in rule.body.items if item.HasField("message")]
         for item in items:
-            yield _finding(rule, item)
+            yield _finding(*known, item)
         if not items:
-            yield ReferenceFinding(
-                rule=text(rule.identifier), title=text(rule.name), section=text(rule.section)
-            )
+            identifier, name, section = known
+            yield ReferenceFinding(rule=identifier, title=name, section=section)
 
 
-def _finding(rule: Any, item: Any) -> ReferenceFinding:
+def _finding(identifier: str, name: str, section: str, item: Any) -> ReferenceFinding:
     estimate, scope = _estimate(item)
+    message = item.message
     return ReferenceFinding(
-        rule=text(rule.identifier),
-        title=text(item.message.title or rule.name),
-        section=text(rule.section),
-        severity=_SEVERITIES.get(item.message.kind, "none"),
-        text=plain(text(item.message.text)),
+        rule=identifier,
+        title=_known(message.title) or name,
+        section=section,
+        severity=_SEVERITIES.get(message.kind, "none"),
+        text=plain(text(message.text)),
         estimate=estimate,
         scope=scope,
         focus=tuple(
-            (text(focus.metric), focus.value) for focus in item.focus if math.isfinite(focus.value)
+            (_known(focus.metric), focus.value)
+            for focus in item.focus
+            if math.isfinite(focus.value)
         ),
     )
 
@@ -66,4 +71,4 @@ def plain(message: str) -> str:
     >>> plain("See the @url:Guide:https://example.org/#a@ and @section:Occupancy:Occupancy@.")
     'See the Guide and Occupancy.'
     """
-    return _LINK.sub(lambda link: link[1] or link[2] or "", message)
+    return _LINK.sub(lambda link: link[1] or link[2] or "", message) if "@" in message else message

@@ -10,19 +10,42 @@ import functools
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain, pairwise
 from typing import Any
 
-from advisor.model import Dim3, Keyed, Launch
+import numpy as np
+
+from advisor.model import Dim3, Keyed, Keys, Launch, Packed
 from advisor.readers import ncu_messages as messages
 from advisor.readers.base import ReadOptions
+from advisor.readers.ncu_columns import (
+    Instances,
+    Ints,
+    Metrics,
+    Values,
+    read_instances,
+    read_metrics,
+)
 from advisor.readers.ncu_findings import findings
-from advisor.readers.ncu_messages import moment, text, value_of
+from advisor.readers.ncu_messages import moment, text
 from advisor.readers.ncu_values import is_size, shape_of
 
 _LISTS = ("group:", "regex:")  # texts that only list the members of a request
 _GRID_IN_BLOCKS_SINCE = (2020, 3)  # profiler version; before, the grid was stored in threads
 _ADDRESS_LIMIT = 2**63  # what the database holds
-_CURVES_KEPT = 64  # of one report: those of the kernels launched last
+_KEPT = 64  # curves and lists of counters or addresses, of the kernels launched last
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Layout:
+    """Which metrics of a launch are what, by their places: launches of a kernel share it."""
+
+    named: Keys[str]
+    places: Ints
+    keyed: tuple[tuple[str, int], ...]
+    instructions: tuple[tuple[str, int], ...]
+    invalid: int
 
 
 class LaunchReader:
@@ -46,8 +69,9 @@ class LaunchReader:
         self._grid_in_blocks = _grid_in_blocks(version)
         self._keyed = options.keyed
         self._instructions = options.instructions
-        self._wanted = options.keyed | options.instructions
-        self._curve = functools.lru_cache(maxsize=_CURVES_KEPT)(_by_key)
+        self._remembered_layout = functools.lru_cache(maxsize=_KEPT)(self._new_layout)
+        self._curves: dict[bytes, Keyed] = {}
+        self._addresses = functools.lru_cache(maxsize=_KEPT)(_addresses)
 
     def launch(self, result: Any, *, index: int, process: int | None) -> Launch:
         """Return the launch that ``result`` tells of.
@@ -55,8 +79,11 @@ class LaunchReader:
         Raises:
             IndexError: a counter's name is not in the table of texts.
         """
-        numbers, texts, instanced = self._values(result)
-        counters = {name: number for name, number in numbers.items() if math.isfinite(number)}
+        metrics = list(result.metrics)
+        read = read_metrics(metrics)
+        layout = self._layout(read)
+        counters = Packed(layout.named, read.values.numbers[layout.places])
+        keyed, instructions = self._instanced(layout, metrics)
         block = _dimensions(result, "block")
         device = self._device(counters)
         return Launch(
@@ -74,34 +101,79 @@ class LaunchReader:
             nvtx=tuple(_ranges(result)),
             clock_locked=result.clock.executed if result.clock.HasField("executed") else None,
             counters=counters,
-            texts=texts,
-            keyed={n: self._curve(data) for n, data in instanced.items() if n in self._keyed},
-            instructions={
-                n: _by_address(data) for n, data in instanced.items() if n in self._instructions
-            },
+            texts=self._texts(read),
+            keyed=keyed,
+            instructions=instructions,
             reference_findings=tuple(findings(result)),
-            invalid_counters=len(numbers) - len(counters),
+            invalid_counters=layout.invalid,
         )
 
-    def _values(self, result: Any) -> tuple[dict[str, float], dict[str, str], dict[str, bytes]]:
-        """Return numbers (perhaps NaN), texts, and wanted counters with instances as raw bytes.
+    def _layout(self, read: Metrics) -> _Layout:
+        values = read.values
+        finite = np.isfinite(values.numbers)
+        kinds = values.is_number.tobytes(), finite.tobytes()
+        return self._remembered_layout(read.name_ids.tobytes(), *kinds)
+
+    def _new_layout(self, name_ids: bytes, is_number: bytes, finite: bytes) -> _Layout:
+        """Return which metrics count.
 
         Some versions repeat an entry with another value; the last one counts. An entry without a
         value says nothing.
         """
-        numbers: dict[str, float] = {}
-        texts: dict[str, str] = {}
-        instanced: dict[str, bytes] = {}
-        for metric in result.metrics:
-            name = self._names[metric.name_id]
-            value = value_of(metric.value)
-            if isinstance(value, float):
-                numbers[name] = value
-            elif value is not None and not name.startswith(_LISTS):
-                texts[name] = value
-            if name in self._wanted:
-                instanced[name] = metric.SerializeToString()
-        return numbers, texts, instanced
+        names = [self._names[number] for number in np.frombuffer(name_ids, np.int64).tolist()]
+        last = {name: place for place, name in enumerate(names)}
+        numbers = {name: place for place, name in enumerate(names) if is_number[place]}
+        kept = {name: place for name, place in numbers.items() if finite[place]}
+        return _Layout(
+            named=Keys(kept),
+            places=np.array([*kept.values()], np.int64),
+            keyed=tuple((name, place) for name, place in last.items() if name in self._keyed),
+            instructions=tuple(
+                (name, place) for name, place in last.items() if name in self._instructions
+            ),
+            invalid=len(numbers) - len(kept),
+        )
+
+    def _texts(self, read: Metrics) -> dict[str, str]:
+        found = (
+            (self._names[read.name_ids[place]], data) for place, data in read.values.texts.items()
+        )
+        return {name: text(data) for name, data in found if not name.startswith(_LISTS)}
+
+    def _instanced(
+        self, layout: _Layout, metrics: Sequence[bytes]
+    ) -> tuple[dict[str, Keyed], dict[str, Packed[int]]]:
+        """Return the values of instanced metrics by key, and those by instruction address."""
+        if not (layout.keyed or layout.instructions):
+            return {}, {}
+        if len(self._curves) > _KEPT:
+            self._curves.clear()
+        curves = {name: metrics[place] for name, place in layout.keyed}
+        new = [data for data in curves.values() if data not in self._curves]
+        asked = [*new, *(metrics[place] for _, place in layout.instructions)]
+        lists = [messages.RawMetric.FromString(data).instances for data in asked]
+        read = read_instances([*chain.from_iterable(lists)])
+        ends = [*accumulate(map(len, lists), initial=0)]
+        for data, begin, end in zip(new, ends, ends[1:], strict=False):
+            self._curves[data] = _by_key(read, begin, end)
+        keyed = {name: self._curves[data] for name, data in curves.items()}
+        return keyed, self._by_address(layout, read, ends[len(new) :])
+
+    def _by_address(
+        self, layout: _Layout, read: Instances, ends: Sequence[int]
+    ) -> dict[str, Packed[int]]:
+        """Return the values by instruction address, where not zero; ``ends`` of each counter."""
+        addresses, values = read.keys.integers, read.values.numbers
+        kept = (addresses > 0) & (addresses < _ADDRESS_LIMIT) & np.isfinite(values) & (values != 0)
+        kept[: ends[0]] = False
+        counts = kept.cumsum()
+        starts = [int(counts[end - 1]) if end else 0 for end in ends]
+        found = values[kept]
+        parts = self._addresses(addresses[kept].tobytes(), tuple(starts))
+        return {
+            name: Packed(named, found[places])
+            for (name, _), (named, places) in zip(layout.instructions, parts, strict=True)
+        }
 
     def _grid(self, result: Any, counters: Mapping[str, float], block: Dim3 | None) -> Dim3 | None:
         """Return the grid in blocks, which old reports store in threads.
@@ -155,30 +227,33 @@ def _divided(grid: Dim3, block: Dim3) -> Dim3 | None:
     return x, y, z
 
 
-def _by_key(data: bytes) -> Keyed:
-    """Return the values of an instanced metric by opcode, block size, register count …"""
-    found = [(_key(key), number) for key, number in _instances(data)]
-    known = [(key, number) for key, number in found if key is not None]
-    return Keyed(keys=tuple(key for key, _ in known), values=tuple(value for _, value in known))
+def _by_key(read: Instances, begin: int, end: int) -> Keyed:
+    """Return the values of one metric by opcode, block size, register count …"""
+    numbers = read.values.numbers[begin:end]
+    kept = (np.isfinite(numbers) & (numbers != 0)).nonzero()[0] + begin
+    found = {place: key for place in kept.tolist() if (key := _key(read.keys, place)) is not None}
+    values = read.values.numbers[list(found)].tolist()
+    return Keyed(keys=tuple(found.values()), values=tuple(values))
 
 
-def _by_address(data: bytes) -> dict[int, float]:
-    """Return the values of an instanced metric by instruction address."""
-    found = ((key.u64 or key.u32, number) for key, number in _instances(data))
-    return {address: number for address, number in found if 0 < address < _ADDRESS_LIMIT}
+def _key(keys: Values, place: int) -> str | None:
+    if keys.is_number[place]:
+        return str(keys.integers[place])
+    return text(keys.texts[place]) or "0" if place in keys.texts else None
 
 
-def _instances(data: bytes) -> Iterator[tuple[Any, float]]:
-    """Yield key and value of the instances whose value is finite and not zero."""
-    for instance in messages.InstancedMetric.FromString(data).instances:
-        value = instance.value
-        number = float(value.u64 or value.f64 or value.u32 or value.f32)
-        if number and math.isfinite(number):
-            yield instance.key, number
+def _addresses(data: bytes, ends: Sequence[int]) -> list[tuple[Keys[int], slice | list[int]]]:
+    """Return the addresses of each counter, which end at ``ends``, and where their values are.
 
-
-def _key(key: Any) -> str | None:
-    return text(key.text) or str(key.u64 or key.u32) if key.WhichOneof("kind") else None
+    Of an address that comes twice the last value counts.
+    """
+    found = np.frombuffer(data, np.uint64).tolist()
+    parts: list[tuple[Keys[int], slice | list[int]]] = []
+    for begin, end in pairwise(ends):
+        last = {found[place]: place for place in range(begin, end)}
+        distinct = len(last) == end - begin
+        parts.append((Keys(last), slice(begin, end) if distinct else [*last.values()]))
+    return parts
 
 
 def _ranges(result: Any) -> Iterator[str]:

@@ -2,8 +2,8 @@
 
 Field numbers and wire types decide; names are ours. Every field is optional, enumerations are plain
 integers and texts are bytes, so that a newer profiler's values and paths in any encoding still
-parse. ``Metric`` leaves its instances undeclared: protobuf keeps them as raw bytes, which
-``instanced`` parses again for the few metrics whose instances are wanted.
+parse. Of two messages there are raw forms, whose repeated parts are bytes: the hundreds of metrics
+of a result and the instances of a metric are read many at once (``ncu_columns.py``).
 
 Source: NVIDIA, Nsight Compute Customization Guide, "Report File Format", and the message
 descriptions that the tool ships in ``extras/FileFormat``; later fields as observed.
@@ -198,6 +198,8 @@ _SCHEMA = {
         3 handle u64
     """,
 }
+_SCHEMA["RawResult"] = _SCHEMA["Result"].replace("13 metrics *Metric", "13 metrics *bytes")
+_SCHEMA["RawMetric"] = "3 instances *bytes"
 
 
 def _file() -> descriptor_pb2.FileDescriptorProto:
@@ -244,11 +246,15 @@ Device = _CLASSES["Device"]
 Dim3 = _CLASSES["Dim3"]
 FileHeader = _CLASSES["FileHeader"]
 InstancedMetric = _CLASSES["InstancedMetric"]
+Instance = _CLASSES["Instance"]
 Item = _CLASSES["Item"]
 Message = _CLASSES["Message"]
+Metric = _CLASSES["Metric"]
 Pair = _CLASSES["Pair"]
 Process = _CLASSES["Process"]
 Properties = _CLASSES["Properties"]
+RawMetric = _CLASSES["RawMetric"]
+RawResult = _CLASSES["RawResult"]
 Result = _CLASSES["Result"]
 RuleResult = _CLASSES["RuleResult"]
 Session = _CLASSES["Session"]

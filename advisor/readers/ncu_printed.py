@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from advisor.errors import InputError, Location
-from advisor.model import Dim3, Launch, ReferenceFinding, ReportedDevice, Session, Skipped
+from advisor.model import Dim3, Launch, Packed, ReferenceFinding, ReportedDevice, Session, Skipped
 from advisor.readers.ncu_values import Numbers, base_factor, is_size, no_number, shape_of
 
 _CONNECTED = re.compile(r"==PROF== Connected to process \d+ \((.*)\)")
@@ -178,7 +178,7 @@ class Building:
             stream=self.stream,
             process=self.process,
             clock_locked=self.clock_locked,
-            counters=self.counters,
+            counters=Packed.of(self.counters),
             texts=self.texts,
             reference_findings=tuple(self.findings),
             invalid_counters=len(self.invalid - self.counters.keys()),

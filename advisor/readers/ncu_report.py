@@ -16,7 +16,7 @@ from dataclasses import replace
 from google.protobuf.message import DecodeError
 
 from advisor.errors import InputError
-from advisor.model import Launch, Record, Session, Skipped
+from advisor.model import Launch, Packed, Record, Session, Skipped
 from advisor.readers.base import ReadOptions, Source
 from advisor.readers.ncu_code import CodeReader
 from advisor.readers.ncu_container import MAGIC, Block, Container, Entry
@@ -108,10 +108,12 @@ class _Report:
             problem = f"block {entry.block} names a counter that no table of names has"
             raise self._container.damaged(entry.start, problem) from error
         except DecodeError as error:
-            problem = f"block {entry.block} has a counter with damaged instances ({error})"
+            problem = f"block {entry.block} has a damaged counter ({error})"
             raise self._container.damaged(entry.start, problem) from error
-        addresses = (address for values in launch.instructions.values() for address in values)
-        return replace(launch, places=self._code.places(result, addresses))
+        if not launch.instructions:
+            return launch
+        named = tuple(Packed.of(values).named for values in launch.instructions.values())
+        return replace(launch, places=self._code.places(result, named))
 
 
 def _session(container: Container) -> Session:

@@ -96,7 +96,7 @@ def test_adds_up_the_values_of_instructions_over_the_launches_of_a_variant(datab
         ).fetchall()
     assert rows == [
         ("other", [0x10, 0x7F0000000020], [3.0, 4.0]),
-        ("variant", [0x10, 0x7F0000000020, 0x30], [4.0, 4.0, 5.0]),
+        ("variant", [0x10, 0x30, 0x7F0000000020], [4.0, 5.0, 4.0]),
     ]
 
 

@@ -330,6 +330,19 @@ def test_keeps_values_by_address_in_hexadecimal() -> None:
     assert launch.instructions == {"inst_executed": {0x7F10: 3.0}}
 
 
+def test_keeps_addresses_that_no_double_holds_and_the_last_of_two_values() -> None:
+    report = Report()
+    far = 2**62 + 1
+    first, second = instanced(report, "inst_executed", {far: u64(3), 0x20: u64(1)}), {far: u64(9)}
+    result = ncu_messages.Result.FromString(first)
+    for key, value in second.items():
+        more = ncu_messages.InstancedMetric(instances=[{"key": {"u64": key}, "value": value}])
+        result.metrics[0].MergeFromString(more.SerializeToString())
+    report.writer.block(results=[result.SerializeToString()])
+    [launch] = report.launches()
+    assert launch.instructions == {"inst_executed": {far: 9.0, 0x20: 1.0}}
+
+
 def test_skips_ranges_and_says_why() -> None:
     report = Report()
     report.writer.block(ranges=[b"\x08\x01"])
@@ -385,5 +398,5 @@ def test_refuses_damaged_instances() -> None:
     # Metric (field 13): name id, then an instance (field 3) that claims a key it does not hold.
     metric = bytes([0x08, name, 0x1A, 0x02, 0x0A, 0x7F])
     report.writer.block(results=[b"\x6a" + bytes([len(metric)]) + metric])
-    with pytest.raises(InputError, match="damaged instances"):
+    with pytest.raises(InputError, match="damaged counter"):
         report.launches()
