@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from advisor.api.knowledge import load_facts
+from advisor.api.knowledge import load_facts, load_mapping
 from advisor.api.reading import open_run
 from advisor.errors import UsageError
 from advisor.facts import kernels_select
-from advisor.facts.mapping import load_mapping
 from advisor.hardware.occupancy import (
     BlockShape,
     MultiprocessorLimits,
