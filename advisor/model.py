@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Packed(Mapping[K, float]):
 
         if isinstance(numbers, cls):
             return numbers
-        return cls(Keys(numbers), np.array([*numbers.values()], np.float64))
+        return cls(_shared(tuple(numbers)), np.array([*numbers.values()], np.float64))
 
     def __getitem__(self, key: K) -> float:
         return float(self.numbers[self.named.places[key]])
@@ -64,6 +64,11 @@ class Packed(Mapping[K, float]):
 
     def __repr__(self) -> str:
         return repr(dict(self))
+
+
+@lru_cache(maxsize=64)
+def _shared(keys: tuple[K, ...]) -> Keys[K]:
+    return Keys(keys)
 
 
 @dataclass(frozen=True, kw_only=True)

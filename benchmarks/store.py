@@ -21,7 +21,7 @@ from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.database.launches import LaunchWriter
 from advisor.database.rows import KernelRow, PlacedLaunch, RunRow, SeriesRow
 from advisor.facts.mapping import Mapping
-from advisor.model import Launch
+from advisor.model import Keys, Launch, Packed
 from benchmarks.measure import Line
 
 if TYPE_CHECKING:
@@ -69,15 +69,16 @@ def run(folder: Path) -> list[Line]:
 def _launches(mapping: Mapping) -> list[Launch]:
     """Return the launches of one run: every counter that the mapping reads has a value."""
     values = np.random.default_rng(1).uniform(1e3, 1e6, (LAUNCHES, len(mapping.counters)))
+    names = Keys(mapping.counters)
     return [
         Launch(
             index=index,
             kernel_name=f"kernel_{index % KERNELS}",
             grid=(1024, 1, 1),
             block=(256, 1, 1),
-            counters=dict(zip(mapping.counters, row, strict=True)),
+            counters=Packed(names, row),
         )
-        for index, row in enumerate(values.tolist())
+        for index, row in enumerate(values)
     ]
 
 
