@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
@@ -15,6 +16,8 @@ import duckdb
 
 from advisor.database.records import insert_records, quoted
 from advisor.database.rows import FindingRow, KernelRow, Row, SeriesRow
+
+log = logging.getLogger(__name__)
 
 _MERGED = "runs_when_merged"
 _UNMERGED_RUNS = 32
@@ -60,11 +63,17 @@ def bystander(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
 
 
 def merge_row_groups(connection: duckdb.DuckDBPyConnection) -> None:
-    """Merge small row groups, of which each transaction beside a bystander leaves one, in time."""
+    """Merge small row groups, of which each transaction beside a bystander leaves one, in time.
+
+    The runs are stored by then, so what goes wrong is told and tried again with the next one.
+    """
     (runs,) = connection.execute("SELECT count(*) FROM run").fetchall()[0]
     known = connection.execute("SELECT value FROM meta WHERE key = ?", [_MERGED]).fetchone()
     if abs(runs - int(known[0] if known else 0)) >= _UNMERGED_RUNS:
-        set_meta(connection, _MERGED, str(runs))  # a commit that is alone merges
+        try:
+            set_meta(connection, _MERGED, str(runs))  # a commit that is alone merges
+        except duckdb.Error as error:
+            log.warning("row groups were not merged, the runs are stored: %s", error)
 
 
 def has_run(connection: duckdb.DuckDBPyConnection, run_id: str) -> bool:

@@ -295,6 +295,17 @@ def test_merges_row_groups_once_there_are_many(database: Path, run: RunRow) -> N
         assert row_groups() == 1
 
 
+def test_tells_where_row_groups_cannot_be_merged(
+    database: Path, run: RunRow, caplog: pytest.LogCaptureFixture
+) -> None:
+    runs = [dataclasses.replace(run, run_id=f"{n:012}") for n in range(32)]
+    with open_for_writing(database) as connection:
+        write.insert_rows(connection, "run", runs)
+    with open_for_reading(database) as connection:
+        write.merge_row_groups(connection)
+    assert "the runs are stored" in caplog.text
+
+
 KILLED = """
 import sys
 from datetime import datetime
