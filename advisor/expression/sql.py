@@ -133,9 +133,10 @@ class Writer:
         return Piece(f"({column} * {self._number(repr(float(scale)))})", safe=scale < 1)
 
     def _divisor(self, node: Node) -> str:
-        if node.head == "literal" and node.value:
-            return self._piece(node).sql
-        return f"nullif({self._finite(node)}, {self._number('0.0')})"
+        divisor = self._finite(node)
+        if self._dialect == "duckdb" or (node.head == "literal" and node.value):
+            return divisor  # what DuckDB divides by zero is not finite
+        return f"nullif({divisor}, {self._number('0.0')})"
 
     def _case(self, node: Node) -> Piece:
         conditions = node.operands[:-1:2]

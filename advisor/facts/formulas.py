@@ -34,7 +34,8 @@ class NamedNumber:
     @property
     def sql(self) -> str:
         """Return the value in SI as an SQL literal."""
-        return f"({self.value * float(parse_unit(self.unit).scale)!r})::double"
+        digits = repr(self.value * float(parse_unit(self.unit).scale))
+        return f"({digits if 'e' in digits else f'{digits}e0'})"
 
 
 @dataclass(frozen=True, kw_only=True)

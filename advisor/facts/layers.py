@@ -44,17 +44,33 @@ def dependency_order(needs: Mapping[str, Iterable[str]]) -> tuple[list[list[str]
     return layers, list(waiting)
 
 
-def layered(source: str, columns: Sequence[Column]) -> str:
+def layered(source: str, columns: Sequence[Column], wanted: Iterable[str] | None = None) -> str:
     """Return a SELECT of all columns of ``source`` (a FROM item) and of ``columns``.
 
-    The columns must not depend on each other in a circle.
+    The columns must not depend on each other in a circle. ``wanted`` says which of both are read;
+    then no layer passes on what none above it needs, and there is less to plan.
     """
     by_name = {column.name: column for column in columns}
     layers, _ = dependency_order({name: column.names for name, column in by_name.items()})
-    for layer in layers:
-        added = ", ".join(f"{by_name[name].sql} as {identifier(name)}" for name in layer)
-        source = f"({select(f'*, {added}', source)})"
+    for layer, passed in zip(layers, _passed(layers, by_name, wanted), strict=True):
+        added = (f"{by_name[name].sql} as {identifier(name)}" for name in layer)
+        source = f"({select(', '.join((*passed, *added)), source)})"
     return select("*", source)
+
+
+def _passed(
+    layers: Sequence[Sequence[str]], columns: Mapping[str, Column], wanted: Iterable[str] | None
+) -> list[list[str]]:
+    """Return what each layer passes on from the one below."""
+    if wanted is None:
+        return [["*"]] * len(layers)
+    needed = set(wanted)
+    found = []
+    for layer in reversed(layers):
+        needed.difference_update(layer)
+        found.append([identifier(name) for name in sorted(needed)])
+        needed.update(*(columns[name].names for name in layer))
+    return found[::-1]
 
 
 def select(columns: str, source: str, *more: str) -> str:

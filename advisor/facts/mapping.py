@@ -96,11 +96,16 @@ class Mapping:
         """
         shape = ", ".join(map(identifier, shape_columns()))
         outputs = ", ".join(("row", shape, *self._outputs()))
-        inner = select(outputs, f"({layered(identifier(staging), self.columns)})")
+        read = ("row", *shape_columns(), *self._known())
+        inner = select(outputs, f"({layered(identifier(staging), self.columns, read)})")
         return select(f"* exclude ({shape}), {self.flags} as flags", f"({inner})")
 
+    def _known(self) -> set[str]:
+        """Return every name that has a value: quantities, their sources, helpers."""
+        return {column.name for column in self.columns} | {b.name for b in self.breakdowns}
+
     def _outputs(self) -> Iterator[str]:
-        known = {column.name for column in self.columns} | {b.name for b in self.breakdowns}
+        known = self._known()
         for quantity in self.quantities.quantities.values():
             kind = "varchar" if quantity.is_text else "double"
             value = identifier(quantity.name) if quantity.name in known else "null"

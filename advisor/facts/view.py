@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _KEYS = ("run_id", "variant_id")
 _OF_LAUNCH = ("kernel_id", "series_id", "device_id", "launch_shape")
 _OF_KERNEL = ("kernel_name", "short_name")
+_COVERAGE, _COUNTS = "coverage", "coverage_counts"
 _READ = ("launch_valid", "duration", "sm_clock")  # by the view itself
 
 
@@ -157,35 +158,31 @@ def kernels_select(vocabulary: Vocabulary, names: Collection[str] | None = None)
     over a few launches.
     """
     if names is None:
-        return _kernels(vocabulary)
+        hidden = (_COUNTS, *(name for name, _ in paired_columns(vocabulary)))
+        every = f"* exclude ({', '.join(map(identifier, hidden))})"
+        return select(every, f"({_kernels(vocabulary)})")
     needed = vocabulary.narrowed({*names, *_READ})
-    chosen = ", ".join(map(identifier, names))
-    return select(chosen, f"({_kernels(needed)})")
+    return select(", ".join(map(identifier, names)), f"({_kernels(needed, names)})")
 
 
-def _kernels(vocabulary: Vocabulary) -> str:
+def _kernels(vocabulary: Vocabulary, names: Collection[str] | None = None) -> str:
     """Aggregate launches per run and variant, then compute the facts of a kernel in layers."""
-    counts, covered = coverage(vocabulary)
-    paired = list(paired_columns(vocabulary))
-    values = [
-        *_identity(),
-        ("coverage_counts", counts),
-        *aggregated_columns(vocabulary),
-        *paired,
+    values = [*_identity(), *aggregated_columns(vocabulary), *paired_columns(vocabulary)]
+    of_run = [
+        "sum(duration) over (partition by run_id) as run_duration",
+        "max(sm_clock) over (partition by run_id, device_id) as run_sm_clock",
     ]
+    if names is None or _COVERAGE in names:
+        counts, covered = coverage(vocabulary)
+        values.append((_COUNTS, counts))
+        of_run.append(f"{covered} as {_COVERAGE}")
     selected = ", ".join(f"{sql} as {identifier(name)}" for name, sql in values)
     launches = _measured_launches(vocabulary, _launch_columns(vocabulary))
     groups = select(selected, f"({launches})", "group by run_id, variant_id")
-    in_run = select(
-        f"*, {covered} as coverage,"
-        " sum(duration) over (partition by run_id) as run_duration,"
-        " max(sm_clock) over (partition by run_id, device_id) as run_sm_clock",
-        f"({groups})",
-    )
+    in_run = select(", ".join(("*", *of_run)), f"({groups})")
     facts = [fact for fact in vocabulary.facts.values() if fact.level == "kernel"]
-    query = layered(_with_device(f"({in_run})", vocabulary), [_column(fact) for fact in facts])
-    hidden = ["coverage_counts", *(name for name, _ in paired)]
-    return select(f"* exclude ({', '.join(map(identifier, hidden))})", f"({query})")
+    source = _with_device(f"({in_run})", vocabulary)
+    return layered(source, [_column(fact) for fact in facts], names)
 
 
 def _launch_columns(vocabulary: Vocabulary) -> str:
@@ -215,4 +212,5 @@ def _column(fact: Fact) -> Column:
     if not fact.paired:
         return Column(name=fact.name, sql=fact.expression.sql(), names=names)
     sums = {name: identifier(paired_name(name, names)) for name in names}
-    return Column(name=fact.name, sql=fact.expression.sql(sums), names=frozenset())
+    read = frozenset(paired_name(name, names) for name in names)
+    return Column(name=fact.name, sql=fact.expression.sql(sums), names=read)

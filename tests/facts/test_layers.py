@@ -28,6 +28,17 @@ def test_a_column_may_use_a_column_that_is_named_after_it() -> None:
     assert duckdb.sql(query).fetchall() == [(3, 4, 8)]
 
 
+def test_layers_pass_on_only_what_is_read_above_them() -> None:
+    columns = [
+        Column(name="a", sql="x + 1", names=frozenset({"x"})),
+        Column(name="b", sql="a + y", names=frozenset({"a", "y"})),
+    ]
+    query = layered("(select 3 as x, 4 as y, 5 as z)", columns, ["b", "z"])
+    result = duckdb.sql(query)
+    assert dict(zip(result.columns, result.fetchall()[0], strict=True)) == {"b": 8, "z": 5}
+    assert '(select "y", "z", x + 1 as "a" from' in query
+
+
 def test_quotes_in_names_and_texts_stay_inside() -> None:
     value, name = text("it's"), identifier('a"b')
     query = f"select {value} as {name}"
