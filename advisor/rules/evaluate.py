@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import duckdb
 
+from advisor.facts.bindings import OfOperation
 from advisor.facts.view import kernels_select
 from advisor.facts.vocabulary import Vocabulary
 from advisor.rules.gains import Raw, Seconds, cut
@@ -26,6 +27,7 @@ _TABLE = "rule_facts"
 _RUN_TABLE = "rule_run_facts"
 _KEY = "variant_id"
 _RUN_KEY = "run_id"
+_SUBJECTS = (Subject.KERNEL, Subject.RUN)
 _KEPT = (Outcome.FIRES, Outcome.RULED_OUT, Outcome.UNKNOWN)
 
 Row = Mapping[str, Value]
@@ -68,32 +70,53 @@ class Evaluation:
 class Compiled:
     """Rules that are ready to be evaluated over any number of runs.
 
-    ``kernels`` is the SELECT of every kernel's facts that they read.
+    ``rules`` are all of them, those about kernels first; the programs leave out those that can
+    apply to nothing. ``kernels`` is the SELECT of every kernel's facts that they read.
     """
 
+    rules: tuple[Rule, ...]
     of_kernels: Program
     of_run: Program
     kernels: str
 
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        """Return all of them, those about kernels first."""
-        return (*self.of_kernels.rules, *self.of_run.rules)
-
 
 def compile_rules(rules: Sequence[Rule], *, vocabulary: Vocabulary, settings: Settings) -> Compiled:
     """Return the rules about kernels and about runs, compiled."""
+    groups = [[r for r in rules if r.subject is subject] for subject in _SUBJECTS]
+    idle = _without_subject(rules, vocabulary)
     of_kernels, of_run = (
-        compile_program(
-            [rule for rule in rules if rule.subject is subject],
-            settings.about(subject),
-            vocabulary,
-        )
-        for subject in (Subject.KERNEL, Subject.RUN)
+        compile_program([r for r in group if r.id not in idle], settings.about(subject), vocabulary)
+        for subject, group in zip(_SUBJECTS, groups, strict=True)
     )
     names = {*of_kernels.columns, *settings.run.kernel_columns, _KEY, _RUN_KEY}
     kernels = kernels_select(vocabulary, sorted(names))
-    return Compiled(of_kernels=of_kernels, of_run=of_run, kernels=kernels)
+    everything = tuple(rule for group in groups for rule in group)
+    return Compiled(rules=everything, of_kernels=of_kernels, of_run=of_run, kernels=kernels)
+
+
+def _without_subject(rules: Sequence[Rule], vocabulary: Vocabulary) -> set[str]:
+    """Return the ids of rules about what operations need, where no kernel is bound to one.
+
+    To plan for them takes longer than to find this out once.
+    """
+    unbound = {
+        name: fact.expression.sql()
+        for name, fact in vocabulary.facts.items()
+        if isinstance(fact.expression, OfOperation) and not fact.expression.bound
+    }
+    conditions = {
+        rule.id: rule.applies_to.sql(unbound)
+        for rule in rules
+        if rule.applies_to is not None
+        and rule.applies_to.names
+        and rule.applies_to.names <= unbound.keys()
+    }
+    if not conditions:
+        return set()
+    with duckdb.connect(":memory:") as connection:
+        query = " ".join(("SELECT", ", ".join(conditions.values())))
+        (row,) = connection.execute(query).fetchall()
+    return {rule_id for rule_id, applies in zip(conditions, row, strict=True) if applies is False}
 
 
 def evaluate_runs(

@@ -14,7 +14,14 @@ from advisor.api.rule_files import lint_rules, run_rule_tests
 from advisor.configuration import DEFAULTS, Configuration, KernelOperation, Setting
 from advisor.errors import ConfigError, Location
 from advisor.facts.bindings import OfOperation
+from tests.support.sample_rule import RULE
 
+ABOUT = {
+    "memory/avoidable-traffic",
+    "compute/avoidable-work",
+    "quality/less-than-needed",
+    "sample/slow",
+}
 OURS = """\
 id: ours
 title: Ours
@@ -98,3 +105,22 @@ def test_are_tested_and_linted_with_the_rules(pack: Path) -> None:
 def test_stand_in_the_table_of_what_is_configured() -> None:
     rows = configured(bound(), date(2026, 1, 1))
     assert ("operations", "fill_*: fill; n 10, element 4", "advisor.yaml:3:5") in rows
+
+
+def planned(configuration: Configuration) -> set[str]:
+    """Return the rules about operations that the SQL asks."""
+    compiled = load_knowledge(configuration).compiled
+    about = {rule.id for rule in compiled.rules} & ABOUT
+    assert ABOUT - {"sample/slow"} <= about
+    return {rule.id for rule in compiled.of_kernels.rules} & about
+
+
+def test_are_asked_for_only_where_a_kernel_is_bound(tmp_path: Path) -> None:
+    assert planned(DEFAULTS) == set()
+    assert planned(bound()) == ABOUT - {"sample/slow"}
+    # A rule about all other kernels applies to each of them.
+    text = RULE.replace("when: load", "applies_to: operation is null\nwhen: load")
+    test = "  - {name: bound, facts: {operation: copy}, expect: not applicable}\n"
+    (tmp_path / "sample").mkdir()
+    (tmp_path / "sample" / "slow.yaml").write_text(text + test)
+    assert planned(with_pack(DEFAULTS, tmp_path)) == {"sample/slow"}

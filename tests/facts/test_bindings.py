@@ -19,7 +19,7 @@ AT = Location(name="advisor.yaml", line=3, column=5)
 FACTS = (
     "operation", "operation_flops", "operation_bytes", "required_flops", "required_bytes",
     "traffic_per_required", "work_per_required", "avoidable_bytes", "avoidable_flops",
-    "t_operation", "operation_fraction",
+    "t_operation", "operation_fraction", "more_than_needed", "nothing_to_win",
 )  # fmt: skip
 OPERATIONS = load_operations()
 
@@ -71,8 +71,10 @@ def launch(**values: Value) -> Row:
 
 def test_are_unknown_where_nothing_is_said() -> None:
     measured = launch(dram_bytes=1e9, flops_fp32=1e9)
-    assert set(facts([measured]).values()) == {None}
-    assert set(facts([measured], said("copy", "copy", n=1, element=4)).values()) == {None}
+    for bindings in ([], [said("copy", "copy", n=1, element=4)]):
+        found = facts([measured], *bindings)
+        assert found.pop("more_than_needed") is False
+        assert set(found.values()) == {None}
 
 
 def test_hold_what_was_measured_against_what_is_needed() -> None:
@@ -106,6 +108,28 @@ def test_add_up_over_launches_and_compare_only_those_that_were_measured() -> Non
     assert found["avoidable_bytes"] == pytest.approx(36e6)
     assert found["work_per_required"] == pytest.approx(1.5)
     assert found["avoidable_flops"] == pytest.approx(1e9)
+
+
+@pytest.mark.parametrize(
+    ("moved", "done", "bandwidth", "peak", "more"),
+    [
+        # Device memory takes all of the 1 ms, for 1.5 and for 1.58 times the 12 MB.
+        (18e6, 2e9, 1.8e10, 1e13, False),
+        (19e6, 2e9, 1.9e10, 1e13, True),
+        # Work takes all of it, for 1.25 and for 1.3 times the 2 GFLOP.
+        (12e6, 2.5e9, 1e12, 2.5e12, False),
+        (12e6, 2.6e9, 1e12, 2.6e12, True),
+        # Work takes all of it; three times the bytes take 0.36 ms beside it.
+        (36e6, 2e9, 1e11, 2e12, False),
+    ],
+)
+def test_know_whether_what_binds_is_more_than_needed(
+    moved: float, done: float, bandwidth: float, peak: float, more: bool
+) -> None:
+    one = launch(dram_bytes=moved, flops_fp32=done, peak_dram_bandwidth=bandwidth, peak_fp32=peak)
+    found = facts([one], PRODUCT)
+    assert found["more_than_needed"] is more
+    assert found["nothing_to_win"] is not more
 
 
 def test_count_integer_products_as_work() -> None:
