@@ -1,4 +1,4 @@
-"""Write the pages that follow from the code and the data: commands, schema, facts, rules.
+"""Write the pages that follow from the code and the data: commands, schema, facts, rules and so on.
 
 ``python -m docs.generate`` writes them, ``--check`` says which are out of date and exits with 1.
 """
@@ -16,12 +16,13 @@ import yaml
 from advisor.cli import application
 from advisor.database.connect import open_for_writing
 from advisor.database.tables import metadata
+from advisor.facts.operations import load_operations
 from advisor.facts.view import create_views
 from advisor.facts.vocabulary import KERNEL_COLUMNS, load_vocabulary
 from advisor.quantities import load_quantities
 from advisor.resources import data_dir
 from advisor.rules.load import load_rules
-from advisor.rules.pages import summary
+from advisor.rules.pages import operations_page, summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -52,6 +53,7 @@ def main(arguments: Sequence[str]) -> int:
         "schema.md": schema_page,
         "facts.md": facts_page,
         "rules.md": rules_page,
+        "operations.md": lambda: operations_page(load_operations().values()),
     }
     stale = []
     for name, page in pages.items():

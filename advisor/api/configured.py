@@ -43,7 +43,7 @@ def _threshold(threshold: ThresholdSetting) -> str:
 
 def _operation(said: KernelOperation) -> str:
     shape = "" if said.shape == "*" else f" {said.shape}"
-    sizes = ", ".join(f"{name} {size.value:g}" for name, size in said.sizes.items())
+    sizes = ", ".join(f"{name} {size.value:.15g}" for name, size in said.sizes.items())
     return f"{said.kernel}{shape}: {said.operation.value}; {sizes}"
 
 

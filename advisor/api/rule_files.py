@@ -126,13 +126,14 @@ def _case(suite: ET.Element, result: Tested) -> None:
 
 
 def write_pages(directory: str, configuration: Configuration = DEFAULTS) -> Iterator[Path]:
-    """Write a page per rule and an index below a directory; yield what was written.
+    """Write a page per rule, one on operations and an index; yield what was written.
 
     Raises:
         UsageError: a page cannot be written.
     """
     knowledge = load_knowledge(configuration)
-    pages = rule_pages(knowledge.rules, knowledge.vocabulary, load_proven())
+    operations = load_operations(configuration.rule_dirs).values()
+    pages = rule_pages(knowledge.rules, knowledge.vocabulary, load_proven(), operations)
     for name, text in pages.items():
         path = Path(directory) / name
         try:

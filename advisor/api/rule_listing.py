@@ -89,15 +89,15 @@ def show_rule(name: str, configuration: Configuration = DEFAULTS) -> str:
         f"{rule.id}: {rule.title}",
         f"{rule.severity.value}, about a {rule.subject.value}, mechanism {rule.mechanism}",
         _proof(rule),
-        _section("When", [rule.when.text]),
-        _section("Unless", [f"{g.when.text}: {g.because.text}" for g in rule.unless]),
-        _section("Thresholds", [_threshold(rule, name, configuration) for name in rule.thresholds]),
-        _section("Shown in instructions by", [rule.instructions] if rule.instructions else []),
-        _section("Why", [rule.why]),
-        _section("What to do", [step.text for step in rule.recommendation]),
-        _section("Verify", [*rule.verify.expect, *(f"but {g}" for g in rule.verify.guard)]),
-        _section("Mind", rule.caveats),
-        _section("Sources", rule.references),
+        section("When", [rule.when.text]),
+        section("Unless", [f"{g.when.text}: {g.because.text}" for g in rule.unless]),
+        section("Thresholds", [_threshold(rule, name, configuration) for name in rule.thresholds]),
+        section("Shown in instructions by", [rule.instructions] if rule.instructions else []),
+        section("Why", [rule.why]),
+        section("What to do", [step.text for step in rule.recommendation]),
+        section("Verify", [*rule.verify.expect, *(f"but {g}" for g in rule.verify.guard)]),
+        section("Mind", rule.caveats),
+        section("Sources", rule.references),
     ]
     return "\n".join(part for part in parts if part)
 
@@ -124,7 +124,8 @@ def _threshold(rule: Rule, name: str, configuration: Configuration) -> str:
     return f"{said} ({threshold.source})"
 
 
-def _section(heading: str, lines: Sequence[str]) -> str:
+def section(heading: str, lines: Sequence[str]) -> str:
+    """Return a heading with a list of lines under it, wrapped; nothing without lines."""
     if not lines:
         return ""
     wrapped = [

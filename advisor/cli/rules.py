@@ -58,13 +58,33 @@ def list_(
 
 
 @rules.command()
-@click.argument("rule")
+@click.option("--format", "style", type=FORMATS, default="table", show_default=True)
+@click.pass_obj
+def operations(settings: Settings, style: str) -> None:
+    """List the operations that kernels can be bound to in the configuration, with their sizes.
+
+    Sizes in brackets have a default. `advisor rules show OPERATION` says what they mean and what
+    the operation needs.
+    """
+    from advisor.api.operation_listing import list_operations
+
+    columns, rows = list_operations(settings.configuration)
+    write_rows(columns, rows, style)
+
+
+@rules.command()
+@click.argument("rule", metavar="RULE|OPERATION")
 @click.pass_obj
 def show(settings: Settings, rule: str) -> None:
-    """Show RULE: what it looks for, why, what it advises, and its sources."""
+    """Show RULE: what it looks for, why, what it advises, and its sources.
+
+    Or OPERATION: what it needs at least, its sizes and sources.
+    """
+    from advisor.api.operation_listing import show_operation
     from advisor.api.rule_listing import show_rule
 
-    click.echo(show_rule(rule, settings.configuration))
+    named = show_operation if "/" not in rule else show_rule
+    click.echo(named(rule, settings.configuration))
 
 
 @rules.command(epilog=_EXPLAIN)

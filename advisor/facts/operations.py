@@ -39,6 +39,13 @@ class Size:
     unit: str
     default: float | Expression | None
 
+    @property
+    def default_text(self) -> str:
+        """Return the default as it is written; empty without one."""
+        if self.default is None:
+            return ""
+        return f"{self.default:g}" if isinstance(self.default, float) else self.default.text
+
 
 @dataclass(frozen=True, kw_only=True)
 class Example:

@@ -211,6 +211,8 @@ def _kind(row: Row, entry: Entry, vocabulary: Vocabulary) -> str:
     if of := number(row, entry.of) if entry.of else None:
         return f"{numbers.percent(of)} {entry.of_what}"
     launches = whole(row, "launch_count")
+    if entry.kind:
+        return entry.kind
     if entry.name == "duration":
         return "measured, 1 launch" if launches == 1 else f"sum of {launches:,} launches"
     if entry.name == "flops":

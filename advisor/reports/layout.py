@@ -62,12 +62,17 @@ LIMITS: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the list of facts; ``of`` names a fact that is this value's share of a peak."""
+    """One line of the list of facts.
+
+    ``of`` names a fact that is this value's share of a peak; ``kind`` says how the value came
+    about, where its name does not tell.
+    """
 
     name: str
     label: str
     of: str = ""
     of_what: str = ""
+    kind: str = ""
     share: bool = False
     essential: bool = False
 
@@ -79,6 +84,8 @@ class Group:
     name: str
     entries: tuple[Entry, ...]
 
+
+_LEAST = "by the operation"
 
 GROUPS = (
     Group(
@@ -133,6 +140,18 @@ GROUPS = (
             Entry("arithmetic_intensity_l2", "intensity, L2"),
             Entry("arithmetic_intensity_l1", "intensity, L1"),
             Entry("ridge_point", "ridge point"),
+        ),
+    ),
+    Group(
+        "operation",
+        (
+            Entry("operation", "operation", kind="configured"),
+            Entry("t_operation", "time needed", "operation_fraction", "of run time"),
+            Entry("required_bytes", "DRAM traffic needed", kind=_LEAST),
+            Entry("traffic_per_required", "DRAM traffic over that needed", kind="measured / needed"),
+            Entry("avoidable_bytes", "DRAM traffic avoidable", kind="measured - needed"),
+            Entry("required_flops", "work needed", kind=_LEAST),
+            Entry("work_per_required", "work over that needed", kind="measured / needed"),
         ),
     ),
     Group(

@@ -3,20 +3,63 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from advisor.facts.operations import Operation, Size
 from advisor.facts.vocabulary import Vocabulary
 from advisor.rules.proven import Evidence
 from advisor.rules.rule import Outcome, Rule, Subject
 
 
 def rule_pages(
-    rules: Sequence[Rule], vocabulary: Vocabulary, counted: Mapping[str, Evidence]
+    rules: Sequence[Rule],
+    vocabulary: Vocabulary,
+    counted: Mapping[str, Evidence],
+    operations: Iterable[Operation],
 ) -> dict[str, str]:
-    """Return Markdown by relative path: ``FAMILY/SLUG.md`` per rule, and ``index.md``."""
+    """Return Markdown by relative path: ``FAMILY/SLUG.md`` per rule, and ``index.md``.
+
+    Operations stand together in ``operations.md``.
+    """
     ordered = sorted(rules, key=lambda rule: rule.id)
     pages = {f"{rule.id}.md": _page(rule, counted.get(rule.id)) for rule in ordered}
-    return {"index.md": _index(ordered, vocabulary), **pages}
+    index = _index(ordered, vocabulary)
+    return {"index.md": index, "operations.md": operations_page(operations), **pages}
+
+
+def operations_page(operations: Iterable[Operation]) -> str:
+    """Return all operations: what each needs at least, its sizes, and what it rests on."""
+    parts = [
+        "# Operations\n",
+        "What a piece of work needs at least: arithmetic, and bytes where each operand is moved"
+        " once. The configuration says which kernels do which; sizes with a default may be left"
+        " out.\n",
+        *map(_operation, operations),
+    ]
+    return "\n".join(parts)
+
+
+def _operation(operation: Operation) -> str:
+    lines = [
+        f"## `{operation.id}`\n",
+        f"**{operation.title}**\n",
+        f"* least work: `{_one_line(operation.flops.expression.text)}` FLOP",
+        f"* least traffic: `{_one_line(operation.bytes.expression.text)}` B",
+        *(f"* size {_size(size)}" for size in operation.sizes.values()),
+        *(
+            f"* constant `{each.name}` = {each.value:g} {each.unit}; source: {each.source}"
+            for each in operation.constants.values()
+        ),
+        *(f"* mind: {caveat}" for caveat in operation.caveats),
+        *(f"* reference: {reference}" for reference in operation.references),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _size(size: Size) -> str:
+    unit = "" if size.unit == "1" else f" [{size.unit}]"
+    default = "" if size.default is None else f", by default `{size.default_text}`"
+    return f"`{size.name}`{unit}: {size.about}{default}"
 
 
 def summary(rule: Rule) -> str:
@@ -73,6 +116,7 @@ def _index(rules: Sequence[Rule], vocabulary: Vocabulary) -> str:
                 symptoms[name].append(rule)
     for family, members in families.items():
         parts.append(f"### {family}\n\n" + "\n".join(map(_link, members)) + "\n")
+    parts.append("[Operations](operations.md) are what kernels can be bound to.\n")
     parts.append("## By symptom\n\nThe facts that rules look at, and which do.\n")
     for name in sorted(symptoms):
         about = f": {fact.about}" if (fact := vocabulary.facts.get(name)) else ""

@@ -215,7 +215,7 @@ def test_refuses_one_that_is_there(pack: Pack) -> None:
         ("flops: n * one", 'flops: "0"', "8:3", "'one' is not used", "use it or remove it"),
         ("bytes: n * (", "bytes: n + (", "10:13", "do not go together", ""),
         ("bytes: n * (", "bytes: n * duration * (", "10:12", "there is no 'duration'", ""),
-        ("sizes: {n: 10, ", "sizes: {m: 10, ", "13:5", "sample has no size 'm'", "its sizes are n, element"),
+        ("sizes: {n: 10, ", "sizes: {m: 10, ", "13:5", "sample has no size 'm'", "sizes are n"),
         ("sizes: {n: 10, ", "sizes: {", "13:5", "sample needs the size 'n'", "n: elements"),
         ("{n: 10,", "{n: -10,", "13:32", "a size, 0 or more", ""),
         ("  - {name: by hand", "  - {nam: by hand", "13:6", "unknown key 'nam'", "'name'"),
@@ -292,3 +292,12 @@ def test_refuses_a_bomb_of_yaml(text: str, problem: str, pack: Pack) -> None:
 def test_reports_a_place_to_fill(pack: Pack) -> None:
     (remark,) = lint(pack("sample", OPERATION.replace("A sample", "FILL IN")))
     assert (remark.kind, str(remark.at)[-4:]) == ("warning", ":2:8")
+
+
+def test_takes_the_example_of_the_documentation(pack: Pack) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "writing-rules.md").read_text(encoding="utf-8")
+    text = page.split("operations/bias-gelu.yaml\n")[1].split("```")[0]
+    directory = pack("bias-gelu", text)
+    example = load_operations([directory])["bias-gelu"]
+    assert [wrong for *_, wrong in run_operation_examples([example])] == [()]
+    assert lint(directory) == []
