@@ -188,7 +188,7 @@ def _wanted(row: Row, entry: Entry, *, every: bool) -> bool:
     if entry.name == "duration_median" and whole(row, "launch_count") < 2:
         return False
     value = row.get(entry.name)
-    if entry.name.startswith(("flops_", "ops_", "performance_")) and value == 0:
+    if entry.name.startswith(("flops_", "ops_", "performance_", "required_")) and value == 0:
         return every
     return every or entry.essential or value is not None
 
@@ -211,8 +211,6 @@ def _kind(row: Row, entry: Entry, vocabulary: Vocabulary) -> str:
     if of := number(row, entry.of) if entry.of else None:
         return f"{numbers.percent(of)} {entry.of_what}"
     launches = whole(row, "launch_count")
-    if entry.kind:
-        return entry.kind
     if entry.name == "duration":
         return "measured, 1 launch" if launches == 1 else f"sum of {launches:,} launches"
     if entry.name == "flops":
@@ -221,7 +219,7 @@ def _kind(row: Row, entry: Entry, vocabulary: Vocabulary) -> str:
         known = text(row, "t_sol_known") or "nothing"
         return "derived, profiled" if flag(row, "t_sol_complete") else f"at least: {known} known"
     if entry.name in vocabulary.facts:
-        return "derived"
+        return entry.kind
     words = _source(text(row, f"{entry.name}_source")) or "measured"
     covered = (row.get("coverage") or {}).get(entry.name)
     return words if covered is None else f"{words}, {covered:,} of {launches:,} launches"

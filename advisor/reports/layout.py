@@ -64,15 +64,15 @@ LIMITS: Mapping[str, tuple[str, str]] = {
 class Entry:
     """One line of the list of facts.
 
-    ``of`` names a fact that is this value's share of a peak; ``kind`` says how the value came
-    about, where its name does not tell.
+    ``of`` names a fact that is this value's share of a peak; ``kind`` says how a value came about
+    that is not measured.
     """
 
     name: str
     label: str
     of: str = ""
     of_what: str = ""
-    kind: str = ""
+    kind: str = "derived"
     share: bool = False
     essential: bool = False
 
@@ -86,6 +86,7 @@ class Group:
 
 
 _LEAST = "by the operation"
+_RATIO = "measured / needed"
 
 GROUPS = (
     Group(
@@ -148,10 +149,10 @@ GROUPS = (
             Entry("operation", "operation", kind="configured"),
             Entry("t_operation", "time needed", "operation_fraction", "of run time"),
             Entry("required_bytes", "DRAM traffic needed", kind=_LEAST),
-            Entry("traffic_per_required", "DRAM traffic over that needed", kind="measured / needed"),
-            Entry("avoidable_bytes", "DRAM traffic avoidable", kind="measured - needed"),
+            Entry("traffic_per_required", "DRAM traffic over that needed", kind=_RATIO),
+            Entry("avoidable_bytes", "DRAM traffic beyond that needed", kind="measured - needed"),
             Entry("required_flops", "work needed", kind=_LEAST),
-            Entry("work_per_required", "work over that needed", kind="measured / needed"),
+            Entry("work_per_required", "work over that needed", kind=_RATIO),
         ),
     ),
     Group(

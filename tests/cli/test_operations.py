@@ -85,7 +85,7 @@ def test_shows_what_is_needed(bound: Callable[..., Outcome]) -> None:
         "time needed 69.43 µs",
         "DRAM traffic needed 141.6 MB by the operation",
         "DRAM traffic over that needed 2.250 measured / needed",
-        "DRAM traffic avoidable 176.9 MB measured - needed",
+        "DRAM traffic beyond that needed 176.9 MB measured - needed",
         "work needed 88.47 MFLOP by the operation",
     ):
         assert line in text
@@ -97,6 +97,9 @@ def test_leaves_alone_what_moves_no_more_than_it_must(bound: Callable[..., Outco
     assert explained(bound, "quality/less-than-needed", "copy_vec4")["outcome"] == "silent"
     assert explained(bound, "compute/avoidable-work", "copy_vec4")["outcome"] == "not applicable"
     assert explained(bound, "roofline/stop", "copy_vec4")["outcome"] == "fires"
+    text = " ".join(bound("show", "copy_vec4").out.split())
+    assert "DRAM traffic over that needed 1.000 measured / needed" in text
+    assert "work needed" not in text
 
 
 def test_finds_that_a_product_does_the_work_it_must(bound: Callable[..., Outcome]) -> None:
