@@ -235,6 +235,10 @@ def test_names_a_directory_of_rules_once(project: Path) -> None:
             ":1:54", "expected a number", "",
         ),
         ("operations: {kernel: x}", ":1:13", "expected a list", ""),
+        (
+            'operations: [{kernel: "a\\0b", operation: copy, sizes: {}}]',
+            ":1:23", "a name without the character 0", "",
+        ),
         ("suppress: [{rule: a/x}]", ":1:12", "the key 'reason' is missing", ""),
         ("suppress: [{rule: a/x, reason: ' '}]", ":1:32", "expected some text", ""),
         ("suppress: [{reason: fine}]", ":1:12", "the key 'rule' is missing", ""),

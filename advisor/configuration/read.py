@@ -143,8 +143,8 @@ def _suppression(node: MappingNode) -> Suppression:
 def _operation(node: MappingNode) -> KernelOperation:
     node.refuse_unknown(("kernel", "shape", "operation", "sizes"))
     return KernelOperation(
-        kernel=_filled(node["kernel"]),
-        shape=_filled(node["shape"]) if "shape" in node else "*",
+        kernel=_pattern(node["kernel"]),
+        shape=_pattern(node["shape"]) if "shape" in node else "*",
         operation=_said(_filled(node["operation"]), node["operation"]),
         sizes={
             name: _said(_not_negative(size, "a size"), size)
@@ -152,6 +152,14 @@ def _operation(node: MappingNode) -> KernelOperation:
         },
         at=node.at,
     )
+
+
+def _pattern(node: Node) -> str:
+    """Return a pattern that may stand in SQL: no database takes the character 0."""
+    text = _filled(node)
+    if "\0" in text:
+        raise node.unexpected("a name without the character 0")
+    return text
 
 
 def _filled(node: Node) -> str:

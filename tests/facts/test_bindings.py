@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+import duckdb
 import pytest
 from duckdb import DuckDBPyConnection
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from advisor.configuration import KernelOperation, Setting
+from advisor.configuration import KernelOperation, Setting, Suppression
 from advisor.errors import ConfigError, Location
 from advisor.facts import kernels_select, load_vocabulary
 from advisor.facts.bindings import bind
@@ -171,6 +174,20 @@ def test_takes_any_name_for_what_it_is(name: str) -> None:
     found = facts([launch()], said(name, m=1, n=1, k=1, element=4), name=name, short="other")
     assert found["operation"] == "matrix-product"
     assert facts([launch()], said(name, m=1, n=1, k=1, element=4))["operation"] is None
+
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
+
+
+@given(name=NAMES, kernel=st.one_of(NAMES, st.text("a*.(+\\\\ 'b", max_size=6)))
+@example(name="", kernel="*")
+@example(name="a\nb", kernel="a*b")
+def test_matches_as_suppressions_do(name: str, kernel: str) -> None:
+    suppression = Suppression(rule="*", kernel=kernel, reason="r", expires=None, owner=None, at=AT)
+    (bound,) = bind([said(kernel, m=1, n=1, k=1, element=4)], OPERATIONS)
+    query = f"select {bound.condition()} from (select $name as kernel_name, $name as short_name)"
+    found = duckdb.execute(query, {"name": name}).fetchall()
+    assert found == [(suppression.covers("a/b", (name,)),)]
 
 
 def test_the_first_that_matches_holds() -> None:
