@@ -47,10 +47,10 @@ class Packed(Mapping[K, float]):
     @classmethod
     def of(cls, numbers: Mapping[K, float]) -> Packed[K]:
         """Return any mapping as one of these."""
-        import numpy as np  # what only reads the database needs none
-
         if isinstance(numbers, cls):
             return numbers
+        import numpy as np  # what only reads the database needs none
+
         return cls(_shared(tuple(numbers)), np.array([*numbers.values()], np.float64))
 
     def __getitem__(self, key: K) -> float:

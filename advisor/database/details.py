@@ -27,8 +27,10 @@ _PLACES = """
 """
 _FINDINGS = """
     INSERT INTO reference_finding BY NAME
-    SELECT * EXCLUDE (row, keys, items), map(keys, items) AS focus
-    FROM incoming_findings LEFT JOIN incoming_focus USING (row) ORDER BY row
+    SELECT * EXCLUDE (row, place) FROM incoming_told JOIN (
+        SELECT * EXCLUDE (keys, items), map(keys, items) AS focus
+        FROM incoming_findings LEFT JOIN incoming_focus USING (row)
+    ) USING (row) ORDER BY place
 """
 
 
@@ -55,6 +57,7 @@ class Details:
         self._place_table = ListTable(
             connection, "incoming_places", "addresses", "opcodes", "lines"
         )
+        self._told_table = ArrayTable(connection, "incoming_told")
         self._finding_table = ArrayTable(connection, "incoming_findings")
         self._focus_table = ListTable(connection, "incoming_focus", "keys", "items")
 
@@ -141,10 +144,18 @@ class Details:
         rows = [(placed, each) for placed in launches for each in placed.launch.reference_findings]
         if not rows:
             return
-        findings = [finding for _, finding in rows]
+        distinct = {id(finding): finding for _, finding in rows}  # launches share findings
+        places = {key: place for place, key in enumerate(distinct)}
+        self._told_table.fill(
+            {
+                "place": np.arange(len(rows)),
+                "row": np.array([places[id(finding)] for _, finding in rows]),
+                **_owners([placed for placed, _ in rows]),
+            }
+        )
+        findings = list(distinct.values())
         columns: dict[str, Array] = {
-            "row": np.arange(len(rows)),
-            **_owners([placed for placed, _ in rows]),
+            "row": np.arange(len(findings)),
             "estimate": numbers([finding.estimate for finding in findings]),
         }
         for name in ("rule", "title", "section", "severity", "text", "scope"):

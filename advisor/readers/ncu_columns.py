@@ -134,21 +134,25 @@ class _Reader:
         sizes = np.fromiter(map(len, data), np.int64, len(data))
         self._data = b"".join((*data, _PADDING))
         self._bytes = np.frombuffer(self._data, np.uint8)
-        self._words = np.ndarray(  # eight bytes from every byte on
-            len(self._data) - 7, np.dtype("<u8"), self._data, strides=(1,)
-        )
+        self._pairs = self._from_every_byte("<u2")
+        self._words = self._from_every_byte("<u8")
         self._ends = sizes.cumsum()
         self._starts = self._ends - sizes
 
+    def _from_every_byte(self, kind: str) -> NDArray[Any]:
+        """Return the integers of ``kind`` that begin at each byte."""
+        size = len(self._data) - np.dtype(kind).itemsize + 1
+        return np.ndarray(size, np.dtype(kind), self._data, strides=(1,))
+
     def metrics(self) -> Metrics:
         _require(self._bytes[self._starts] == _NAME_ID)
-        name_ids, at = self._integers(self._starts + 1)
+        name_ids, at = self._short_integers(self._starts + 1)
         _require(at <= self._ends)
         begins, ends = self._field(at, _VALUE)
         tags = self._bytes[ends]
         instances, newer = _BEHIND
         _require((ends == self._ends) | (tags == instances) | (tags == newer))
-        return Metrics(name_ids=name_ids.astype(np.int64), values=self._values(begins, ends))
+        return Metrics(name_ids=name_ids, values=self._values(begins, ends))
 
     def instances(self) -> Instances:
         keys = self._field(self._starts, _KEY)
@@ -159,9 +163,9 @@ class _Reader:
     def _field(self, at: Ints, tag: int) -> tuple[Ints, Ints]:
         """Return begin and end of the messages in fields at ``at``; empty where it is another."""
         present = (at < self._ends) & (self._bytes[at] == tag)
-        sizes, begins = self._integers(at + 1)
+        sizes, begins = self._short_integers(at + 1)
         begins = np.where(present, begins, at)
-        ends = begins + np.where(present, sizes.astype(np.int64), 0)
+        ends = begins + np.where(present, sizes, 0)
         _require(ends <= self._ends)
         return begins, ends
 
@@ -186,11 +190,21 @@ class _Reader:
     def _texts(self, places: Ints, begins: Ints, ends: Ints) -> dict[int, bytes]:
         if not len(places):
             return {}
-        sizes, starts = self._integers(begins[places] + 1)
+        sizes, starts = self._short_integers(begins[places] + 1)
         stops = ends[places]
-        _require(starts + sizes.astype(np.int64) == stops)
+        _require(starts + sizes == stops)
         found = zip(places.tolist(), starts.tolist(), stops.tolist(), strict=True)
         return {place: self._data[start:stop] for place, start, stop in found}
+
+    def _short_integers(self, at: Ints) -> tuple[Ints, Ints]:
+        """Return integers as ``_integers`` does; most are of one byte or two."""
+        pairs = self._pairs[at]
+        longer = (pairs & 0x80) != 0
+        if (pairs[longer] & 0x8000).any():
+            found, after = self._integers(at)
+            return found.astype(np.int64), after
+        found = np.where(longer, (pairs & 0x7F) | (pairs >> 8 << 7), pairs & 0x7F)
+        return found.astype(np.int64), at + 1 + longer
 
     def _integers(self, at: Ints) -> tuple[NDArray[np.uint64], Ints]:
         """Return integers, seven bits in each byte and the last one's eighth clear; where they end.

@@ -8,52 +8,49 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
 from advisor.model import ReferenceFinding
+from advisor.readers import ncu_messages as messages
 from advisor.readers.ncu_messages import text
 
 # As stored; the vendor's Python module numbers them differently.
 _SEVERITIES = {1: "ok", 2: "warning", 3: "error", 4: "optimization"}
 _SCOPES = {1: "local", 2: "global"}
 
-_known = lru_cache(maxsize=1024)(text)  # texts that come with every launch
 _LINK = re.compile(r"@url:([^:@]*):[^@]*@|@(?:section|source):[^:@]*:([^@]*)@")
 
 
-def findings(result: Any) -> Iterator[ReferenceFinding]:
-    """Yield the messages of the vendor's rules about a launch, in file order.
+def findings(data: bytes) -> tuple[ReferenceFinding, ...]:
+    """Return the messages of one of the vendor's rules about a launch, in file order.
 
-    A rule that ran and had nothing to say yields one finding without text: it tells that the rule
-    was evaluated.
+    ``data`` is a message ``RuleResult``. A rule that ran and had nothing to say yields one finding
+    without text: it tells that the rule was evaluated.
+
+    Raises:
+        DecodeError: it is no such message.
     """
-    for rule in result.rules:
-        known = _known(rule.identifier), _known(rule.name), _known(rule.section)
-        items = [item for item in rule.body.items if item.HasField("message")]
-        for item in items:
-            yield _finding(*known, item)
-        if not items:
-            identifier, name, section = known
-            yield ReferenceFinding(rule=identifier, title=name, section=section)
+    rule = messages.RuleResult.FromString(data)
+    found = tuple(_finding(rule, item) for item in rule.body.items if item.HasField("message"))
+    return found or (
+        ReferenceFinding(
+            rule=text(rule.identifier), title=text(rule.name), section=text(rule.section)
+        ),
+    )
 
 
-def _finding(identifier: str, name: str, section: str, item: Any) -> ReferenceFinding:
+def _finding(rule: Any, item: Any) -> ReferenceFinding:
     estimate, scope = _estimate(item)
-    message = item.message
     return ReferenceFinding(
-        rule=identifier,
-        title=_known(message.title) or name,
-        section=section,
-        severity=_SEVERITIES.get(message.kind, "none"),
-        text=plain(text(message.text)),
+        rule=text(rule.identifier),
+        title=text(item.message.title or rule.name),
+        section=text(rule.section),
+        severity=_SEVERITIES.get(item.message.kind, "none"),
+        text=plain(text(item.message.text)),
         estimate=estimate,
         scope=scope,
         focus=tuple(
-            (_known(focus.metric), focus.value)
-            for focus in item.focus
-            if math.isfinite(focus.value)
+            (text(focus.metric), focus.value) for focus in item.focus if math.isfinite(focus.value)
         ),
     )
 
@@ -71,4 +68,4 @@ def plain(message: str) -> str:
     >>> plain("See the @url:Guide:https://example.org/#a@ and @section:Occupancy:Occupancy@.")
     'See the Guide and Occupancy.'
     """
-    return _LINK.sub(lambda link: link[1] or link[2] or "", message) if "@" in message else message
+    return _LINK.sub(lambda link: link[1] or link[2] or "", message)

@@ -35,6 +35,7 @@ _LISTS = ("group:", "regex:")  # texts that only list the members of a request
 _GRID_IN_BLOCKS_SINCE = (2020, 3)  # profiler version; before, the grid was stored in threads
 _ADDRESS_LIMIT = 2**63  # what the database holds
 _KEPT = 64  # curves and lists of counters or addresses, of the kernels launched last
+_RULES_KEPT = 512  # results of rules: most say the same of many launches
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +71,7 @@ class LaunchReader:
         self._keyed = options.keyed
         self._instructions = options.instructions
         self._remembered_layout = functools.lru_cache(maxsize=_KEPT)(self._new_layout)
+        self._findings = functools.lru_cache(maxsize=_RULES_KEPT)(findings)
         self._curves: dict[bytes, Keyed] = {}
         self._addresses = functools.lru_cache(maxsize=_KEPT)(_addresses)
 
@@ -104,7 +106,7 @@ class LaunchReader:
             texts=self._texts(read),
             keyed=keyed,
             instructions=instructions,
-            reference_findings=tuple(findings(result)),
+            reference_findings=tuple(chain.from_iterable(map(self._findings, result.rules))),
             invalid_counters=layout.invalid,
         )
 

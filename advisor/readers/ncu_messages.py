@@ -3,7 +3,8 @@
 Field numbers and wire types decide; names are ours. Every field is optional, enumerations are plain
 integers and texts are bytes, so that a newer profiler's values and paths in any encoding still
 parse. Of two messages there are raw forms, whose repeated parts are bytes: the hundreds of metrics
-of a result and the instances of a metric are read many at once (``ncu_columns.py``).
+of a result and the instances of a metric are read many at once (``ncu_columns.py``), and what a
+rule says of many launches is read once.
 
 Source: NVIDIA, Nsight Compute Customization Guide, "Report File Format", and the message
 descriptions that the tool ships in ``extras/FileFormat``; later fields as observed.
@@ -11,6 +12,7 @@ descriptions that the tool ships in ``extras/FileFormat``; later fields as obser
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
@@ -198,7 +200,7 @@ _SCHEMA = {
         3 handle u64
     """,
 }
-_SCHEMA["RawResult"] = _SCHEMA["Result"].replace("13 metrics *Metric", "13 metrics *bytes")
+_SCHEMA["RawResult"] = re.sub(r"\*(Metric|RuleResult)\b", "*bytes", _SCHEMA["Result"])
 _SCHEMA["RawMetric"] = "3 instances *bytes"
 
 

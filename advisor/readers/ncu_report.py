@@ -108,7 +108,7 @@ class _Report:
             problem = f"block {entry.block} names a counter that no table of names has"
             raise self._container.damaged(entry.start, problem) from error
         except DecodeError as error:
-            problem = f"block {entry.block} has a damaged counter ({error})"
+            problem = f"block {entry.block} has a damaged counter or rule ({error})"
             raise self._container.damaged(entry.start, problem) from error
         if not launch.instructions:
             return launch
