@@ -219,7 +219,7 @@ def test_names_a_directory_of_rules_once(project: Path) -> None:
         ("rules: [nowhere]", ":1:9", "there is no directory", "relative to the directory"),
         ("rules: team", ":1:8", "expected a list", ""),
         ("thresholds: {a/x: 1}", ":1:19", "expected a mapping", ""),
-        ("thresholds: {a/x: {low: 2e-1}}", ":1:25", "expected a number", "write 2.000000e-01"),
+        ("thresholds: {a/x: {low: 2e-1}}", ":1:25", "expected a number", "write 0.2"),
         ("thresholds: {a/x: {low: {vale: 1}}}", ":1:26", "unknown key 'vale'", "'value'"),
         ("severity: {a/x: loud}", ":1:17", "expected 'error' or 'warning' or 'note'", ""),
         ("disable: [1]", ":1:11", "expected a text", ""),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
@@ -98,8 +99,10 @@ class ScalarNode(Node):
             number = float(self.text.replace("_", "").replace(",", ""))
         except ValueError:
             return None
-        spelled = f"{number!r}" if "e" in f"{number!r}" else f"{number:.6e}"
-        if "." not in spelled:
+        if math.isinf(number):
+            return None
+        spelled = f"{number:.15g}"
+        if "e" in spelled and "." not in spelled:
             spelled = spelled.replace("e", ".0e")
         return f"YAML reads this as text; write {spelled}"
 
