@@ -70,11 +70,10 @@ def run_rule_tests(what: str | None, configuration: Configuration = DEFAULTS) ->
         UsageError: there is no such rule; names the nearest.
         RuleError: a file is wrong; with its place.
     """
-    packs = configuration.rules
     directory = Path(what) if what is not None and Path(what).is_dir() else None
+    asked = replace(DEFAULTS, rules=configuration.rules)
     if directory is not None:
-        packs = (*packs, Setting(value=directory, origin="the command"))
-    asked = replace(DEFAULTS, rules=packs)
+        asked, directory = _with_pack(asked, directory)
     knowledge, known = load_knowledge(asked), load_operations(asked.rule_dirs)
     rules: Sequence[Rule] = knowledge.rules
     operations: Sequence[Operation] = list(known.values())
@@ -93,6 +92,15 @@ def run_rule_tests(what: str | None, configuration: Configuration = DEFAULTS) ->
             for operation, example, problems in run_operation_examples(operations)
         ),
     ]
+
+
+def _with_pack(configuration: Configuration, directory: Path) -> tuple[Configuration, Path]:
+    """Return a configuration that reads a directory once, and what it calls the directory."""
+    for pack in configuration.rule_dirs:
+        if pack.resolve() == directory.resolve():
+            return configuration, pack
+    added = Setting(value=directory, origin="the command")
+    return replace(configuration, rules=(*configuration.rules, added)), directory
 
 
 def _result(subject: str, example: Example | OperationExample, problems: tuple[str, ...]) -> Tested:

@@ -92,6 +92,7 @@ def test_are_tested_and_linted_with_the_rules(pack: Path) -> None:
     (result,) = run_rule_tests(str(pack))
     assert (result.id, result.name, result.passed) == ("ours", "ours", True)
     assert [each.id for each in run_rule_tests("ours", with_pack(DEFAULTS, pack))] == ["ours"]
+    assert [each.id for each in run_rule_tests(str(pack), with_pack(DEFAULTS, pack))] == ["ours"]
     assert lint_rules(str(pack)) == []
     wrong = pack / "operations" / "ours.yaml"
     wrong.write_text(OURS.replace("bytes: 8", "bytes: 9"))
