@@ -127,6 +127,13 @@ def test_reads_every_key_of_either_file(project: Path, name: str, text: str) -> 
     assert {name: size.value for name, size in said.sizes.items()} == {"m": 512.0, "element": 4.0}
 
 
+@pytest.mark.parametrize("written", ["(8, 8, 1)x*", "(8,8,1)x*", " ( 8, 8,1 ) x * "])
+def test_spaces_shapes_as_they_are_stored(project: Path, written: str) -> None:
+    (project / "advisor.yaml").write_text(FULL.replace("(8, 8, 1)x*", f"'{written}'"))
+    (said,) = load(project).operations
+    assert said.shape == "(8, 8, 1)x*"
+
+
 def test_says_where_each_value_stands(project: Path) -> None:
     path = project / "advisor.yaml"
     path.write_text(FULL)
@@ -235,6 +242,15 @@ def test_names_a_directory_of_rules_once(project: Path) -> None:
             ":1:54", "expected a number", "",
         ),
         ("operations: {kernel: x}", ":1:13", "expected a list", ""),
+        # As reports abbreviate it, and without a block, no stored shape would ever match.
+        (
+            "operations: [{kernel: x, shape: (32·32) × 256, operation: copy, sizes: {}}]",
+            ":1:33", "expected grid and block such as (32, 32, 1)x(256, 1, 1)", "",
+        ),
+        (
+            "operations: [{kernel: x, shape: '(32, 32, 1)', operation: copy, sizes: {}}]",
+            ":1:33", "expected grid and block such as (32, 32, 1)x(256, 1, 1)", "",
+        ),
         (
             'operations: [{kernel: "a\\0b", operation: copy, sizes: {}}]',
             ":1:23", "a name without the character 0", "",

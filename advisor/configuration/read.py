@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
@@ -31,6 +32,8 @@ KEYS = (
 )
 REPORT_FORMATS = ("text", "html", "markdown", "json")
 SEVERITIES = ("error", "warning", "note")
+
+_SHAPE = re.compile(r"(?=.*[x*])[0-9(),x*\s]+", re.DOTALL)
 
 T = TypeVar("T")
 
@@ -144,7 +147,7 @@ def _operation(node: MappingNode) -> KernelOperation:
     node.refuse_unknown(("kernel", "shape", "operation", "sizes"))
     return KernelOperation(
         kernel=_pattern(node["kernel"]),
-        shape=_pattern(node["shape"]) if "shape" in node else "*",
+        shape=_shape(node["shape"]) if "shape" in node else "*",
         operation=_said(_filled(node["operation"]), node["operation"]),
         sizes={
             name: _said(_not_negative(size, "a size"), size)
@@ -160,6 +163,14 @@ def _pattern(node: Node) -> str:
     if "\0" in text:
         raise node.unexpected("a name without the character 0")
     return text
+
+
+def _shape(node: Node) -> str:
+    """Return a pattern of grid and block, spaced as they are stored."""
+    text = _filled(node)
+    if not _SHAPE.fullmatch(text):
+        raise node.unexpected("grid and block such as (32, 32, 1)x(256, 1, 1) or (32, *)x*")
+    return "".join(text.split()).replace(",", ", ")
 
 
 def _filled(node: Node) -> str:

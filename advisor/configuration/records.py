@@ -70,8 +70,8 @@ class Suppression:
 class KernelOperation:
     """Which operation the kernels of a pattern do, and with which sizes.
 
-    A kernel matches by its full or its short name, a launch by its grid and block as reports print
-    them; in ``kernel`` and ``shape`` ``*`` stands for anything.
+    A kernel matches by its full or its short name, a launch by its grid and block as they are
+    stored, ``(8, 8, 1)x(256, 1, 1)``; in ``kernel`` and ``shape`` ``*`` stands for anything.
     """
 
     kernel: str
