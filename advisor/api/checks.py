@@ -37,6 +37,8 @@ def examine(
     yield _tried("rules", lambda: _rules(configuration))
     yield _tried("devices", _devices)
     yield _tried("database", lambda: _database(database, wait))
+    if configuration.operations and Path(database).exists():
+        yield _tried("operations", lambda: _operations(configuration, database, wait))
 
 
 def _tried(subject: str, look: object) -> Check:
@@ -92,3 +94,24 @@ def _database(database: str, wait: float) -> str:
     runs, launches = row if row is not None else (0, 0)
     held = f"{runs:,} runs, {launches:,} launches, {size(path.stat().st_size)}"
     return f"{database}: schema {found.revision} (newest {found.head}), {held}"
+
+
+def _operations(configuration: Configuration, database: str, wait: float) -> str:
+    """Name the entries that bind no kernel: none matches, or only such as earlier entries bind."""
+    from advisor.database.connect import open_for_reading
+
+    said = configuration.operations
+    with open_for_reading(Path(database), wait) as connection:
+        kernels = connection.execute(
+            "SELECT DISTINCT name, short_name, launch_shape"
+            " FROM main.launch JOIN main.kernel USING (kernel_id)"
+        ).fetchall()
+    used = {
+        next((i for i, each in enumerate(said) if each.binds((name, short), shape)), None)
+        for name, short, shape in kernels
+    }
+    idle = [f"{each.kernel} ({each.at})" for i, each in enumerate(said) if i not in used]
+    found = f"{len(said) - len(idle)} of {len(said)} entries bind a kernel"
+    if not idle:
+        return found
+    return f"{found}; no other kernel has name and shape of {', '.join(idle)}"

@@ -80,6 +80,12 @@ class KernelOperation:
     sizes: Mapping[str, Setting[float]]
     at: Location
 
+    def binds(self, kernel_names: tuple[str | None, ...], shape: str | None) -> bool:
+        """Tell whether it speaks of the launches of a kernel with one shape."""
+        if self.shape_pattern and (shape is None or not self.shape_pattern.fullmatch(shape)):
+            return False
+        return any(self.kernel_pattern.fullmatch(name) for name in kernel_names if name is not None)
+
     @property
     def kernel_pattern(self) -> re.Pattern[str]:
         """Return what one of the names of the kernel must match as a whole."""

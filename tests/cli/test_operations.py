@@ -146,6 +146,24 @@ def test_names_the_place_of_a_wrong_size(night_14: Run, tmp_path: Path) -> None:
     assert "did you mean 'hidden'?" in shown.err
 
 
+def test_names_entries_that_bind_no_kernel(night_14: Run, tmp_path: Path) -> None:
+    path = tmp_path / "some.yaml"
+    path.write_text(
+        f"{CONFIGURATION}  - {{kernel: fill_*, operation: fill, sizes: {{n: 1, element: 4}}}}\n"
+    )
+    examined = night_14("--config", str(path), "doctor")
+    assert examined.status == 0
+    # The first entry for sgemm_tiled_kernel holds for every launch of it.
+    idle = f"sgemm_tiled_kernel ({path}:10:5), fill_* ({path}:12:5)"
+    assert (
+        f"4 of 6 entries bind a kernel; no other kernel has name and shape of {idle}"
+        in examined.out
+    )
+    path.write_text("".join(CONFIGURATION.splitlines(keepends=True)[:5]))
+    assert "2 of 2 entries bind a kernel\n" in night_14("--config", str(path), "doctor").out
+    assert "bind a kernel" not in night_14("doctor").out
+
+
 def test_lists_operations_with_sizes(advisor: Run) -> None:
     rows = json.loads(advisor("rules", "operations", "--format", "json").out)
     sizes = {row["operation"]: row["sizes"] for row in rows}

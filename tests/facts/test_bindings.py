@@ -184,10 +184,11 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 @example(name="a\nb", kernel="a*b")
 def test_matches_as_suppressions_do(name: str, kernel: str) -> None:
     suppression = Suppression(rule="*", kernel=kernel, reason="r", expires=None, owner=None, at=AT)
-    (bound,) = bind([said(kernel, m=1, n=1, k=1, element=4)], OPERATIONS)
+    entry = said(kernel, m=1, n=1, k=1, element=4)
+    (bound,) = bind([entry], OPERATIONS)
     query = f"select {bound.condition()} from (select $name as kernel_name, $name as short_name)"
     found = duckdb.execute(query, {"name": name}).fetchall()
-    assert found == [(suppression.covers("a/b", (name,)),)]
+    assert found == [(suppression.covers("a/b", (name,)),)] == [(entry.binds((name,), None),)]
 
 
 def test_the_first_that_matches_holds() -> None:
@@ -201,6 +202,7 @@ def test_tells_shapes_apart() -> None:
     for shape, flops in shapes.items():
         found = facts([launch(launch_shape=shape)], small, PRODUCT)
         assert found["required_flops"] == flops
+        assert small.binds(("sgemm",), shape) is (flops == 2)
 
 
 @pytest.mark.parametrize(
