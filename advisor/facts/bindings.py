@@ -95,7 +95,8 @@ def _operation(said: KernelOperation, operations: Mapping[str, Operation]) -> Op
     operation = operations.get(said.operation.value)
     if operation is None:
         near = get_close_matches(said.operation.value, operations, n=1, cutoff=0.4)
-        hint = f"did you mean {near[0]!r}?" if near else "advisor rules operations lists them"
+        lists = "advisor rules operations lists them"
+        hint = f"did you mean {near[0]!r}? {lists}" if near else lists
         at = Location(name=said.operation.origin)
         raise ConfigError(f"there is no operation {said.operation.value!r}", at=at, hint=hint)
     if wrong := operation.check(said.sizes):
@@ -110,7 +111,8 @@ def _bound(
 ) -> Bound:
     flops, moved = found
     if flops is None or moved is None or flops < 0 or moved < 0:
-        problem = f"with these sizes {operation.id} comes to no number of FLOP and bytes"
+        amounts = " and ".join((_amount(flops, "FLOP"), _amount(moved, "B")))
+        problem = f"with these sizes {operation.id} comes to {amounts}"
         raise ConfigError(problem, at=said.at, hint=_sizes(operation))
     return Bound(
         kernel=said.kernel_pattern,
@@ -119,6 +121,10 @@ def _bound(
         flops=flops,
         bytes=moved,
     )
+
+
+def _amount(value: float | None, unit: str) -> str:
+    return f"no number of {unit}" if value is None else f"{value:.10g} {unit}"
 
 
 def _sizes(operation: Operation) -> str:

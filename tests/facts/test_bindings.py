@@ -213,6 +213,10 @@ def test_tells_shapes_apart() -> None:
             "advisor.yaml:4:16", "there is no operation 'matrix-prodct'", "'matrix-product'",
         ),
         (
+            said("x", "gemm", m=1),
+            "advisor.yaml:4:16", "there is no operation 'gemm'", "advisor rules operations",
+        ),
+        (
             said("x", "zzzz", m=1),
             "advisor.yaml:4:16", "there is no operation 'zzzz'", "advisor rules operations",
         ),
@@ -226,11 +230,11 @@ def test_tells_shapes_apart() -> None:
         ),
         (
             said("x", "reduction", n=1, outputs=5, element=4),
-            "advisor.yaml:3:5", "comes to no number of FLOP and bytes", "outputs: results",
+            "advisor.yaml:3:5", "reduction comes to -4 FLOP and 24 B", "outputs: results",
         ),
         (
             said("x", m=1e200, n=1e200, k=1e200, element=4),
-            "advisor.yaml:3:5", "comes to no number of FLOP and bytes", "",
+            "advisor.yaml:3:5", "matrix-product comes to no number of FLOP and no number of B", "",
         ),
     ],
 )  # fmt: skip
