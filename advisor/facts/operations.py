@@ -132,8 +132,20 @@ def read_operation(node: MappingNode) -> Operation:
     """Return the operation that a mapping describes.
 
     Raises:
-        RuleError: a key, name, unit or test is wrong or missing; with its place.
+        RuleError: a key, name, unit or test is wrong or missing; with its place. Where that
+            is in a file that this one extends, it is the place of this one.
     """
+    try:
+        return _read(node)
+    except RuleError as error:
+        if error.at is None or error.at.name == node.at.name:
+            raise
+        inherited = f"it comes with what is extended, from {error.at}"
+        hint = f"{error.hint}; {inherited}" if error.hint else inherited
+        raise RuleError(error.problem, at=node.at, hint=hint) from error
+
+
+def _read(node: MappingNode) -> Operation:
     node.refuse_unknown((*REQUIRED, *OPTIONAL))
     for key in REQUIRED:
         _ = node[key]

@@ -17,6 +17,7 @@ from advisor.facts.operations import (
     read_operation,
     run_operation_examples,
 )
+from advisor.resources import data_dir
 from advisor.rules.lint import lint
 
 Pack = Callable[[str, str], Path]
@@ -193,6 +194,28 @@ def test_refuses_one_that_is_there(pack: Pack) -> None:
         load_operations([pack("copy", OPERATION.replace("id: sample", "id: copy"))])
     assert "pack/operations/copy.yaml:1:5" in str(caught.value.at)
     assert "extends: copy" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("change", "problem", "key"),
+    [
+        (
+            "sizes: {more: {unit: B, about: x}}\nbytes: n * (element + out_element) + more",
+            "needs the size",
+            "tests",
+        ),
+        ("bytes: 2 * n * element", "'out_element' is not used", "sizes"),
+    ],
+)
+def test_blames_the_file_that_extends(pack: Pack, change: str, problem: str, key: str) -> None:
+    with pytest.raises(RuleError, match=problem) as caught:
+        load_operations([pack("copy", f"id: copy\nextends: copy\n{change}\n")])
+    assert str(caught.value.at).endswith("pack/operations/copy.yaml:1:1")
+    shipped = data_dir("rules") / "operations" / "copy.yaml"
+    lines = shipped.read_text().splitlines()
+    assert f"from {shipped}:" in (caught.value.hint or "")
+    line = int((caught.value.hint or "").rsplit(":", 2)[1])
+    assert line > lines.index(f"{key}:")
 
 
 @pytest.mark.parametrize(
