@@ -105,7 +105,7 @@ ALLOWED: dict[str, tuple[str, set[float]]] = {
     "advisor/expression/parse.py": ("how long and deep a text may be", {8000, 1500, 16, 60}),
     "advisor/expression/sql.py": ("how long the SQL of a text may be", {100_000}),
     "advisor/api/storing.py": ("how many profiles share a transaction", {64}),
-    "advisor/ingest/store.py": ("how much is held in memory", {512, 400_000}),
+    "advisor/ingest/store.py": ("how much is held in memory", {256, 200_000}),
     "advisor/database/launches.py": ("how many launches fill a row group", {2048}),
     "advisor/database/planning.py": ("how many launches are few to plan for", {2000}),
     "advisor/database/write.py": ("after how many runs row groups are merged", {32}),

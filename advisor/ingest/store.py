@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from advisor.facts.mapping import Mapping
 
-_BATCH = 512  # launches that are held at a time
-_NUMBERS = 400_000  # counters and values per instruction that are held at a time
+_BATCH = 256  # launches that are held at a time
+_NUMBERS = 200_000  # counters and values per instruction that are held at a time
 
 
 def store_profiles(

@@ -56,6 +56,7 @@ def assert_holds(found: Values, place: int, value: Any) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(metrics)
+@example([(2**20, {"text": b"x" * 20_000}, []), (3, {"u64": 2**21}, [])])
 @example([(5, {"u64": 2**63 + 1}, [({"u64": 2**60}, {"u64": 2**56})])])
 def test_reads_metrics_as_protobuf_does(made: list[Any]) -> None:
     data = [metric(*each) for each in made]
