@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from advisor.cli.application import Settings
+from advisor.wording import printable
 
 
 @click.command()
@@ -19,5 +20,6 @@ def doctor(context: click.Context, settings: Settings) -> None:
         settings.database, wait=settings.wait, configuration=settings.configuration
     ):
         healthy = healthy and check.good
-        click.echo(f"{'ok  ' if check.good else 'BAD '}  {check.subject:<14}  {check.text}")
+        found = f"{'ok  ' if check.good else 'BAD '}  {check.subject:<14}  {check.text}"
+        click.echo(printable(found))
     context.exit(0 if healthy else 1)

@@ -84,7 +84,7 @@ def show(settings: Settings, rule: str) -> None:
     from advisor.api.rule_listing import show_rule
 
     named = show_operation if "/" not in rule else show_rule
-    click.echo(named(rule, settings.configuration))
+    click.echo(printable(named(rule, settings.configuration)))
 
 
 @rules.command(epilog=_EXPLAIN)

@@ -177,6 +177,19 @@ def test_shows_what_the_sizes_of_an_operation_mean(advisor: Run) -> None:
     assert "c_read: 1 where C is added to and so read as well; 0 where left out" in text
 
 
+def test_shows_a_stranger_s_escapes_for_what_they_are(night_14: Run, tmp_path: Path) -> None:
+    (tmp_path / "ours" / "operations").mkdir(parents=True)
+    (tmp_path / "ours" / "operations" / "fill.yaml").write_text(
+        'id: fill\nextends: fill\ntitle: "a \\x1b[31m title"\n'
+    )
+    shown = night_14("--rules", str(tmp_path / "ours"), "rules", "show", "fill")
+    assert r"fill: a \x1b[31m title" in shown.out
+    path = tmp_path / "hostile.yaml"
+    entry = r'{kernel: "a \x1b[31m kernel", operation: fill, sizes: {n: 1, element: 4}}'
+    path.write_text(f"operations: [{entry}]\n")
+    assert r"a \x1b[31m kernel" in night_14("--config", str(path), "doctor").out
+
+
 def test_asks_whether_another_operation_was_meant(advisor: Run) -> None:
     shown = advisor("rules", "show", "matrixproduct")
     assert shown.status == 2
