@@ -24,7 +24,7 @@ SCALED_BYTES = 500.0  # half of the sixth decimal of a Gbyte
 # FLOP and bytes per cycle are printed with two decimals.
 PER_CYCLE = (
     "flops", "fp32_", "fp64_", "performance", "arithmetic_intensity", "bytes_per_flop",
-    "fraction_fp", "unfused_share", "t_fp", "t_compute", "peak_l2_bandwidth",
+    "fraction_fp", "unfused_share", "t_fp", "t_compute", "peak_l2_bandwidth", "work_done",
 )  # fmt: skip
 PER_CYCLE_RELATIVE = 2e-2
 
