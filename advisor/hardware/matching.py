@@ -36,9 +36,9 @@ class ReportedProperties:
 class DeviceMatch:
     """The device of a profile.
 
-    ``spec`` is None for a device that the seed data do not have; ``device_id`` then comes from the
-    reported name. An instance of a known device has a spec of its own: its share of the whole.
-    ``note`` is a sentence for the user, None where nothing is in doubt.
+    ``spec`` is None for a device that the seed data do not have; ``device_id`` then comes from what
+    the profile tells of it. An instance of a known device has a spec of its own: its share of the
+    whole. ``note`` is a sentence for the user, None where nothing is in doubt.
     """
 
     device_id: str
@@ -143,14 +143,28 @@ def _unknown(name: str, properties: ReportedProperties, named: Sequence[DeviceSp
         why = f"{name!r} is not among the known devices"
     else:
         why = "the profile does not name its device"
-    slug = re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")
     return DeviceMatch(
-        device_id=f"reported-{slug or 'unnamed'}",
+        device_id=_reported_id(name, properties),
         name=name,
         spec=None,
         properties=properties,
         note=f"{why}: the peaks in the profile are used, rated ones are unknown",
     )
+
+
+def _reported_id(name: str, properties: ReportedProperties) -> str:
+    """Return the id of a device that the seed data lack: its name, and what tells it from others.
+
+    Devices of one name, or of none, are the same where what identifies known ones agrees.
+    """
+    words = [name if re.search("[a-z0-9]", name.casefold()) else "unnamed"]
+    if properties.compute_capability is not None:
+        words.append(f"cc {properties.compute_capability}")
+    if properties.unit_count is not None:
+        words.append(f"{properties.unit_count:.0f} units")
+    if properties.bus_width is not None:
+        words.append(f"{properties.bus_width:.0f} bit")
+    return "reported-" + re.sub(r"[^a-z0-9]+", "-", " ".join(words).casefold()).strip("-")
 
 
 def _plain(name: str) -> str:

@@ -86,7 +86,7 @@ def test_says_that_a_generic_name_is_a_guess() -> None:
 
 def test_makes_an_id_for_an_unknown_device_and_says_so() -> None:
     match = identify_device("NVIDIA GeForce GTX 1650", reported(14, 128, "7.5"))
-    assert match.device_id == "reported-nvidia-geforce-gtx-1650"
+    assert match.device_id == "reported-nvidia-geforce-gtx-1650-cc-7-5-14-units-128-bit"
     assert match.spec is None
     assert match.properties.compute_capability == "7.5"
     assert match.note == (
@@ -103,7 +103,23 @@ def test_says_that_a_known_name_has_other_properties() -> None:
 
 @pytest.mark.parametrize("name", ["", "  ", "显卡"])
 def test_gives_an_id_even_to_a_device_without_a_usable_name(name: str) -> None:
-    assert identify_device(name, {}).device_id.startswith("reported-")
+    assert identify_device(name, {}).device_id == "reported-unnamed"
+
+
+def test_what_a_profile_tells_keeps_devices_of_one_name_and_of_none_apart() -> None:
+    told: list[tuple[str, dict[str, float | str]]] = [
+        ("", {}),
+        ("", reported(0, 0, "7.5")),
+        ("", reported(0, 0, "9.0")),
+        ("", reported(14, 0, "7.5")),
+        ("NVIDIA GeForce GTX 1650", reported(14, 128, "7.5")),
+        ("NVIDIA GeForce GTX 1650", reported(16, 128, "7.5")),
+    ]
+    ids = [identify_device(name, attributes).device_id for name, attributes in told]
+    assert len(set(ids)) == len(told)
+    assert ids[3] == "reported-unnamed-cc-7-5-14-units"
+    again = identify_device("", reported(14, 0, "7.5", 4.0e9))  # drivers keep different amounts
+    assert again.device_id == ids[3]
 
 
 def test_reads_attributes_in_si_units() -> None:

@@ -162,12 +162,13 @@ def test_stores_an_unknown_device_as_its_profile_reports_it(
         "clock_rate": 1665000.0,
     }
     match = identify_device("NVIDIA GeForce GTX 1650", attributes)
-    assert store_device(connection, match) == "reported-nvidia-geforce-gtx-1650"
-    assert store_device(connection, match) == "reported-nvidia-geforce-gtx-1650"
+    stored = "reported-nvidia-geforce-gtx-1650-cc-7-5-14-units"
+    assert store_device(connection, match) == stored
+    assert store_device(connection, match) == stored
     row = one(
         connection,
         "SELECT name, isa, compute_capability, unit_count, boost_clock, origin FROM device"
-        " WHERE device_id = 'reported-nvidia-geforce-gtx-1650'",
+        f" WHERE device_id = '{stored}'",
     )
     assert row == ("NVIDIA GeForce GTX 1650", "cc-7.5", 7.5, 14.0, 1.665e9, "report")
     ceilings = "SELECT count(*) FROM ceiling WHERE device_id LIKE 'reported-%'"
