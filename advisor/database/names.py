@@ -10,12 +10,15 @@ import re
 from collections.abc import Iterator
 
 _OPEN = {"(": ")", "<": ">", "[": "]", "{": "}"}
-_CLOSE = frozenset(_OPEN.values())
 _OPERATOR = re.compile(
     r"\boperator\s*(?:\(\)|\[\]|<=>|<<=|>>=|<<|>>|<=|>=|->\*|->|<|>|,|[-+*/%^&|~!=]+)"
 )
 _HIDDEN = re.compile(r"operator\x00(\d+)\x00")
-_ANONYMOUS = re.compile(r"\(anonymous namespace\)|\{anonymous\}|<unnamed>|_GLOBAL__N_\w*")
+# Nsight Compute prints names without outer scopes, and takes one bracket too many with them:
+# ``at::native::<unnamed>::f`` becomes ``unnamed>::f``.
+_ANONYMOUS = re.compile(
+    r"\(anonymous namespace\)|\{anonymous\}|<unnamed>|\bunnamed>(?=::)|_GLOBAL__N_\w*"
+)
 _NAMELESS = "{anonymous}"
 _AFTER_PARAMETERS = re.compile(r"(?:\s|const|volatile|noexcept|&|\[clone [^\]]*\])*")
 _SPACES = re.compile(r"\s+")
@@ -112,7 +115,10 @@ def _scopes(name: str) -> list[str]:
 
 
 def _groups(name: str) -> Iterator[tuple[int, int]]:
-    """Yield where outermost brackets begin and end; one that never closes ends with the name."""
+    """Yield where outermost brackets begin and end.
+
+    One that never closes ends with the name; one that was never opened is no bracket.
+    """
     expected: list[str] = []
     start = 0
     for place, character in enumerate(name):
@@ -120,10 +126,10 @@ def _groups(name: str) -> Iterator[tuple[int, int]]:
             if not expected:
                 start = place
             expected.append(_OPEN[character])
-        elif character in _CLOSE and expected:
-            while character != ">" and expected[-1:] == [">"]:  # it was "less than"
+        elif character in expected:
+            while character != ">" and expected[-1] == ">":  # it was "less than"
                 expected.pop()
-            if expected[-1:] == [character]:
+            if expected[-1] == character:
                 expected.pop()
             if not expected:
                 yield start, place + 1

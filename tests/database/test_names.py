@@ -31,6 +31,15 @@ from advisor.database.names import normalised_name, short_name
         ("void g<&(void bar<int>(float *))>(int)", "g", "g<&(void bar<int>(float*))>"),
         ("unsigned int h(void (*)(int))", "h", "h"),
         ("f(int) [clone .kd]", "f", "f"),
+        ("unnamed>::saxpy(float *)", "saxpy", "{anonymous}::saxpy"),  # a bracket short, as printed
+        ("void unnamed>::tiled<32>(int)", "tiled", "{anonymous}::tiled<32>"),
+        (
+            "void map<4, unnamed>::silu(T &)::[lambda() (instance 1)]::operator ()() lambda(float)"
+            " (instance 1)], std::array<char *, 2>>(int, T2)",
+            "map",
+            "map<4,{anonymous}::silu(T&)::[lambda()(instance 1)]::operator()()lambda(float)"
+            "(instance 1)],std::array<char*,2>>",
+        ),
     ],
 )
 def test_reads_a_name(name: str, short: str, normalised: str) -> None:
