@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from advisor.reports import numbers
+from advisor.reports.charted import Placement
 from advisor.reports.drawing import Mark, PlacedText, Size
 from advisor.reports.labels import (
     LINE_HEIGHT,
@@ -17,7 +18,7 @@ from advisor.reports.labels import (
     place,
     text_box,
 )
-from advisor.reports.records import Kernel, Placement
+from advisor.reports.records import Kernel
 from advisor.reports.scales import Frame
 
 MOST_MARKS = 60

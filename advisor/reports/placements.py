@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from advisor.reports import numbers
+from advisor.reports.charted import Ceiling, CeilingKind, Placement, Plane, Roofline, Unplaced
 from advisor.reports.judgement import Judgement
 from advisor.reports.layout import LABELS, PRECISIONS
-from advisor.reports.records import Ceiling, CeilingKind, Placement, Plane, Roofline, Unplaced
 from advisor.reports.rows import Row, number
 
 _DRAWN_MEMORY = ("dram", "l2", "l1")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from advisor.reports import numbers
+from advisor.reports.charted import Plane
 from advisor.reports.drawing import Drawing, GridLine, PlacedText, Size
 from advisor.reports.labels import Box, Surroundings
 from advisor.reports.marks import Spot, largest, name_marks, share_spot
-from advisor.reports.records import Kernel, Plane
+from advisor.reports.records import Kernel
 from advisor.reports.roofline import stroke, x_title
 from advisor.reports.roofs import Line, segments
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from advisor.reports.charted import Ceiling, Plane, Roofline
 from advisor.reports.instructions import Ranking
 from advisor.reports.suppressed import Suppressed
 
 SCHEMA_VERSION = "1.0"
 _NAMED_KERNELS = 6
 
-CeilingKind = Literal["profiled", "achievable", "nominal"]
 Outcome = Literal["fires", "ruled out", "unknown"]
 
 
@@ -139,68 +139,6 @@ class Collect:
     kernel_count: int
     most_valuable: float | None
     command: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ceiling:
-    """One limit. ``resource`` is a memory level or a precision; ``value`` in B/s or FLOP/s."""
-
-    resource: str
-    label: str
-    kind: CeilingKind
-    value: float
-    unit: Literal["B/s", "FLOP/s"]
-    source: str = ""
-    confidence: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Placement:
-    """Where a kernel stands in one chart: both values known and above zero.
-
-    In a roofline ``x`` is FLOP/B and ``y`` FLOP/s; ``x`` is None where no byte was counted.
-    In a utilisation plane ``x`` is the memory, ``y`` the compute utilisation, in [0, 1].
-    """
-
-    kernel_id: str
-    x: float | None
-    y: float
-    x_l2: float | None = None
-    x_l1: float | None = None
-    roof: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Unplaced:
-    """A kernel that a chart lists in words, and why it has no mark."""
-
-    kernel_id: str
-    reason: str
-    note: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Roofline:
-    """One chart: marks under the ceilings of one precision."""
-
-    id: str
-    label: str
-    device: str
-    ceilings: tuple[Ceiling, ...]
-    binding: str
-    placements: tuple[Placement, ...]
-    unplaced: tuple[Unplaced, ...]
-    simulated: bool
-    remarks: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Plane:
-    """The utilisation plane, for kernels without operations and bytes."""
-
-    device: str
-    placements: tuple[Placement, ...]
-    simulated: bool
 
 
 @dataclass(frozen=True, kw_only=True)

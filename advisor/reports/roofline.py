@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from advisor.reports import numbers
+from advisor.reports.charted import Roofline, Unplaced
 from advisor.reports.drawing import (
     Drawing,
     GridLine,
@@ -37,7 +38,7 @@ from advisor.reports.marks import (
     name_marks,
     position,
 )
-from advisor.reports.records import Kernel, Roofline, Unplaced
+from advisor.reports.records import Kernel
 from advisor.reports.roofs import Line, Roofs, pixels, roofs, seat, segments
 from advisor.reports.scales import Frame, Tick, log_range, log_ticks
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from advisor.reports import numbers
+from advisor.reports.charted import Ceiling, Roofline
 from advisor.reports.labels import Box, Segment, text_width
-from advisor.reports.records import Ceiling, Roofline
 from advisor.reports.scales import Frame
 
 # Lines go on beyond the frame, so that zooming out does not show their ends.

@@ -17,19 +17,17 @@ from advisor.configuration import Suppression
 from advisor.errors import UsageError
 from advisor.facts import Vocabulary, kernels_select
 from advisor.reports import advice, placements
+from advisor.reports.charted import Ceiling, Plane, Roofline
 from advisor.reports.conditions import conditions
 from advisor.reports.instructions import of_findings
 from advisor.reports.judgement import Judgement
 from advisor.reports.kernels import kernel
 from advisor.reports.records import (
     Action,
-    Ceiling,
     Collect,
     Kernel,
-    Plane,
     Provenance,
     Report,
-    Roofline,
     RuleResult,
     Run,
     RunFinding,

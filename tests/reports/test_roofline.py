@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from advisor.reports.charted import Placement, Roofline
 from advisor.reports.drawing import SIZES, Drawing, Size
 from advisor.reports.labels import Box, text_box
 from advisor.reports.marks import label_boxes
-from advisor.reports.records import Kernel, Placement, Report, Roofline
+from advisor.reports.records import Kernel, Report
 from advisor.reports.roofline import draw_roofline
 from advisor.reports.roofs import roofs
 from tests.support.example_report import example_report

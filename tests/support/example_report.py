@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from advisor.reports.charted import Ceiling, Placement, Roofline, Unplaced
 from advisor.reports.records import (
     Action,
-    Ceiling,
     Collect,
     Condition,
     Fact,
@@ -23,16 +23,13 @@ from advisor.reports.records import (
     LeftAlone,
     Occupancy,
     OccupancyLimit,
-    Placement,
     Provenance,
     Report,
     ResourceTime,
-    Roofline,
     RuleResult,
     Run,
     Stall,
     Stalls,
-    Unplaced,
     VendorFinding,
     Verdict,
 )

@@ -1,0 +1,73 @@
+"""What the charts of a report show, as records: ceilings, and where kernels stand under them.
+
+Numbers are in stored units; texts are raw, as in ``records``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+CeilingKind = Literal["profiled", "achievable", "nominal"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ceiling:
+    """One limit. ``resource`` is a memory level or a precision; ``value`` in B/s or FLOP/s."""
+
+    resource: str
+    label: str
+    kind: CeilingKind
+    value: float
+    unit: Literal["B/s", "FLOP/s"]
+    source: str = ""
+    confidence: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placement:
+    """Where a kernel stands in one chart: both values known and above zero.
+
+    In a roofline ``x`` is FLOP/B and ``y`` FLOP/s; ``x`` is None where no byte was counted.
+    In a utilisation plane ``x`` is the memory, ``y`` the compute utilisation, in [0, 1].
+    """
+
+    kernel_id: str
+    x: float | None
+    y: float
+    x_l2: float | None = None
+    x_l1: float | None = None
+    roof: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unplaced:
+    """A kernel that a chart lists in words, and why it has no mark."""
+
+    kernel_id: str
+    reason: str
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Roofline:
+    """One chart: marks under the ceilings of one precision."""
+
+    id: str
+    label: str
+    device: str
+    ceilings: tuple[Ceiling, ...]
+    binding: str
+    placements: tuple[Placement, ...]
+    unplaced: tuple[Unplaced, ...]
+    simulated: bool
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plane:
+    """The utilisation plane, for kernels without operations and bytes."""
+
+    device: str
+    placements: tuple[Placement, ...]
+    simulated: bool
