@@ -85,16 +85,35 @@ def percent(value: float | None, decimals: int = 0) -> str:
     return f"{shown:,.{decimals}f}{NO_BREAK}%".replace("-", "−")
 
 
-def count(value: float | None) -> str:
-    """Return a whole number with all its digits, grouped by commas."""
-    return UNKNOWN if value is None else f"{round(value):,}".replace("-", "−")
+def count(value: float | None, noun: str = "") -> str:
+    """Return a whole number with all its digits, grouped by commas, and perhaps its noun.
+
+    >>> count(1234), count(1, "block"), count(40, "block"), count(None, "block")
+    ('1,234', '1 block', '40 blocks', 'unknown blocks')
+    """
+    shown = UNKNOWN if value is None else f"{round(value):,}".replace("-", "−")
+    return f"{shown} {plural(noun, value and round(value))}" if noun else shown
 
 
-def number(value: float | None, digits: int = 3) -> str:
-    """Return a plain number: whole ones as they are, others to so many significant digits."""
-    if value is None:
-        return UNKNOWN
-    return count(value) if float(value).is_integer() else significant(value, digits)
+def number(value: float | None, digits: int = 3, noun: str = "") -> str:
+    """Return a plain number: whole ones as they are, others to so many significant digits.
+
+    >>> number(1.0, 3, "wave"), number(2.5, 3, "wave")
+    ('1 wave', '2.50 waves')
+    """
+    if value is None or float(value).is_integer():
+        return count(value, noun)
+    shown = significant(value, digits)
+    return f"{shown} {plural(noun, value)}" if noun else shown
+
+
+def plural(noun: str, value: float | None) -> str:
+    """Return the noun as it stands after the number.
+
+    >>> plural("launch", 1), plural("launch", 2), plural("variant", None)
+    ('launch', 'launches', 'variants')
+    """
+    return noun if value == 1 else f"{noun}es" if noun.endswith(("ch", "s")) else f"{noun}s"
 
 
 def ratio(value: float | None, digits: int = 3) -> str:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable
 from typing import TypeGuard
 
-from advisor.wording import UNKNOWN
+from advisor.wording import UNKNOWN, plural
 
 __all__ = [
     "MINUS",
@@ -102,8 +102,7 @@ def counted(value: float | None, noun: str) -> str:
     >>> counted(1, "launch"), counted(45, "launch"), counted(2, "variant")
     ('1 launch', '45 launches', '2 variants')
     """
-    plural = noun if value == 1 else f"{noun}es" if noun.endswith(("ch", "s")) else f"{noun}s"
-    return f"{fixed(value)} {plural}"
+    return f"{fixed(value)} {plural(noun, value)}"
 
 
 def ratio(value: float | None) -> str:

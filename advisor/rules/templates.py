@@ -46,6 +46,7 @@ _ALLOWED = (
 )
 _COMPARISONS = ("eq", "ne")
 _DIGITS = range(16)  # as many as a number has
+_ANY_NUMBER = 2.5  # neither whole nor one: every argument of a filter counts
 _READER = ImmutableSandboxedEnvironment()
 
 
@@ -111,10 +112,10 @@ def _problem_of_filter(
         return f"the filter {node.name!r} needs a number", None
     arguments = [each.value if isinstance(each, nodes.Const) else None for each in node.args]
     if not all(isinstance(each, str) or each in _DIGITS for each in arguments):
-        return f"the filter {node.name!r} takes a unit or a number of digits, written out", None
+        return f"the filter {node.name!r} takes a unit, a noun or digits, written out", None
     try:
-        FILTERS[node.name](1.0, *arguments)
-    except (TypeError, ValueError):
+        FILTERS[node.name](_ANY_NUMBER, *arguments)
+    except (AttributeError, TypeError, ValueError):
         return f"the filter {node.name!r} does not take these arguments", None
     return None
 
