@@ -84,6 +84,18 @@ class Negated:
 
 
 @dataclass(frozen=True)
+class Both:
+    """Two conditions at once."""
+
+    left: Piece
+    right: Piece
+
+    def of(self, values: Mapping[str, object]) -> object:
+        """Return the second value where the first holds."""
+        return self.left.of(values) and self.right.of(values)
+
+
+@dataclass(frozen=True)
 class Chosen:
     """One of two sentences, or of two values; the second where the condition is unknown."""
 
@@ -97,7 +109,7 @@ class Chosen:
         return chosen[0].of(values) if len(chosen) == 1 else spoken(chosen, values)
 
 
-Piece = Words | Named | Filtered | Compared | Negated | Chosen
+Piece = Words | Named | Filtered | Compared | Both | Negated | Chosen
 
 
 def spoken(pieces: tuple[Piece, ...], values: Mapping[str, object]) -> str:

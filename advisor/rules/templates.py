@@ -1,7 +1,7 @@
 """Texts with numbers in them become sentences: a small, safe part of Jinja's language.
 
 A template may name facts, pass them through the filters of ``advisor.wording``, and choose between
-words by a condition on a name. It cannot compute, call, loop or reach into anything, so a
+words by a condition on names. It cannot compute, call, loop or reach into anything, so a
 stranger's rule can neither look around nor take long. Jinja only reads it; nothing is ever run.
 """
 
@@ -20,6 +20,7 @@ from advisor.expression import Kind, Symbol
 from advisor.rules.rule import Template
 from advisor.rules.sentences import (
     FILTERS,
+    Both,
     Chosen,
     Compared,
     Filtered,
@@ -42,6 +43,7 @@ _ALLOWED = (
     nodes.CondExpr,
     nodes.Compare,
     nodes.Operand,
+    nodes.And,
     nodes.Not,
 )
 _COMPARISONS = ("eq", "ne")
@@ -200,6 +202,7 @@ _PIECES: Mapping[type[nodes.Node], Callable[[Any], Piece]] = {
     nodes.TemplateData: lambda node: Words(node.data),
     nodes.Const: lambda node: Words(node.value),
     nodes.Name: lambda node: Named(node.name),
+    nodes.And: lambda node: Both(_piece(node.left), _piece(node.right)),
     nodes.Not: lambda node: Negated(_piece(node.node)),
     nodes.Filter: _filtered,
     nodes.Compare: _compared,
