@@ -67,15 +67,22 @@ def _text(found: ToCollect) -> str:
 
     paper = Paper(width=terminal_width(), ascii_only=not has_unicode())
     if found.collection is None:
-        paper.write(f"Nothing to collect: no rule about run {found.run_id} lacks a counter.")
+        paper.write(
+            f"Nothing to collect: no rule that can save time lacks a counter in {found.run_id}."
+        )
         return paper.text()
     paper.write("Run this, then give the report to advisor ingest:")
     paper.command(found.collection.command)
     paper.blank()
+    value = found.collection.value
+    stake = (
+        "whose time was not recorded"
+        if value is None
+        else f"which could still save up to {seconds(value)}"
+    )
     paper.write(
         f"It would settle {_counted(len(found.settles), 'rule')} on "
-        f"{_counted(len(found.collection.variant_ids), 'kernel')}, which could still save up to "
-        f"{seconds(found.collection.value)}:"
+        f"{_counted(len(found.collection.variant_ids), 'kernel')}, {stake}:"
     )
     for each in found.settles:
         lacks = ", ".join(name.replace("_", " ") for name in each.lacks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import duckdb
@@ -30,7 +30,8 @@ class Collection:
     """A command, and what it would settle.
 
     ``value`` is the time in seconds that could still be saved in the kernels it asks about, going
-    by what is known of them; ``rule_ids`` are the rules that it would decide.
+    by what is known of them, None where no duration is; ``rule_ids`` are the rules that it would
+    decide.
     """
 
     command: str
@@ -39,7 +40,7 @@ class Collection:
     functions: tuple[str, ...]
     variant_ids: tuple[str, ...]
     rule_ids: tuple[str, ...]
-    value: float
+    value: float | None
 
 
 def named_launches(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[NamedLaunch]:
@@ -58,19 +59,21 @@ def collect(
     settings: CollectSettings,
     program: str | None = None,
 ) -> Collection | None:
-    """Return the command that settles the most valuable unknowns; None where nothing is unknown.
+    """Return the command that settles the most valuable unknowns; None where none is worth it.
 
     Unknown rules about a kernel are worth what that kernel could save at most. Kernels are taken in
     order of worth until ``share_of_value`` of all of it is covered, and for those every section and
-    metric that an unknown rule asks for. ``program`` is the profiled command line as one would type
-    it.
+    metric that an unknown rule asks for. Kernels without a duration, whose worth is unknown, are
+    taken where no other is worth anything. ``program`` is the profiled command line as one would
+    type it.
     """
     unknown: dict[str, list[Evaluation]] = defaultdict(list)
     for evaluation in evaluations:
         of_kernel = evaluation.rule.subject is Subject.KERNEL
-        if of_kernel and evaluation.outcome is Outcome.UNKNOWN and evaluation.cap:
+        if of_kernel and evaluation.outcome is Outcome.UNKNOWN and evaluation.cap != 0:
             unknown[evaluation.variant_id].append(evaluation)
-    chosen = _most_valuable(unknown, settings.share_of_value)
+    worth = {variant: _worth(found) for variant, found in unknown.items()}
+    chosen = _most_valuable(worth, settings.share_of_value)
     if not chosen:
         return None
     asked = [evaluation for variant in chosen for evaluation in unknown[variant]]
@@ -89,26 +92,34 @@ def collect(
         functions=functions,
         variant_ids=tuple(chosen),
         rule_ids=tuple(sorted({each.rule.id for each in asked})),
-        value=sum(_worth(unknown[variant]) for variant in chosen),
+        value=_total(worth[variant] for variant in chosen),
     )
 
 
-def _worth(unknown: Iterable[Evaluation]) -> float:
-    return max(evaluation.cap or 0.0 for evaluation in unknown)
+def _worth(unknown: Iterable[Evaluation]) -> float | None:
+    return max((each.cap for each in unknown if each.cap is not None), default=None)
 
 
-def _most_valuable(unknown: dict[str, list[Evaluation]], share: float) -> list[str]:
-    """Return the variants that make up ``share`` of the worth of all, the largest first."""
-    worth = {variant: _worth(found) for variant, found in unknown.items()}
-    wanted = share * sum(worth.values())
+def _total(worth: Iterable[float | None]) -> float | None:
+    known = [each for each in worth if each is not None]
+    return sum(known) if known else None
+
+
+def _most_valuable(worth: Mapping[str, float | None], share: float) -> list[str]:
+    """Return the variants that make up ``share`` of the worth of all, the largest first.
+
+    Where no worth is known these are all of them.
+    """
+    known = {variant: value for variant, value in worth.items() if value is not None}
+    wanted = share * sum(known.values())
     chosen: list[str] = []
     covered = 0.0
-    for variant in sorted(worth, key=lambda each: (-worth[each], each)):
+    for variant in sorted(known, key=lambda each: (-known[each], each)):
         if covered >= wanted:
             break
         chosen.append(variant)
-        covered += worth[variant]
-    return chosen
+        covered += known[variant]
+    return chosen or sorted(worth)
 
 
 def _launches_needed(

@@ -69,11 +69,21 @@ def test_asks_about_kernels_not_about_the_run(rule: Rule, settings: Settings) ->
     assert (result.sections, result.functions) == (("C",), ("sum",))
 
 
-@pytest.mark.parametrize("cap", [0.0, None])
-def test_does_not_ask_about_what_cannot_save_time(
-    cap: float | None, rule: Rule, settings: Settings
+def test_does_not_ask_about_what_cannot_save_time(rule: Rule, settings: Settings) -> None:
+    assert collect([unknown(rule, "v1", 0.0, "A")], LAUNCHES, settings.collect) is None
+
+
+def test_asks_about_kernels_without_a_duration_where_no_other_is_worth_it(
+    rule: Rule, settings: Settings
 ) -> None:
-    assert collect([unknown(rule, "v1", cap, "A")], LAUNCHES, settings.collect) is None
+    found = [unknown(rule, "v1", None, "A"), unknown(rule, "v2", None, "B")]
+    result = collect([*found, unknown(rule, "v3", 0.0, "C")], LAUNCHES, settings.collect)
+    assert result is not None
+    assert (result.sections, result.variant_ids) == (("A", "B"), ("v1", "v2"))
+    assert result.value is None
+    better = collect([*found, unknown(rule, "v3", 1.0, "C")], LAUNCHES, settings.collect)
+    assert better is not None
+    assert better.variant_ids == ("v3",)
 
 
 def test_quotes_hostile_names_for_the_shell(rule: Rule, settings: Settings) -> None:
