@@ -57,7 +57,7 @@ def cards(
         if not each.evaluation.rule.is_unproven:
             by_rule[each.evaluation.rule.id].append(each)
     groups = [group for group in by_rule.values() if _worth(group, rows, worth)]
-    groups.sort(key=lambda group: -sum(each.expected or 0.0 for each in group))
+    groups.sort(key=_rank)
     return tuple(
         _card(number, group, rows, vocabulary, judgement, total=total, run_id=run_id, worst=worst)
         for number, group in enumerate(groups[:MOST_CARDS], start=1)
@@ -115,6 +115,12 @@ def to_collect(evaluations: Iterable[Evaluation], collection: Collection | None)
 _OUTCOMES = (Outcome.FIRES, Outcome.RULED_OUT, Outcome.UNKNOWN)
 
 
+def _rank(group: Sequence[Ranked]) -> tuple[bool, float]:
+    """Return what sorts cards: the most time first, what is about the measurement last."""
+    about = group[0].evaluation.rule.is_about_measurement
+    return about, -sum(each.expected or 0.0 for each in group)
+
+
 def _worth(group: Sequence[Ranked], rows: Mapping[str, Row], least: float) -> bool:
     ran = [each for each in group if number(rows[each.evaluation.variant_id], "duration")]
     if least and not ran:
@@ -155,10 +161,11 @@ def _card(
         verify=tuple(verify),
         caveats=rule.caveats,
         confidence=_confidence(best.confidence, judgement),
-        confidence_reason=", ".join((*best.confidence_because, *_unchecked(best))),
+        confidence_reason=", ".join(best.confidence_because),
         next_command=_show(row, run_id),
         references=rule.references,
         instructions=_worst(best, worst),
+        about_measurement=rule.is_about_measurement,
     )
 
 
@@ -233,11 +240,6 @@ def _words(name: str) -> str:
 
 def _sentence(text_: str) -> str:
     return text_[:1].upper() + text_[1:] + ("" if text_.endswith(".") else ".") if text_ else ""
-
-
-def _unchecked(evaluation: Evaluation) -> tuple[str, ...]:
-    count = len(evaluation.unchecked)
-    return (f"{count} guard{'s' if count > 1 else ''} unchecked",) if count else ()
 
 
 def _confidence(value: float, judgement: Judgement) -> Confidence:

@@ -17,6 +17,7 @@ class Judgement:
     high_confidence: float
     medium_confidence: float
     near_the_roof: float
+    enough_evidence: float
     slow_clock: float
     chart_work_share: float
     chart_time_share: float

@@ -19,6 +19,7 @@ LABELS: Mapping[str, str] = {
     "fp64": "FP64",
     "tensor": "tensor",
 }
+_ALIKE = "memory and arithmetic alike"
 MEMORY = ("dram", "l2", "l1", "shared")
 PRECISIONS = ("fp64", "fp32", "fp16", "tensor")
 
@@ -196,3 +197,14 @@ GROUPS = (
         ),
     ),
 )
+
+
+def limited_by(limiter: str | None) -> str:
+    """Return what limits a kernel, in words.
+
+    >>> limited_by("memory"), limited_by("balanced")
+    ('limited by memory', 'limited by memory and arithmetic alike')
+    """
+    if limiter is None:
+        return "limiter undetermined"
+    return f"limited by {_ALIKE if limiter == 'balanced' else limiter}"

@@ -18,6 +18,7 @@ from advisor.reports.labels import (
     place,
     text_box,
 )
+from advisor.reports.layout import limited_by
 from advisor.reports.records import Kernel
 from advisor.reports.scales import Frame
 
@@ -191,5 +192,5 @@ def position(spot: Spot) -> str:
     return (
         f"{numbers.share(kernel.roof_fraction)} of roof, "
         f"{numbers.share(kernel.time_share)} of time; {intensity}, "
-        f"{numbers.si(spot.placement.y, 'FLOP/s')}, limited by {kernel.limiter or 'unknown'}"
+        f"{numbers.si(spot.placement.y, 'FLOP/s')}, {limited_by(kernel.limiter)}"
     )

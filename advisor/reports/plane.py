@@ -8,6 +8,7 @@ from advisor.reports import numbers
 from advisor.reports.charted import Plane
 from advisor.reports.drawing import Drawing, GridLine, PlacedText, Size
 from advisor.reports.labels import Box, Surroundings
+from advisor.reports.layout import limited_by
 from advisor.reports.marks import Spot, largest, name_marks, share_spot
 from advisor.reports.records import Kernel
 from advisor.reports.roofline import stroke, x_title
@@ -65,7 +66,7 @@ def _second_line(spot: Spot) -> str:
 def _position(spot: Spot) -> str:
     return (
         f"memory {numbers.share(spot.placement.x)}, compute {numbers.share(spot.placement.y)} of "
-        f"peak, {_second_line(spot)}, limited by {spot.kernel.limiter or 'unknown'}"
+        f"peak, {_second_line(spot)}, {limited_by(spot.kernel.limiter)}"
     )
 
 

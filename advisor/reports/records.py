@@ -91,7 +91,10 @@ class KernelName:
 
 @dataclass(frozen=True, kw_only=True)
 class Action:
-    """One thing to do: a finding, or findings of one rule over several kernels, ranked."""
+    """One thing to do: a finding, or findings of one rule over several kernels, ranked.
+
+    ``about_measurement`` marks what makes no kernel faster, but its numbers sounder.
+    """
 
     number: int
     rule_id: str
@@ -110,6 +113,7 @@ class Action:
     next_command: str
     references: tuple[str, ...] = ()
     instructions: Ranking | None = None
+    about_measurement: bool = False
 
     @property
     def shown_kernels(self) -> tuple[KernelName, ...]:
@@ -139,6 +143,11 @@ class Collect:
     kernel_count: int
     most_valuable: float | None
     command: str | None
+
+    @property
+    def lack(self) -> str:
+        """Return the verb that goes with the number of rules."""
+        return "lacks" if self.rule_count == 1 else "lack"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -132,7 +132,7 @@ def _collect(paper: Paper, report: Report) -> None:
         return
     paper.write(
         f"Not evaluated: {numbers.counted(collect.rule_count, 'rule')} on "
-        f"{numbers.counted(collect.kernel_count, 'kernel')} lack counters."
+        f"{numbers.counted(collect.kernel_count, 'kernel')} {collect.lack} counters."
     )
     if collect.command:
         paper.write("One command settles them:")

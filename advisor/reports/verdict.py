@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from advisor.reports import numbers
 from advisor.reports.judgement import Judgement
-from advisor.reports.records import Action, Figure, Verdict
-from advisor.reports.rows import Row, number, text, whole
+from advisor.reports.layout import limited_by
+from advisor.reports.records import Action, Collect, Figure, Verdict
+from advisor.reports.rows import Row, flag, number, text, whole
 
 _HOLDS: Mapping[str, str] = {
     "memory": "Memory traffic holds this run back.",
@@ -22,13 +23,18 @@ _ROOFLINE_LEVELS = (1, 2)
 
 @dataclass(frozen=True, kw_only=True)
 class Totals:
-    """Sums over the kernels of a run, in seconds; ``placed`` is the time of those with a roof."""
+    """Sums over the kernels of a run, in seconds.
+
+    ``placed`` is the time of those with a roof, ``evident`` of those whose roof rests on counted
+    work and bytes. A kernel above its roof makes up for no other: it counts as being there.
+    """
 
     duration: float | None
     t_sol: float | None
     t_sol_achievable: float | None
     wasted: float | None
     placed: float
+    evident: float
     complete: bool
 
 
@@ -36,25 +42,48 @@ def totals(rows: Sequence[Row]) -> Totals:
     """Return the sums; what no kernel has is None."""
     durations = [time for row in rows if (time := number(row, "duration")) is not None]
     roofed = [row for row in rows if number(row, "t_sol") is not None and number(row, "duration")]
-    achievable = [number(row, "t_sol_achievable") for row in roofed]
-    known = [time for time in achievable if time is not None]
+    at_roof = [_least(row, "t_sol") for row in roofed]
+    wasted = [number(row, "wasted_time") for row in roofed]
+    achievable = [time for row in roofed if (time := _least(row, "t_sol_achievable")) is not None]
     return Totals(
         duration=sum(durations) if durations else None,
-        t_sol=sum(number(row, "t_sol") or 0.0 for row in roofed) if roofed else None,
-        t_sol_achievable=sum(known) if known and len(known) == len(roofed) else None,
-        wasted=sum(number(row, "wasted_time") or 0.0 for row in roofed) if roofed else None,
+        t_sol=sum(time or 0.0 for time in at_roof) if roofed else None,
+        t_sol_achievable=sum(achievable) if roofed and len(achievable) == len(roofed) else None,
+        wasted=sum(max(0.0, time or 0.0) for time in wasted) if roofed else None,
         placed=sum(number(row, "duration") or 0.0 for row in roofed),
+        evident=sum(number(row, "duration") or 0.0 for row in rows if _is_evident(row)),
         complete=all(row.get("t_sol_complete") for row in roofed),
     )
 
 
+def _least(row: Row, name: str) -> float | None:
+    """Return a kernel's least time, at most what it took."""
+    time, taken = number(row, name), number(row, "duration")
+    return time if time is None or taken is None else min(time, taken)
+
+
+def _is_evident(row: Row) -> bool:
+    """Tell whether a kernel has a roofline that its counters do not belie."""
+    return whole(row, "evidence_level") in _ROOFLINE_LEVELS and not flag(row, "measured_above_roof")
+
+
 def verdict(
-    rows: Sequence[Row], sums: Totals, actions: Sequence[Action], judgement: Judgement
+    rows: Sequence[Row],
+    sums: Totals,
+    actions: Sequence[Action],
+    collect: Collect | None,
+    judgement: Judgement,
 ) -> Verdict:
     """Return what holds the run back, what to do first, and the key figures."""
     limiter, share = _limiter(rows, sums)
+    holds = _HOLDS.get(limiter or "", _UNDETERMINED)
+    first = next((action for action in actions if not action.about_measurement), None)
+    if first is None:
+        sentence = _nothing_to_do(holds, rows, sums, collect, judgement) + _check(actions)
+    else:
+        sentence = f"{holds} First: {_to_do(first, sums)}."
     return Verdict(
-        sentence=_sentence(limiter, sums, actions, judgement),
+        sentence=sentence,
         paragraph=_paragraph(limiter, share, sums),
         figures=tuple(_figures(rows, sums, actions)),
     )
@@ -73,27 +102,50 @@ def _limiter(rows: Sequence[Row], sums: Totals) -> tuple[str | None, float]:
     return first, times[first] / sums.duration
 
 
-def _sentence(
-    limiter: str | None, sums: Totals, actions: Sequence[Action], judgement: Judgement
+def _to_do(action: Action, sums: Totals) -> str:
+    title = _within_a_sentence(action.title)
+    if action.gain is None or sums.duration is None:
+        return title
+    worth = f"about {numbers.seconds(action.gain.likely, 2)} of {numbers.seconds(sums.duration)}"
+    return f"{title}, {worth}"
+
+
+def _within_a_sentence(title: str) -> str:
+    """Return a title as it reads after a colon: a word begins small, a name keeps its capitals."""
+    return title[:1].lower() + title[1:] if title[1:2].islower() else title
+
+
+def _check(actions: Sequence[Action]) -> str:
+    """Return the sentence on what is wrong with the measurement, where anything is."""
+    doubt = next((action for action in actions if action.about_measurement), None)
+    if doubt is None:
+        return ""
+    return f" Check the measurement: {_within_a_sentence(doubt.title)}."
+
+
+def _nothing_to_do(
+    holds: str, rows: Sequence[Row], sums: Totals, collect: Collect | None, judgement: Judgement
 ) -> str:
-    if not actions:
-        return _nothing_to_do(limiter, sums, judgement)
-    first = actions[0]
-    holds = _HOLDS.get(limiter or "", _UNDETERMINED)
-    title = first.title[:1].lower() + first.title[1:] if first.title[1:2].islower() else first.title
-    if first.gain is None or sums.duration is None:
-        return f"{holds} First: {title}."
-    worth = f"about {numbers.seconds(first.gain.likely, 2)} of {numbers.seconds(sums.duration)}"
-    return f"{holds} First: {title}, {worth}."
+    nothing = f"{holds} No rule offers an action worth its time"
+    if not sums.duration or sums.evident < judgement.enough_evidence * sums.duration:
+        if collect is None:
+            return f"{nothing}."
+        rules = numbers.counted(collect.rule_count, "rule")
+        return f"{nothing}; {rules} {collect.lack} counters."
+    if sums.t_sol_achievable is None or any(_is_far(row, sums.duration, judgement) for row in rows):
+        return f"{nothing}."
+    reached = sums.t_sol_achievable / sums.placed
+    if reached < judgement.near_the_roof:
+        return f"{nothing}."
+    return f"At {numbers.share(reached)} of the achievable roof; nothing is worth doing."
 
 
-def _nothing_to_do(limiter: str | None, sums: Totals, judgement: Judgement) -> str:
-    if sums.t_sol_achievable and sums.placed:
-        reached = sums.t_sol_achievable / sums.placed
-        if reached >= judgement.near_the_roof:
-            share = numbers.share(min(1.0, reached))
-            return f"At {share} of the achievable roof; nothing is worth doing."
-    return f"{_HOLDS.get(limiter or '', _UNDETERMINED)} No rule offers an action worth its time."
+def _is_far(row: Row, total: float, judgement: Judgement) -> bool:
+    """Tell whether a kernel is so far below its roof that the difference would be worth a card."""
+    taken, roof = number(row, "duration"), _least(row, "t_sol_achievable")
+    if taken is None or roof is None or roof >= judgement.near_the_roof * taken:
+        return False
+    return taken - roof >= judgement.worth_a_card * total
 
 
 def _paragraph(limiter: str | None, share: float, sums: Totals) -> str:
@@ -101,7 +153,9 @@ def _paragraph(limiter: str | None, share: float, sums: Totals) -> str:
         return "The profile holds no duration, so nothing can be weighed by time."
     parts = []
     if limiter is not None:
-        parts.append(f"{numbers.share(share)} of the profiled kernel time is limited by {limiter}.")
+        parts.append(
+            f"{numbers.share(share)} of the profiled kernel time is {limited_by(limiter)}."
+        )
     if sums.t_sol is not None and sums.placed:
         least = "" if sums.complete else "at least "
         whose = "" if sums.placed >= sums.duration else " of the kernels with a roof"

@@ -40,6 +40,7 @@ from advisor.reports.verdict import totals, verdict
 from advisor.reports.whole_run import run_findings
 from advisor.rules import Rule, collect, named_launches, rank, rules_hash
 from advisor.rules.evaluate import Compiled, run_program
+from advisor.rules.profiled import profiled
 from advisor.rules.suppress import screen
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def build_report(
     vendor = vendor_findings(connection, request.run_id)
     return Report(
         run=_run(run, rows),
-        verdict=verdict(rows, sums, said.actions, judgement),
+        verdict=verdict(rows, sums, said.actions, said.collect, judgement),
         duration=sums.duration,
         t_sol=sums.t_sol,
         wasted_time=sums.wasted,
@@ -169,8 +170,8 @@ def _said(
         ranked, variants, vocabulary, judgement, total=total, run_id=run_id, worst=worst
     )
     launches = named_launches(connection, run_id)
-    command = profiled_command(run, settings.collect.program)
-    collection = collect(evaluations, launches, settings.collect, command)
+    ran = profiled(text(run, "command_line"), text(run, "program"), settings.collect)
+    collection = collect(evaluations, launches, settings.collect, ran)
     return _Said(
         actions=actions,
         more_actions=len(ranked) - sum(len(action.kernels) for action in actions),
@@ -250,21 +251,6 @@ def _is_meant(row: Row, pattern: re.Pattern[str], word: str) -> bool:
     if word in (row["variant_id"], row["kernel_id"]):
         return True
     return any(pattern.search(str(row[name] or "")) for name in ("kernel_name", "short_name"))
-
-
-def profiled_command(run: Row, profiler: str) -> str | None:
-    """Return what was profiled, as one types it; some profiles hold the profiler's own call."""
-    command = text(run, "command_line")
-    if command is None or PureWindowsPath(_first_word(command)).stem == profiler:
-        return text(run, "program")
-    return command
-
-
-def _first_word(command: str) -> str:
-    """Return the program of a command line of any system, its quotes removed."""
-    if command.startswith('"'):
-        return command[1:].partition('"')[0]
-    return (command.split(maxsplit=1) or [""])[0]
 
 
 def _devices(

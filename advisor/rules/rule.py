@@ -13,6 +13,8 @@ from advisor.rules.sentences import Piece, spoken
 
 Value = float | str | bool | None
 
+_QUALITY = "quality"  # the family of rules about the profile itself
+
 
 class Severity(Enum):
     """How loud a finding is; rank never depends on it."""
@@ -194,6 +196,11 @@ class Rule:
     def family(self) -> str:
         """Return the first part of the id, e.g. ``memory``."""
         return self.id.split("/")[0]
+
+    @property
+    def is_about_measurement(self) -> bool:
+        """Tell whether the rule doubts numbers instead of judging a kernel."""
+        return self.family == _QUALITY
 
     @property
     def gain_is_uncalibrated(self) -> bool:

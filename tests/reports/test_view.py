@@ -278,3 +278,21 @@ def test_is_written_in_every_format(launches: list[Launch]) -> None:
     assert report_text(report)
     assert kernel_text(report, report.kernels)
     assert "NaN" not in json_text(report)
+
+
+def test_puts_cards_about_the_measurement_last() -> None:
+    # L2 passed on 4 GB to memory and was asked for 2 GB: the counters leave something out.
+    doubtful = {**STREAM, "l2_bytes": 2e9}
+    report = report_of([doubtful, {**NO_FLOP, "l2_bytes": 1e9}])
+    about = [action.about_measurement for action in report.actions]
+    assert True in about
+    assert about == sorted(about)
+    assert "First: bytes grow" not in report.verdict.sentence
+
+
+def test_gives_each_reason_of_a_confidence_once() -> None:
+    reasons = [action.confidence_reason for action in report_of([STREAM, NO_FLOP, BASIC]).actions]
+    assert any("guard" in reason for reason in reasons)
+    for reason in reasons:
+        parts = reason.split(", ")
+        assert len(parts) == len(set(parts))

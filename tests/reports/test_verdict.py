@@ -1,0 +1,108 @@
+"""The verdict: says that nothing is worth doing where that is known, and only there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+
+from advisor.reports.judgement import load_judgement
+from advisor.reports.records import Action, Collect, Verdict
+from advisor.reports.verdict import totals, verdict
+from tests.support.example_report import example_report
+
+Values = Mapping[str, object]
+
+# 9.5 of 10 ms at the roof that can be reached, 9 at the profiled one.
+DONE: Values = {
+    "duration": 10e-3,
+    "t_sol": 9e-3,
+    "t_sol_achievable": 9.5e-3,
+    "wasted_time": 1e-3,
+    "evidence_level": 1.0,
+    "limiter": "memory",
+}
+LACKING = Collect(rule_count=63, kernel_count=2, most_valuable=None, command=None)
+NOTHING = "nothing is worth doing"
+
+
+def verdict_of(
+    rows: Sequence[Values],
+    actions: Sequence[Action] = (),
+    collect: Collect | None = None,
+) -> Verdict:
+    return verdict(rows, totals(rows), actions, collect, load_judgement())
+
+
+def plain(text: str) -> str:
+    return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def card(title: str, *, about_measurement: bool) -> Action:
+    first = example_report().actions[0]
+    return replace(first, title=title, gain=None, about_measurement=about_measurement)
+
+
+def test_says_that_nothing_is_worth_doing_at_the_roof() -> None:
+    said = plain(verdict_of([DONE]).sentence)
+    assert said == "At 95 % of the achievable roof; nothing is worth doing."
+
+
+def test_lets_no_kernel_pay_for_another() -> None:
+    # By hand: one at 102 % of what can be reached counts as its 5.270 ms, so that both are at
+    # (5.270 + 0.296) / 6.047 = 92 %; profiled, (4.749 + 0.260) / 6.047 = 83 %.
+    above = {**DONE, "duration": 5.270e-3, "t_sol": 4.749e-3, "t_sol_achievable": 5.397e-3}
+    below = {**DONE, "duration": 0.777e-3, "t_sol": 0.260e-3, "t_sol_achievable": 0.296e-3}
+    sums = totals([above, below])
+    assert sums.t_sol_achievable == pytest.approx(5.566e-3)
+    assert sums.t_sol == pytest.approx(5.009e-3)
+
+
+def test_does_not_subtract_what_is_above_its_roof() -> None:
+    above = {**DONE, "t_sol": 10.1e-3, "wasted_time": -0.1e-3}
+    sums = totals([above, DONE])
+    assert (sums.t_sol, sums.wasted) == pytest.approx((19e-3, 1e-3))
+
+
+def test_finds_something_to_do_where_one_kernel_is_far_from_its_roof() -> None:
+    # 19 of 20 ms are done; of the other at 38 % of its roof, 0.62 ms are 3 % of the run.
+    slow = {**DONE, "duration": 1e-3, "t_sol": 0.33e-3, "t_sol_achievable": 0.38e-3}
+    assert NOTHING not in verdict_of([DONE, DONE, slow]).sentence
+    # A hundredth of that time is below what a card must be worth, 0.5 %.
+    brief = {name: v / 100 if isinstance(v, float) and v < 1 else v for name, v in slow.items()}
+    assert NOTHING in verdict_of([DONE, DONE, brief]).sentence
+
+
+@pytest.mark.parametrize(
+    "doubtful", [{"evidence_level": 3.0}, {"evidence_level": None}, {"measured_above_roof": True}]
+)
+def test_claims_nothing_on_little_evidence(doubtful: Values) -> None:
+    said = verdict_of([{**DONE, **doubtful}], collect=LACKING).sentence
+    assert said == (
+        "Memory traffic holds this run back. No rule offers an action worth its time; "
+        "63 rules lack counters."
+    )
+
+
+def test_counts_one_rule_as_one() -> None:
+    one = replace(LACKING, rule_count=1)
+    assert "; 1 rule lacks counters." in verdict_of([{"duration": 1e-3}], collect=one).sentence
+
+
+def test_does_not_open_with_what_is_about_the_measurement() -> None:
+    doubt = card("Bytes grow on their way to memory", about_measurement=True)
+    assert plain(verdict_of([DONE], [doubt]).sentence) == (
+        "At 95 % of the achievable roof; nothing is worth doing. "
+        "Check the measurement: bytes grow on their way to memory."
+    )
+    action = card("Coalesce the loads", about_measurement=False)
+    said = verdict_of([DONE], [doubt, action]).sentence
+    assert said == "Memory traffic holds this run back. First: coalesce the loads."
+
+
+def test_says_what_balanced_means() -> None:
+    paragraph = plain(verdict_of([{**DONE, "limiter": "balanced"}]).paragraph)
+    assert paragraph.startswith(
+        "100 % of the profiled kernel time is limited by memory and arithmetic alike."
+    )
