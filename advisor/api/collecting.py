@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from advisor.api.knowledge import load_knowledge
 from advisor.api.reading import open_run
 from advisor.configuration import DEFAULTS, Configuration
-from advisor.reports.rows import fetch
-from advisor.reports.view import named, profiled_command
+from advisor.reports.rows import fetch, text
+from advisor.reports.view import named
 from advisor.rules import Collection, Outcome, collect, evaluate_runs, named_launches
+from advisor.rules.profiled import profiled
 from advisor.rules.suppress import screen
 
 if TYPE_CHECKING:
@@ -75,9 +76,9 @@ def to_collect(
         unknown = _unknown(connection, run_id, rows, knowledge, configuration)
         settings = knowledge.settings.collect
         (about,) = fetch(connection, "SELECT * FROM main.run WHERE run_id = ?", [run_id])
-        command = profiled_command(about, settings.program)
         launches = named_launches(connection, run_id)
-        found = collect(unknown, launches, settings, command)
+        program = profiled(text(about, "command_line"), text(about, "program"), settings)
+        found = collect(unknown, launches, settings, program)
     if found is None:
         return ToCollect(run_id=run_id, collection=None)
     names = {str(row["variant_id"]): str(row["short_name"]) for row in rows}

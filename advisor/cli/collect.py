@@ -73,6 +73,11 @@ def _text(found: ToCollect) -> str:
         return paper.text()
     paper.write("Run this, then give the report to advisor ingest:")
     paper.command(found.collection.command)
+    if not found.collection.is_complete:
+        paper.write(
+            "The profile does not hold the whole call: fill in what stands in angle brackets, and "
+            "choose launches as you did."
+        )
     paper.blank()
     value = found.collection.value
     stake = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,10 +10,9 @@ from dataclasses import dataclass
 import duckdb
 
 from advisor.rules.evaluate import Evaluation
+from advisor.rules.profiled import Profiled
 from advisor.rules.rule import Outcome, Subject
 from advisor.rules.settings import CollectSettings
-
-PROGRAM = "<program>"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,12 +27,14 @@ class NamedLaunch:
 class Collection:
     """A command, and what it would settle.
 
+    ``is_complete`` is false where the profile does not hold the program with its arguments.
     ``value`` is the time in seconds that could still be saved in the kernels it asks about, going
     by what is known of them, None where no duration is; ``rule_ids`` are the rules that it would
     decide.
     """
 
     command: str
+    is_complete: bool
     sections: tuple[str, ...]
     metrics: tuple[str, ...]
     functions: tuple[str, ...]
@@ -57,21 +57,17 @@ def collect(
     evaluations: Iterable[Evaluation],
     launches: Sequence[NamedLaunch],
     settings: CollectSettings,
-    program: str | None = None,
+    program: Profiled,
 ) -> Collection | None:
     """Return the command that settles the most valuable unknowns; None where none is worth it.
 
     Unknown rules about a kernel are worth what that kernel could save at most. Kernels are taken in
     order of worth until ``share_of_value`` of all of it is covered, and for those every section and
     metric that an unknown rule asks for. Kernels without a duration, whose worth is unknown, are
-    taken where no other is worth anything. ``program`` is the profiled command line as one would
-    type it.
+    taken where no other is worth anything. Where the call that made the profile chose launches, the
+    same are asked for again, else those of these kernels.
     """
-    unknown: dict[str, list[Evaluation]] = defaultdict(list)
-    for evaluation in evaluations:
-        of_kernel = evaluation.rule.subject is Subject.KERNEL
-        if of_kernel and evaluation.outcome is Outcome.UNKNOWN and evaluation.cap != 0:
-            unknown[evaluation.variant_id].append(evaluation)
+    unknown = _unknown(evaluations)
     worth = {variant: _worth(found) for variant, found in unknown.items()}
     chosen = _most_valuable(worth, settings.share_of_value)
     if not chosen:
@@ -80,13 +76,17 @@ def collect(
     sections = _ordered(name for each in asked for name in each.rule.collect.sections)
     metrics = _ordered(name for each in asked for name in each.rule.collect.metrics)
     functions = _ordered(each.function for each in launches if each.variant_id in chosen)
-    count = _launches_needed(launches, chosen, functions, settings.launches_per_kernel)
     words = [settings.program]
     words += [word for section in sections for word in ("--section", section)]
     words += ["--metrics", ",".join(metrics)] if metrics else []
-    words += ["-k", _pattern(functions), "-c", str(count)] if functions else []
+    again = program.chooses_launches
+    words += [*program.options, *([] if again or not functions else ["-k", _pattern(functions)])]
+    matching = [each for each in launches if again or each.function in functions]
+    if needed := _launches_needed(matching, chosen, settings.launches_per_kernel):
+        words += ["-c", str(needed)]
     return Collection(
-        command=f"{shlex.join(words)} {program or PROGRAM}",
+        command=program.command(words),
+        is_complete=program.is_complete,
         sections=sections,
         metrics=metrics,
         functions=functions,
@@ -94,6 +94,19 @@ def collect(
         rule_ids=tuple(sorted({each.rule.id for each in asked})),
         value=_total(worth[variant] for variant in chosen),
     )
+
+
+def _unknown(evaluations: Iterable[Evaluation]) -> dict[str, list[Evaluation]]:
+    """Return what is unknown of kernels in which time could be saved, for each of them."""
+    unknown: dict[str, list[Evaluation]] = defaultdict(list)
+    for each in evaluations:
+        if (
+            each.rule.subject is Subject.KERNEL
+            and each.outcome is Outcome.UNKNOWN
+            and each.cap != 0
+        ):
+            unknown[each.variant_id].append(each)
+    return unknown
 
 
 def _worth(unknown: Iterable[Evaluation]) -> float | None:
@@ -123,16 +136,12 @@ def _most_valuable(worth: Mapping[str, float | None], share: float) -> list[str]
 
 
 def _launches_needed(
-    launches: Sequence[NamedLaunch],
-    chosen: Sequence[str],
-    functions: Sequence[str],
-    per_kernel: int,
+    matching: Sequence[NamedLaunch], chosen: Sequence[str], per_kernel: int
 ) -> int:
-    """Return how many matching launches must pass until each chosen variant had its share.
+    """Return how many launches must pass until each chosen variant had its share.
 
-    The profiler counts launches of all matching functions together.
+    The profiler counts all ``matching`` launches together.
     """
-    matching = [each for each in launches if each.function in functions]
     seen: dict[str, int] = defaultdict(int)
     needed = 0
     for position, launch in enumerate(matching, start=1):

@@ -7,6 +7,7 @@ import pytest
 
 from advisor.rules import Evaluation, Outcome, Rule, Settings, Subject, collect
 from advisor.rules.collect import NamedLaunch
+from advisor.rules.profiled import Profiled
 from advisor.rules.rule import Collect
 from tests.support.sample_rule import RULE, Load
 
@@ -29,6 +30,7 @@ def unknown(
     )
 
 
+APP = Profiled(words=("./app", "--n", "5"), is_complete=True)
 LAUNCHES = [
     NamedLaunch(variant_id="v1", function="copy"),
     NamedLaunch(variant_id="v1", function="copy"),
@@ -45,7 +47,7 @@ def test_asks_for_every_section_of_the_kernels_worth_most(rule: Rule, settings: 
         unknown(rule, "v2", 4.0, "C"),
         unknown(rule, "v3", 0.1, "D"),
     ]
-    result = collect(found, LAUNCHES, settings.collect, "./app --n 5")
+    result = collect(found, LAUNCHES, settings.collect, APP)
     assert result is not None
     assert result.sections == ("A", "B", "C")
     assert result.variant_ids == ("v1", "v2")
@@ -59,36 +61,56 @@ def test_asks_for_every_section_of_the_kernels_worth_most(rule: Rule, settings: 
 
 def test_has_nothing_to_ask_where_nothing_is_unknown(rule: Rule, settings: Settings) -> None:
     fires = replace(unknown(rule, "v1", 1.0, "A"), outcome=Outcome.FIRES)
-    assert collect([fires], LAUNCHES, settings.collect) is None
+    assert collect([fires], LAUNCHES, settings.collect, APP) is None
 
 
 def test_asks_about_kernels_not_about_the_run(rule: Rule, settings: Settings) -> None:
     whole = unknown(replace(rule, subject=Subject.RUN), "r1", 100.0, "R")
-    result = collect([whole, unknown(rule, "v2", 4.0, "C")], LAUNCHES, settings.collect)
+    result = collect([whole, unknown(rule, "v2", 4.0, "C")], LAUNCHES, settings.collect, APP)
     assert result is not None
     assert (result.sections, result.functions) == (("C",), ("sum",))
 
 
 def test_does_not_ask_about_what_cannot_save_time(rule: Rule, settings: Settings) -> None:
-    assert collect([unknown(rule, "v1", 0.0, "A")], LAUNCHES, settings.collect) is None
+    assert collect([unknown(rule, "v1", 0.0, "A")], LAUNCHES, settings.collect, APP) is None
 
 
 def test_asks_about_kernels_without_a_duration_where_no_other_is_worth_it(
     rule: Rule, settings: Settings
 ) -> None:
     found = [unknown(rule, "v1", None, "A"), unknown(rule, "v2", None, "B")]
-    result = collect([*found, unknown(rule, "v3", 0.0, "C")], LAUNCHES, settings.collect)
+    result = collect([*found, unknown(rule, "v3", 0.0, "C")], LAUNCHES, settings.collect, APP)
     assert result is not None
     assert (result.sections, result.variant_ids) == (("A", "B"), ("v1", "v2"))
     assert result.value is None
-    better = collect([*found, unknown(rule, "v3", 1.0, "C")], LAUNCHES, settings.collect)
+    better = collect([*found, unknown(rule, "v3", 1.0, "C")], LAUNCHES, settings.collect, APP)
     assert better is not None
     assert better.variant_ids == ("v3",)
 
 
 def test_quotes_hostile_names_for_the_shell(rule: Rule, settings: Settings) -> None:
     launches = [NamedLaunch(variant_id="v1", function="a'; rm -rf $(x) b")]
-    result = collect([unknown(rule, "v1", 1.0, "A")], launches, settings.collect)
+    result = collect([unknown(rule, "v1", 1.0, "A")], launches, settings.collect, APP)
     assert result is not None
     words = shlex.split(result.command)
     assert words[words.index("-k") + 1] == r"regex:^(a';\ rm\ \-rf\ \$\(x\)\ b)$"
+
+
+def test_asks_for_the_launches_that_were_chosen_before(rule: Rule, settings: Settings) -> None:
+    chosen = replace(APP, options=("--launch-skip", "29"), chooses_launches=True)
+    result = collect([unknown(rule, "v2", 1.0, "A")], LAUNCHES, settings.collect, chosen)
+    assert result is not None
+    # The kernel comes fourth of the launches that were profiled, whatever the others are called.
+    assert result.command == "ncu --section A --launch-skip 29 -c 4 ./app --n 5"
+
+
+def test_says_what_the_profile_does_not_tell(rule: Rule, settings: Settings) -> None:
+    found = [unknown(rule, "v2", 1.0, "A")]
+    named = collect(found, LAUNCHES, settings.collect, Profiled(words=("/opt/app",)))
+    nothing = collect(found, LAUNCHES, settings.collect, Profiled())
+    assert named is not None
+    assert nothing is not None
+    assert named.command.endswith(" /opt/app <arguments>")
+    assert nothing.command.endswith(" <program>")
+    assert not named.is_complete
+    assert not nothing.is_complete
