@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,20 @@ class Values:
     is_number: Flags
     texts: dict[int, bytes]
 
+    def split(self, ends: Sequence[int]) -> list[Values]:
+        """Return what lies between each of ``ends``, which ascend from 0, and the next."""
+        texts = [*self.texts.items()]
+        cuts = np.searchsorted([*self.texts], ends).tolist()
+        return [
+            Values(
+                numbers=self.numbers[begin:end],
+                integers=self.integers[begin:end],
+                is_number=self.is_number[begin:end],
+                texts={place - begin: found for place, found in texts[first:last]},
+            )
+            for (begin, end), (first, last) in zip(pairwise(ends), pairwise(cuts), strict=True)
+        ]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Metrics:
@@ -63,6 +78,15 @@ class Metrics:
 
     name_ids: Ints
     values: Values
+
+    def split(self, sizes: Sequence[int]) -> list[Metrics]:
+        """Return the first so many metrics, the next so many, and so on."""
+        ends = [*accumulate(sizes, initial=0)]
+        parts = self.values.split(ends)
+        return [
+            Metrics(name_ids=self.name_ids[begin:end], values=values)
+            for (begin, end), values in zip(pairwise(ends), parts, strict=True)
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)

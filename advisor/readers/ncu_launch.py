@@ -1,4 +1,4 @@
-"""One result of a report as a launch: its counters, shape and ranges.
+"""Results of a report as launches: their counters, shapes and ranges.
 
 Source: NVIDIA, Nsight Compute Customization Guide, "Report File Format"; what it leaves open, as
 observed in reports of 2019 to 2026.
@@ -39,6 +39,15 @@ _RULES_KEPT = 512  # results of rules: most say the same of many launches
 
 
 @dataclass(frozen=True, kw_only=True)
+class Result:
+    """A result of a report, with its metrics as bytes, and its place among the launches."""
+
+    message: Any
+    index: int
+    process: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class _Layout:
     """Which metrics of a launch are what, by their places: launches of a kernel share it."""
 
@@ -47,6 +56,14 @@ class _Layout:
     keyed: tuple[tuple[str, int], ...]
     instructions: tuple[tuple[str, int], ...]
     invalid: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Instanced:
+    """The values of a launch's metrics by key, and those by the address of an instruction."""
+
+    keyed: dict[str, Keyed]
+    instructions: dict[str, Packed[int]]
 
 
 class LaunchReader:
@@ -75,38 +92,45 @@ class LaunchReader:
         self._curves: dict[bytes, Keyed] = {}
         self._addresses = functools.lru_cache(maxsize=_KEPT)(_addresses)
 
-    def launch(self, result: Any, *, index: int, process: int | None) -> Launch:
-        """Return the launch that ``result`` tells of.
+    def launches(self, results: Sequence[Result]) -> list[Launch]:
+        """Return the launches that ``results`` tell of, which are read together.
 
         Raises:
             IndexError: a counter's name is not in the table of texts.
+            DecodeError: a metric or what a rule says is damaged.
         """
-        metrics = list(result.metrics)
-        read = read_metrics(metrics)
-        layout = self._layout(read)
+        metrics = [list(each.message.metrics) for each in results]
+        parts = read_metrics([*chain.from_iterable(metrics)]).split([*map(len, metrics)])
+        layouts = [*map(self._layout, parts)]
+        found = self._instanced(layouts, metrics)
+        return [*map(self._launch, results, parts, layouts, found)]
+
+    def _launch(
+        self, result: Result, read: Metrics, layout: _Layout, instanced: _Instanced
+    ) -> Launch:
+        message = result.message
         counters = Packed(layout.named, read.values.numbers[layout.places])
-        keyed, instructions = self._instanced(layout, metrics)
-        block = _dimensions(result, "block")
+        block = _dimensions(message, "block")
         device = self._device(counters)
         return Launch(
-            index=index,
-            kernel_name=_kernel_name(result),
-            mangled_name=text(result.mangled) or None,
-            grid=self._grid(result, counters, block),
+            index=result.index,
+            kernel_name=_kernel_name(message),
+            mangled_name=text(message.mangled) or None,
+            grid=self._grid(message, counters, block),
             block=block,
             device=device,
             device_name=None if device is None else self._devices.get(device),
-            context=result.context if result.HasField("context") else None,
-            stream=result.stream if result.HasField("stream") else None,
-            process=process,
-            started_at=moment(result.created),
-            nvtx=tuple(_ranges(result)),
-            clock_locked=result.clock.executed if result.clock.HasField("executed") else None,
+            context=message.context if message.HasField("context") else None,
+            stream=message.stream if message.HasField("stream") else None,
+            process=result.process,
+            started_at=moment(message.created),
+            nvtx=tuple(_ranges(message)),
+            clock_locked=message.clock.executed if message.clock.HasField("executed") else None,
             counters=counters,
             texts=self._texts(read),
-            keyed=keyed,
-            instructions=instructions,
-            reference_findings=tuple(chain.from_iterable(map(self._findings, result.rules))),
+            keyed=instanced.keyed,
+            instructions=instanced.instructions,
+            reference_findings=tuple(chain.from_iterable(map(self._findings, message.rules))),
             invalid_counters=layout.invalid,
         )
 
@@ -143,39 +167,55 @@ class LaunchReader:
         return {name: text(data) for name, data in found if not name.startswith(_LISTS)}
 
     def _instanced(
-        self, layout: _Layout, metrics: Sequence[bytes]
-    ) -> tuple[dict[str, Keyed], dict[str, Packed[int]]]:
+        self, layouts: Sequence[_Layout], metrics: Sequence[Sequence[bytes]]
+    ) -> list[_Instanced]:
         """Return the values of instanced metrics by key, and those by instruction address."""
-        if not (layout.keyed or layout.instructions):
-            return {}, {}
         if len(self._curves) > _KEPT:
             self._curves.clear()
-        curves = {name: metrics[place] for name, place in layout.keyed}
-        new = [data for data in curves.values() if data not in self._curves]
-        asked = [*new, *(metrics[place] for _, place in layout.instructions)]
+        pairs = [*zip(layouts, metrics, strict=True)]
+        curves = [{name: of[place] for name, place in layout.keyed} for layout, of in pairs]
+        told = dict.fromkeys(chain.from_iterable(each.values() for each in curves))
+        new = [data for data in told if data not in self._curves]
+        by_address = [[of[place] for _, place in layout.instructions] for layout, of in pairs]
+        asked = [*new, *chain.from_iterable(by_address)]
         lists = [messages.RawMetric.FromString(data).instances for data in asked]
         read = read_instances([*chain.from_iterable(lists)])
         ends = [*accumulate(map(len, lists), initial=0)]
         for data, begin, end in zip(new, ends, ends[1:], strict=False):
             self._curves[data] = _by_key(read, begin, end)
-        keyed = {name: self._curves[data] for name, data in curves.items()}
-        return keyed, self._by_address(layout, read, ends[len(new) :])
+        return [
+            _Instanced(
+                keyed={name: self._curves[data] for name, data in each.items()},
+                instructions=instructions,
+            )
+            for each, instructions in zip(
+                curves, self._by_address(layouts, read, ends[len(new) :]), strict=True
+            )
+        ]
 
     def _by_address(
-        self, layout: _Layout, read: Instances, ends: Sequence[int]
-    ) -> dict[str, Packed[int]]:
-        """Return the values by instruction address, where not zero; ``ends`` of each counter."""
+        self, layouts: Sequence[_Layout], read: Instances, ends: Sequence[int]
+    ) -> Iterator[dict[str, Packed[int]]]:
+        """Yield the values by instruction address, where not zero; ``ends`` of each counter."""
         addresses, values = read.keys.integers, read.values.numbers
         kept = (addresses > 0) & (addresses < _ADDRESS_LIMIT) & np.isfinite(values) & (values != 0)
         kept[: ends[0]] = False
-        counts = kept.cumsum()
-        starts = [int(counts[end - 1]) if end else 0 for end in ends]
-        found = values[kept]
-        parts = self._addresses(addresses[kept].tobytes(), tuple(starts))
-        return {
-            name: Packed(named, found[places])
-            for (name, _), (named, places) in zip(layout.instructions, parts, strict=True)
-        }
+        addresses, values = addresses[kept], values[kept]
+        counts = np.concatenate(([0], kept.cumsum()))
+        starts = counts[ends].tolist()
+        first = 0
+        for layout in layouts:
+            last = first + len(layout.instructions)
+            begin, end = starts[first], starts[last]
+            parts = self._addresses(
+                addresses[begin:end].tobytes(), tuple(s - begin for s in starts[first : last + 1])
+            )
+            found = values[begin:end]
+            yield {
+                name: Packed(named, found[places])
+                for (name, _), (named, places) in zip(layout.instructions, parts, strict=True)
+            }
+            first = last
 
     def _grid(self, result: Any, counters: Mapping[str, float], block: Dim3 | None) -> Dim3 | None:
         """Return the grid in blocks, which old reports store in threads.

@@ -1,8 +1,8 @@
 """Read kernel launches from a report of Nsight Compute (``.ncu-rep``, 2019 to 2026).
 
-The reader streams: it holds one launch at a time, whatever the size of the file. Session data is
-scattered over the blocks, some of it behind the first launch, so block headers are read twice:
-first to merge the session, then with the entries between them.
+The reader streams: it holds a megabyte of launches at a time, whatever the size of the file.
+Session data is scattered over the blocks, some of it behind the first launch, so block headers are
+read twice: first to merge the session, then with the entries between them.
 
 Source: NVIDIA, Nsight Compute Customization Guide, "Report File Format".
 """
@@ -10,8 +10,9 @@ Source: NVIDIA, Nsight Compute Customization Guide, "Report File Format".
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from google.protobuf.message import DecodeError
 
@@ -20,7 +21,7 @@ from advisor.model import Launch, Packed, Record, Session, Skipped
 from advisor.readers.base import ReadOptions, Source
 from advisor.readers.ncu_code import CodeReader
 from advisor.readers.ncu_container import MAGIC, Block, Container, Entry
-from advisor.readers.ncu_launch import LaunchReader
+from advisor.readers.ncu_launch import LaunchReader, Result
 from advisor.readers.ncu_messages import text
 from advisor.readers.ncu_session import SessionPieces
 
@@ -28,6 +29,8 @@ FORMAT = "ncu-rep"
 COUNTERS = "ncu"
 SUFFIXES = (".ncu-rep", ".nsight-cuprof-report")
 """What such files are called; for messages only, content decides."""
+
+_TOGETHER = 2**20  # bytes of results that are read together
 
 
 def accepts(head: bytes) -> bool:
@@ -69,6 +72,7 @@ class _Report:
         self._name = name
         self._names: list[str] = []
         self._process: int | None = None
+        self._waiting: list[tuple[Entry, Result]] = []
         self._code = CodeReader(container)
         self._reader = LaunchReader(
             options,
@@ -79,19 +83,17 @@ class _Report:
 
     def records(self) -> Iterator[Launch | Skipped]:
         """Yield launches, and ranges as skipped, in file order."""
-        for block in self._container.blocks():
-            self._enter(block)
-            for entry in self._container.entries(block):
-                if entry.kind == "result":
-                    yield self._launch(entry)
-                    self.launches += 1
-                elif entry.kind == "source":
-                    self._code.add(entry)
-                elif entry.kind == "range":
-                    yield Skipped(
-                        place=f"{self._name}: block {block.number}",
-                        reason="a range of kernels measured together, not a launch of one kernel",
-                    )
+        try:
+            for block in self._container.blocks():
+                if block.header.strings.texts or block.header.num_sources:
+                    yield from self._flush()  # launches know what stands before them
+                self._enter(block)
+                for entry in self._container.entries(block):
+                    yield from self._take(entry)
+        except InputError:
+            yield from self._flush()
+            raise
+        yield from self._flush()
 
     def _enter(self, block: Block) -> None:
         header = block.header
@@ -100,20 +102,55 @@ class _Report:
             if piece.HasField("pid"):
                 self._process = piece.pid
 
-    def _launch(self, entry: Entry) -> Launch:
-        result = self._container.result(entry)
+    def _take(self, entry: Entry) -> Iterator[Launch | Skipped]:
+        if entry.kind == "source":
+            self._code.add(entry)
+        elif entry.kind == "result":
+            index = self.launches + len(self._waiting)
+            message = self._container.result(entry)
+            result = Result(message=message, index=index, process=self._process)
+            self._waiting.append((entry, result))
+            if sum(each.size for each, _ in self._waiting) > _TOGETHER:
+                yield from self._flush()
+        else:
+            yield from self._flush()
+            yield Skipped(
+                place=f"{self._name}: block {entry.block}",
+                reason="a range of kernels measured together, not a launch of one kernel",
+            )
+
+    def _flush(self) -> Iterator[Launch]:
+        """Yield the launches of the results that wait."""
+        waiting, self._waiting = self._waiting, []
+        for launch in self._launches(waiting):
+            yield launch
+            self.launches += 1
+
+    def _launches(self, results: Sequence[tuple[Entry, Result]]) -> Iterator[Launch]:
+        """Read results together; where one of them is damaged, one by one to find it."""
         try:
-            launch = self._reader.launch(result, index=self.launches, process=self._process)
-        except IndexError as error:
-            problem = f"block {entry.block} names a counter that no table of names has"
-            raise self._container.damaged(entry.start, problem) from error
-        except DecodeError as error:
-            problem = f"block {entry.block} has a damaged counter or rule ({error})"
-            raise self._container.damaged(entry.start, problem) from error
+            launches = self._reader.launches([result for _, result in results])
+        except (IndexError, DecodeError) as error:
+            if len(results) == 1:
+                raise self._damaged(results[0][0], error) from error
+            for each in results:
+                yield from self._launches([each])
+            return
+        for (_, result), launch in zip(results, launches, strict=True):
+            yield self._placed(launch, result.message)
+
+    def _placed(self, launch: Launch, message: Any) -> Launch:
+        """Return the launch with what its instructions are."""
         if not launch.instructions:
             return launch
         named = tuple(Packed.of(values).named for values in launch.instructions.values())
-        return replace(launch, places=self._code.places(result, named))
+        return replace(launch, places=self._code.places(message, named))
+
+    def _damaged(self, entry: Entry, error: Exception) -> InputError:
+        problem = f"block {entry.block} has a damaged counter or rule ({error})"
+        if isinstance(error, IndexError):
+            problem = f"block {entry.block} names a counter that no table of names has"
+        return self._container.damaged(entry.start, problem)
 
 
 def _session(container: Container) -> Session:

@@ -400,3 +400,38 @@ def test_refuses_damaged_instances() -> None:
     report.writer.block(results=[b"\x6a" + bytes([len(metric)]) + metric])
     with pytest.raises(InputError, match="damaged counter"):
         report.launches()
+
+
+def test_reads_unlike_launches_together_as_one_by_one() -> None:
+    report = Report()
+    wanted = ReadOptions(keyed=frozenset({"curve"}), instructions=frozenset({"hits", "misses"}))
+
+    def add(name: str, values: dict[Any, Any]) -> None:
+        report.writer.block(results=[instanced(report, name, values)])
+
+    report.add({"a": f64(1.0), "note": ncu_messages.Value(text=b"one")})
+    add("hits", {0x10: u64(1), 0x20: u64(0), 0x30: f64(3.0)})
+    report.add()
+    add("misses", {0x30: u64(5)})
+    report.add({"note": ncu_messages.Value(text=b"two"), "b": u64(2)})
+    add("curve", {8: f64(0.5)})
+    first, hits, empty, misses, last, curve = report.launches(wanted)
+    assert (dict(first.counters), first.texts) == ({"a": 1.0}, {"note": "one"})
+    assert hits.instructions == {"hits": {0x10: 1.0, 0x30: 3.0}}
+    assert not empty.counters
+    assert not empty.texts
+    assert misses.instructions == {"misses": {0x30: 5.0}}
+    assert (dict(last.counters), last.texts) == ({"b": 2.0}, {"note": "two"})
+    assert curve.keyed == {"curve": Keyed(keys=("8",), values=(0.5,))}
+    assert [each.index for each in (first, hits, empty, misses, last, curve)] == [*range(6)]
+
+
+def test_keeps_the_launches_before_a_damaged_one() -> None:
+    report = Report().add({"a": f64(1.0)}).add({"a": f64(2.0)})
+    result = ncu_messages.Result(metrics=[{"name_id": 5}]).SerializeToString()
+    report.writer.block(results=[result])
+    report.add({"a": f64(3.0)})
+    with pytest.raises(InputError, match=r"block 3 names .*; 2 launches before it are whole"):
+        report.launches()
+    whole = report.launches(ReadOptions(allow_truncated=True))
+    assert [launch.counters["a"] for launch in whole] == [1.0, 2.0]
