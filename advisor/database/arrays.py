@@ -1,92 +1,70 @@
-"""NumPy arrays as something that SQL can select from."""
+"""Columns in memory as something that SQL can select from.
+
+They are handed over as Arrow arrays, which the database reads where they lie.
+
+Source: Apache Arrow, "The Arrow PyCapsule Interface"; DuckDB, "Import from Apache Arrow".
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 import duckdb
+import nanoarrow as na
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.database.records import quoted
-
 Array = NDArray[Any]
 
-_USED = "used"
+_KINDS = {"f": (na.float64(), np.float64), "i": (na.int64(), np.int64)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lists:
+    """A column of lists: their items end to end, and where each ends, after a 0 in front.
+
+    A row that is not ``known`` is NULL and has no items.
+    """
+
+    items: Array
+    ends: NDArray[np.int32]
+    known: NDArray[np.bool_]
+
+
+Column = Array | Lists
 
 
 class ArrayTable:
-    """A temporary view over arrays, which can be filled again and again.
+    """A table of columns in memory, which can be filled again and again.
 
-    A transaction holds every array that it was handed until it ends, so one that stores batch after
-    batch hands over the same ones.
+    Statements that were prepared before read what it was filled with last.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, name: str) -> None:
         self._connection = connection
         self._name = name
-        self._arrays: dict[str, Array] = {_USED: np.zeros(0, dtype=np.bool_)}
+        self._held: Any = None
 
-    def fill(self, columns: Mapping[str, Array]) -> bool:
-        """Hold ``columns``, arrays of one length, in place of what was there.
+    def fill(self, columns: Mapping[str, Column]) -> None:
+        """Hold ``columns``, of one length, in place of what was there.
 
-        The columns are the same each time. A number that is not finite is NULL. Texts are arrays of
-        objects, with ``None`` for NULL. Return whether there was no room: statements that were
-        prepared before read the former arrays then.
+        Names and types are the same each time. A number that is not finite is NULL. Texts are
+        arrays of objects, with ``None`` for NULL.
         """
-        count = len(next(iter(columns.values())))
-        renewed = count > len(self._arrays[_USED]) or len(columns) >= len(self._arrays)
-        if renewed:
-            self._make_room(count, columns)
-        for name, array in columns.items():
-            self._arrays[name][:count] = _finite(array)
-        self._arrays[_USED][:count] = True
-        self._arrays[_USED][count:] = False
-        return renewed
+        arrays = {name: _arrow(column) for name, column in columns.items()}
+        schema = na.struct({name: array.schema for name, array in arrays.items()})
+        length = len(next(iter(arrays.values())))
+        first = self._held is None
+        self._held = na.c_array_from_buffers(schema, length, [None], children=arrays.values())
+        if first:
+            self._connection.register(self._name, self)
 
-    def _make_room(self, count: int, columns: Mapping[str, Array]) -> None:
-        room = max(count, 2 * len(self._arrays[_USED]))
-        self._arrays = {name: np.empty(room, array.dtype) for name, array in columns.items()}
-        self._arrays[_USED] = np.zeros(room, dtype=np.bool_)
-        held = f"{self._name}_arrays"
-        self._connection.register(held, self._arrays)
-        view = ("CREATE OR REPLACE TEMP VIEW", quoted(self._name), "AS SELECT * EXCLUDE", _USED)
-        self._connection.execute(" ".join((*view, "FROM", quoted(held), "WHERE", _USED)))
-
-
-class ListTable:
-    """A temporary view of lists: ``row``, a place from 0, and a list in every other column.
-
-    They travel end to end in one array per column and are put together in the database: handing
-    over one Python list per row takes 200 times as long.
-    """
-
-    def __init__(self, connection: duckdb.DuckDBPyConnection, name: str, *columns: str) -> None:
-        self._connection = connection
-        self._name = name
-        self._columns = columns
-        self._items = ArrayTable(connection, f"{name}_items")
-
-    def fill(self, *lists: Sequence[Sequence[Any] | Array]) -> bool:
-        """Hold ``lists``, for each column one per row; those of a row are of one length.
-
-        Rows of empty lists are left out. Returns what ``ArrayTable.fill`` does.
-        """
-        rows = np.repeat(np.arange(len(lists[0]), dtype=np.int32), [*map(len, lists[0])])
-        items = dict(zip(self._columns, map(_flat, lists), strict=True))
-        places = np.arange(len(rows), dtype=np.int32)
-        renewed = self._items.fill({"row": rows, "place": places, **items})
-        if renewed:
-            self._make_view()
-        return renewed
-
-    def _make_view(self) -> None:
-        made = (f"list({quoted(each)} ORDER BY place) AS {quoted(each)}" for each in self._columns)
-        view = ("CREATE OR REPLACE TEMP VIEW", quoted(self._name), "AS SELECT row,")
-        source = ("FROM", quoted(f"{self._name}_items"), "GROUP BY row")
-        self._connection.execute(" ".join((*view, ", ".join(made), *source)))
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Hand the table to the database, which asks each time that it reads it."""
+        return na.c_array_stream(self._held).__arrow_c_stream__(requested_schema)
 
 
 def objects(values: Sequence[object]) -> NDArray[np.object_]:
@@ -101,17 +79,37 @@ def numbers(values: Sequence[float | None]) -> NDArray[np.float64]:
     return np.array(values, dtype=np.float64)
 
 
-def _flat(rows: Sequence[Sequence[Any] | Array]) -> Array:
-    """Return the items of all rows, which are arrays, or texts, integers or doubles."""
-    if len(rows) and isinstance(rows[0], np.ndarray):
-        return np.concatenate(rows)
-    items = list(chain.from_iterable(rows))
-    kind = type(items[0]) if items else float
-    return objects(items) if kind is str else np.array(items, dtype=kind)
+def lists(rows: Sequence[Array | None]) -> Lists:
+    """Return a column of lists of numbers of one type, with ``None`` for NULL."""
+    items = [row for row in rows if row is not None]
+    return _lists(rows, np.concatenate(items) if items else np.zeros(0))
 
 
-def _finite(array: Array) -> Array:
-    """Return the array with NaN, which DuckDB takes for NULL, in place of infinities."""
-    if array.dtype.kind != "f" or np.isfinite(array).all():
-        return array
-    return np.where(np.isfinite(array), array, np.nan)
+def text_lists(rows: Sequence[Sequence[str | None] | None]) -> Lists:
+    """Return a column of lists of texts, with ``None`` for NULL in both."""
+    return _lists(rows, objects([*chain.from_iterable(row for row in rows if row is not None)]))
+
+
+def _lists(rows: Sequence[Array | Sequence[str | None] | None], items: Array) -> Lists:
+    sizes = [0 if row is None else len(row) for row in rows]
+    known = np.array([row is not None for row in rows], np.bool_)
+    return Lists(items=items, ends=np.cumsum([0, *sizes], dtype=np.int32), known=known)
+
+
+def _arrow(column: Column) -> Any:
+    """Return the column as an Arrow array."""
+    if isinstance(column, Lists):
+        items = _arrow(column.items)
+        buffers = [_bits(column.known), column.ends]
+        kind, length = na.list_(items.schema), len(column.known)
+        return na.c_array_from_buffers(kind, length, buffers, children=[items])
+    if column.dtype.kind == "O":
+        return na.c_array(column.tolist(), na.string())
+    kind, stored = _KINDS[column.dtype.kind]
+    buffers = [_bits(np.isfinite(column)), np.ascontiguousarray(column, stored)]
+    return na.c_array_from_buffers(kind, len(column), buffers)
+
+
+def _bits(known: NDArray[np.bool_]) -> Array | None:
+    """Return which rows are not NULL as Arrow has it: None for all."""
+    return None if known.all() else np.packbits(known, bitorder="little")

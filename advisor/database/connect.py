@@ -41,7 +41,6 @@ ALONE: dict[str, bool | int] = {
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
     "python_enable_replacements": False,
-    "pandas_analyze_sample": 0,  # arrays of objects are texts; guessing their type costs 100 times
 }
 """Settings of every connection: nothing is fetched, and SQL sees no Python variable."""
 

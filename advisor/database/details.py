@@ -8,29 +8,15 @@ from itertools import chain
 import duckdb
 import numpy as np
 
-from advisor.database.arrays import Array, ArrayTable, ListTable, numbers, objects
+from advisor.database.arrays import Array, ArrayTable, Column, lists, numbers, objects, text_lists
 from advisor.database.rows import PlacedLaunch
 from advisor.database.sets import Sets
 from advisor.model import Packed, Place
 
 _MOST_SUMS = 100_000  # that wait: 10 MB
-_INSTRUCTIONS = """
-    INSERT INTO variant_instruction BY NAME
-    SELECT * EXCLUDE (row) FROM incoming_sums JOIN incoming_instructions USING (row)
-"""
-_PLACES = """
-    INSERT INTO variant_place BY NAME
-    SELECT run_id, variant_id, addresses,
-        list_transform(opcodes, lambda each: nullif(each, '')) AS opcodes,
-        list_transform(lines, lambda each: nullif(each, '')) AS lines
-    FROM incoming_variants JOIN incoming_places USING (row)
-"""
 _FINDINGS = """
     INSERT INTO reference_finding BY NAME
-    SELECT * EXCLUDE (row, place) FROM incoming_told JOIN (
-        SELECT * EXCLUDE (keys, items), map(keys, items) AS focus
-        FROM incoming_findings LEFT JOIN incoming_focus USING (row)
-    ) USING (row) ORDER BY place
+    SELECT * EXCLUDE (keys, items), map(keys, items) AS focus FROM incoming_findings
 """
 
 
@@ -50,16 +36,8 @@ class Details:
         self._waiting = 0
         self._keyed_table = ArrayTable(connection, "incoming_keyed")
         self._sum_table = ArrayTable(connection, "incoming_sums")
-        self._instruction_table = ListTable(
-            connection, "incoming_instructions", "addresses", "values"
-        )
-        self._variant_table = ArrayTable(connection, "incoming_variants")
-        self._place_table = ListTable(
-            connection, "incoming_places", "addresses", "opcodes", "lines"
-        )
-        self._told_table = ArrayTable(connection, "incoming_told")
+        self._place_table = ArrayTable(connection, "incoming_places")
         self._finding_table = ArrayTable(connection, "incoming_findings")
-        self._focus_table = ListTable(connection, "incoming_focus", "keys", "items")
 
     def add(self, launches: Sequence[PlacedLaunch]) -> None:
         """Store what hangs on launches, but for sums over all launches of a variant."""
@@ -83,14 +61,14 @@ class Details:
         run_ids, variant_ids, counters = map(objects, zip(*sums, strict=True))
         self._sum_table.fill(
             {
-                "row": np.arange(len(sums)),
                 "run_id": run_ids,
                 "variant_id": variant_ids,
                 "counter": counters,
+                "addresses": lists([addresses for addresses, _ in added]),
+                "values": lists([values for _, values in added]),
             }
         )
-        self._instruction_table.fill([each for each, _ in added], [each for _, each in added])
-        self._connection.execute(_INSTRUCTIONS)
+        self._connection.execute("INSERT INTO variant_instruction BY NAME FROM incoming_sums")
 
     def _store_places(
         self, told: Mapping[tuple[str, str], Mapping[int, Mapping[int, Place]]]
@@ -102,14 +80,17 @@ class Details:
             for key, each in told.items()
         }
         run_ids, variant_ids = map(objects, zip(*variants, strict=True))
-        row = np.arange(len(variants))
-        self._variant_table.fill({"row": row, "run_id": run_ids, "variant_id": variant_ids})
+        places = [each.values() for each in variants.values()]
         self._place_table.fill(
-            [tuple(places) for places in variants.values()],
-            [[each.opcode or "" for each in places.values()] for places in variants.values()],
-            [[each.line or "" for each in places.values()] for places in variants.values()],
+            {
+                "run_id": run_ids,
+                "variant_id": variant_ids,
+                "addresses": lists([np.array([*each], np.int64) for each in variants.values()]),
+                "opcodes": text_lists([[place.opcode for place in each] for each in places]),
+                "lines": text_lists([[place.line for place in each] for each in places]),
+            }
         )
-        self._connection.execute(_PLACES)
+        self._connection.execute("INSERT INTO variant_place BY NAME FROM incoming_places")
 
     def _add_up(self, placed: PlacedLaunch) -> None:
         """Add to what waits; launches with the very same addresses share one sum."""
@@ -144,26 +125,17 @@ class Details:
         rows = [(placed, each) for placed in launches for each in placed.launch.reference_findings]
         if not rows:
             return
-        distinct = {id(finding): finding for _, finding in rows}  # launches share findings
-        places = {key: place for place, key in enumerate(distinct)}
-        self._told_table.fill(
-            {
-                "place": np.arange(len(rows)),
-                "row": np.array([places[id(finding)] for _, finding in rows]),
-                **_owners([placed for placed, _ in rows]),
-            }
-        )
-        findings = list(distinct.values())
-        columns: dict[str, Array] = {
-            "row": np.arange(len(findings)),
+        findings = [finding for _, finding in rows]
+        focus = [dict(finding.focus) or None for finding in findings]
+        columns: dict[str, Column] = {
+            **_owners([placed for placed, _ in rows]),
             "estimate": numbers([finding.estimate for finding in findings]),
+            "keys": text_lists([each and [*each] for each in focus]),
+            "items": lists([each and np.array([*each.values()]) for each in focus]),
         }
         for name in ("rule", "title", "section", "severity", "text", "scope"):
             columns[name] = objects([getattr(finding, name) for finding in findings])
         self._finding_table.fill(columns)
-        focus = [dict(finding.focus) for finding in findings]
-        keys = [tuple(each) for each in focus]
-        self._focus_table.fill(keys, [tuple(each.values()) for each in focus])
         self._connection.execute(_FINDINGS)
 
 

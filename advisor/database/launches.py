@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import duckdb
 import numpy as np
 
-from advisor.database.arrays import Array, ArrayTable, ListTable, numbers, objects
+from advisor.database.arrays import Array, ArrayTable, Column, lists, numbers, objects, text_lists
 from advisor.database.connect import memory_limit, release_blocks
 from advisor.database.details import Details
 from advisor.database.rows import PlacedLaunch
@@ -19,13 +19,10 @@ from advisor.database.sets import Sets
 from advisor.model import Dim3, Packed
 
 _VALUES = "incoming_values"
-_ROW_GROUP = 2048  # launches after which one is on the disk
+_LET_GO = 4096  # launches after which blocks that are on the disk are let go
 _LAUNCHES = """
     PREPARE store_launches AS INSERT INTO launch BY NAME
-    SELECT * EXCLUDE (row, nvtx_text, items),
-        string_split(nvtx_text, chr(31)) AS nvtx,
-        coalesce(items, []) AS counter_values
-    FROM incoming LEFT JOIN incoming_counters USING (row)
+    SELECT * EXCLUDE (row) FROM incoming
 """
 
 
@@ -50,29 +47,25 @@ class LaunchWriter:
         self._sets = Sets(connection)
         self._details = Details(connection, self._sets)
         self._launches = ArrayTable(connection, "incoming")
-        self._counters = ListTable(connection, "incoming_counters", "items")
         self._values = ArrayTable(connection, _VALUES)
 
     def write(
-        self, launches: Sequence[PlacedLaunch], values: Mapping[str, Array] | None = None
+        self, launches: Sequence[PlacedLaunch], values: Mapping[str, Column] | None = None
     ) -> None:
         """Store a batch; ``values`` has an array in its order per column that quantities need."""
         if not launches:
             return
         rows = {"row": np.arange(len(launches))}
-        counters = [Packed.of(placed.launch.counters) for placed in launches]
-        renewed = [
-            self._launches.fill({**rows, **_columns(launches, counters, self._sets)}),
-            self._counters.fill([each.numbers for each in counters]),
-            values is not None and self._values.fill({**rows, **values}),
-        ]
+        self._launches.fill({**rows, **_columns(launches, self._sets)})
+        if values is not None:
+            self._values.fill({**rows, **values})
         self._details.add(launches)
         self._sets.store()
-        if any(renewed):
+        if not self._prepared:
             self._prepare()
         self._connection.execute("EXECUTE store_launches")
         self._unreleased += len(launches)
-        if self._unreleased > _ROW_GROUP:
+        if self._unreleased > _LET_GO:
             release_blocks(self._connection, self._memory_limit)
             self._unreleased = 0
 
@@ -91,19 +84,19 @@ class LaunchWriter:
         self._prepared = True
 
 
-def _columns(
-    launches: Sequence[PlacedLaunch], counters: Sequence[Packed[str]], sets: Sets
-) -> dict[str, Array]:
+def _columns(launches: Sequence[PlacedLaunch], sets: Sets) -> dict[str, Column]:
+    counters = [Packed.of(placed.launch.counters) for placed in launches]
     read = [placed.launch for placed in launches]
-    columns: dict[str, Array] = {
+    columns: dict[str, Column] = {
         "launch_index": numbers([x.index for x in read]),
         "device_ordinal": numbers([x.device for x in read]),
         "process": numbers([x.process for x in read]),
         "context": numbers([x.context for x in read]),
         "stream": numbers([x.stream for x in read]),
-        "nvtx_text": objects([_joined(x.nvtx) for x in read]),
+        "nvtx": text_lists([x.nvtx or None for x in read]),
         "started_at": numbers([x.started_at for x in read]),
         "counter_keys": objects([sets.keys(x.named) for x in counters]),
+        "counter_values": lists([x.numbers for x in counters]),
         "text_set": objects([sets.texts(x.texts) for x in read]),
         "clock_locked": numbers([x.clock_locked for x in read]),
         "invalid_counters": numbers([x.invalid_counters for x in read]),
@@ -128,7 +121,3 @@ def _dimensions(name: str, shapes: Sequence[Dim3 | None]) -> dict[str, Array]:
     for place, axis in enumerate("xyz"):
         columns[f"{name}_{axis}"] = numbers([None if s is None else s[place] for s in shapes])
     return columns
-
-
-def _joined(texts: tuple[str, ...]) -> str | None:
-    return "\x1f".join(texts) if texts else None

@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 
 from advisor.database import ids
-from advisor.database.arrays import ArrayTable, ListTable, objects
+from advisor.database.arrays import ArrayTable, lists, objects
 from advisor.database.records import insert_records
 from advisor.model import Keyed
 
@@ -27,7 +27,6 @@ class Sets:
         self._texts: dict[str, Mapping[str, str]] = {}
         self._keyed: dict[str, Keyed] = {}
         self._keyed_table = ArrayTable(connection, "new_keyed")
-        self._value_table = ListTable(connection, "new_values", "values")
 
     def keys(self, keys: tuple[str, ...]) -> str | None:
         """Return the id of a list of keys; None of an empty one."""
@@ -68,16 +67,15 @@ class Sets:
     def _store_keyed(self) -> None:
         if not self._keyed:
             return
-        rows = {
-            "row": np.arange(len(self._keyed)),
-            "keyed_set": objects(list(self._keyed)),
-            "key_set": objects([self.keys(keyed.keys) for keyed in self._keyed.values()]),
-        }
-        self._keyed_table.fill(rows)
-        self._value_table.fill([keyed.values for keyed in self._keyed.values()])
+        self._keyed_table.fill(
+            {
+                "keyed_set": objects([*self._keyed]),
+                "key_set": objects([self.keys(keyed.keys) for keyed in self._keyed.values()]),
+                "values": lists([np.array(keyed.values) for keyed in self._keyed.values()]),
+            }
+        )
         self._connection.execute(
-            'INSERT INTO keyed_set BY NAME SELECT keyed_set, key_set, coalesce("values", [])'
-            ' AS "values" FROM new_keyed LEFT JOIN new_values USING (row) ON CONFLICT DO NOTHING'
+            "INSERT INTO keyed_set BY NAME FROM new_keyed ON CONFLICT DO NOTHING"
         )
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from advisor.facts.mapping import Mapping
 
-_BATCH = 256  # launches that are held at a time
+_BATCH = 1024  # launches that are held at a time
 _NUMBERS = 200_000  # counters and values per instruction that are held at a time
 
 

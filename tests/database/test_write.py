@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from advisor.database import ids, launches, write
-from advisor.database.arrays import ArrayTable, ListTable, objects
+from advisor.database.arrays import ArrayTable, lists, objects, text_lists
 from advisor.database.connect import memory_limit, open_for_reading, open_for_writing
 from advisor.database.launches import LaunchWriter
 from advisor.database.read import find_run, get_meta, list_runs, run_details
@@ -174,10 +174,36 @@ def test_reads_arrays_of_every_kind() -> None:
         ArrayTable(connection, "t").fill(columns)
         rows = connection.execute("SELECT * FROM t").fetchall()
         assert rows == [(1.0, None, None, 1), (None, 6.0, "y", 2)]
-        keys, items = [("a", "b"), (), ("c",)], [(1.0, 2.0), (), (3.0,)]
-        ListTable(connection, "l", "keys", "items").fill(keys, items)
-        lists = connection.execute("SELECT * FROM l ORDER BY row").fetchall()
-        assert lists == [(0, ["a", "b"], [1.0, 2.0]), (2, ["c"], [3.0])]
+
+
+def test_reads_lists_of_every_kind() -> None:
+    with duckdb.connect() as connection:
+        columns = {
+            "numbers": lists([np.array([1.0, np.nan]), np.array([]), None, np.array([3.0])]),
+            "counts": lists([np.array([2**62 + 1]), None, np.array([4, 5]), np.array([], int)]),
+            "texts": text_lists([("a", None), None, (), ("ü",)]),
+        }
+        ArrayTable(connection, "t").fill(columns)
+        rows = connection.execute("SELECT * FROM t").fetchall()
+    assert rows == [
+        ([1.0, None], [2**62 + 1], ["a", None]),
+        ([], None, None),
+        (None, [4, 5], []),
+        ([3.0], [], ["ü"]),
+    ]
+
+
+def test_a_prepared_statement_reads_what_was_filled_last() -> None:
+    with duckdb.connect() as connection:
+        table = ArrayTable(connection, "t")
+        table.fill({"x": np.array([1.0, 2.0]), "l": lists([np.array([1.0]), np.array([])])})
+        connection.execute("PREPARE read AS SELECT sum(x), sum(len(l)), count(*) FROM t")
+        table.fill({"x": np.arange(5000.0), "l": lists([np.arange(3.0)] * 5000)})
+        many = connection.execute("EXECUTE read").fetchall()
+        table.fill({"x": np.zeros(0), "l": lists([])})
+        none = connection.execute("EXECUTE read").fetchall()
+    assert many == [(4999 * 2500.0, 15000, 5000)]
+    assert none == [(None, None, 0)]
 
 
 def test_knows_a_run_that_it_has(database: Path, run: RunRow) -> None:
@@ -262,7 +288,7 @@ def test_a_block_that_fails_stores_nothing(database: Path, run: RunRow) -> None:
 def test_releases_what_is_on_the_disk_and_leaves_the_limit_and_the_transaction(
     database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(launches, "_ROW_GROUP", 2)
+    monkeypatch.setattr(launches, "_LET_GO", 2)
     with open_for_writing(database) as connection:
         connection.execute("SET memory_limit = '512MiB'")
         with write.transaction(connection):
