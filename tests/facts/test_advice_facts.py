@@ -171,3 +171,37 @@ def test_names_the_busiest_pipe_beside_the_products() -> None:
     facts = facts_of(duration=1.0, pipe_xu=0.2, pipe_alu=0.5, pipe_fma=0.4, pipe_tensor=0.9)
     assert (facts["beside_products"], facts["beside_products_busy"]) == ("integer", 0.5)
     assert facts_of(duration=1.0, pipe_tensor=0.9)["beside_products"] is None
+
+
+# One of twenty multiprocessors works, and one warp on it, for a tenth of a second.
+SERIAL: dict[str, Value] = {
+    "duration": 0.1,
+    "grid_size": 40.0,
+    "sm_count": 20.0,
+    "sm_busy": 0.05,
+    "active_warps": 0.25,
+    "schedulers_per_sm": 4.0,
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "few"),
+    [
+        ({}, True),
+        ({"sm_busy": 0.49}, True),
+        ({"sm_busy": 0.5}, False),  # as many as the unluckiest number of equal blocks leaves
+        ({"grid_size": 20.0}, True),
+        ({"grid_size": 19.0}, False),
+        ({"duration": 5e-5}, True),
+        ({"duration": 4.9e-5}, False),  # the start of the launch counts
+        ({"sm_busy": None}, None),
+    ],
+)
+def test_tells_when_few_of_many_blocks_work(changed: dict[str, Value], few: bool | None) -> None:
+    assert facts_of(**{**SERIAL, **changed})["few_blocks_work"] is few
+
+
+def test_counts_what_works_at_a_time() -> None:
+    facts = facts_of(**SERIAL)
+    assert facts["busy_multiprocessors"] == pytest.approx(1)
+    assert facts["working_warps"] == pytest.approx(1)
