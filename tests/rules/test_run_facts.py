@@ -62,6 +62,35 @@ def test_adds_counts_and_names_over_the_kernels(settings: Settings) -> None:
     assert (found["short_launches"], found["short_duration"]) == (50, 3)
 
 
+def test_counts_no_waste_where_nothing_is_left_to_win(settings: Settings) -> None:
+    some = """
+        SELECT * FROM (VALUES ('stream', 9.0, 3.0, true), ('scan', 2.0, 1.0, false),
+            ('sort', 1.0, 0.5, NULL))
+        AS t(short_name, duration, wasted_time, nothing_to_win)
+    """
+    found = row(settings, some)
+    assert (found["wasted_kernel"], found["wasted_kernel_duration"]) == ("scan", 2)
+    assert (found["wasted_total"], found["wasted_share"]) == (1.5, pytest.approx(1 / 1.5))
+    assert (found["largest_kernel"], found["largest_to_win"]) == ("stream", 0)
+    assert row(settings, f"{some} WHERE nothing_to_win")["wasted_share"] == 0
+
+
+def test_device_memory_limits_only_kernels_that_keep_it_busy(settings: Settings) -> None:
+    some = """
+        SELECT * FROM (VALUES ('memory', 0.6, 4.0), ('memory', 0.59, 2.0), ('memory', NULL, 1.0),
+            ('latency', NULL, 3.0), (NULL, 0.9, 5.0))
+        AS t(limiter, dram_utilization, duration)
+    """
+    found = row(settings, some)
+    assert (found["dram_duration"], found["memory_duration"], found["judged_duration"]) == (
+        4,
+        7,
+        10,
+    )
+    assert found["dram_share"] == 0.4
+    assert row(settings, f"{some} WHERE limiter = 'memory' AND duration = 1")["dram_share"] is None
+
+
 def test_counts_what_is_not_known_nowhere(settings: Settings) -> None:
     found = row(settings, KERNELS)
     # Only the kernel of level 3 is known not to have a roofline.
