@@ -117,6 +117,11 @@ class Vocabulary:
         symbol = self.symbols[name]
         return None if symbol.unit is None else str(symbol.unit)
 
+    def adds_up(self, name: str) -> bool:
+        """Tell whether a variant's value is the sum over its launches."""
+        declared = self.quantities.quantities.get(name) or self.facts.get(name)
+        return declared is not None and declared.aggregate == "sum"
+
     def narrowed(self, names: Iterable[str]) -> Vocabulary:
         """Return what is left when only some names, and all that these rest on, are wanted."""
         needed: set[str] = set()

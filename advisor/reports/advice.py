@@ -11,6 +11,7 @@ from advisor.facts import Vocabulary
 from advisor.reports import numbers
 from advisor.reports.instructions import Ranking, Rankings
 from advisor.reports.judgement import Judgement
+from advisor.reports.kernels import kernel_names
 from advisor.reports.records import (
     Action,
     Collect,
@@ -19,7 +20,7 @@ from advisor.reports.records import (
     LeftAlone,
     RuleResult,
 )
-from advisor.reports.rows import Row, number, text
+from advisor.reports.rows import Row, number, whole
 from advisor.rules.collect import Collection
 from advisor.rules.evaluate import Evaluation
 from advisor.rules.gains import Seconds
@@ -58,8 +59,19 @@ def cards(
             by_rule[each.evaluation.rule.id].append(each)
     groups = [group for group in by_rule.values() if _worth(group, rows, worth)]
     groups.sort(key=_rank)
+    names = kernel_names(list(rows.values()))
     return tuple(
-        _card(number, group, rows, vocabulary, judgement, total=total, run_id=run_id, worst=worst)
+        _card(
+            number,
+            group,
+            rows,
+            names,
+            vocabulary,
+            judgement,
+            total=total,
+            run_id=run_id,
+            worst=worst,
+        )
         for number, group in enumerate(groups[:MOST_CARDS], start=1)
     )
 
@@ -135,6 +147,7 @@ def _card(
     position: int,
     group: Sequence[Ranked],
     rows: Mapping[str, Row],
+    names: Mapping[str, KernelName],
     vocabulary: Vocabulary,
     judgement: Judgement,
     *,
@@ -152,7 +165,7 @@ def _card(
         rule_id=rule.id,
         title=rule.title,
         severity=rule.severity.value,
-        kernels=tuple(_name(rows[each.evaluation.variant_id]) for each in group),
+        kernels=tuple(names[each.evaluation.variant_id] for each in group),
         gain=gain,
         gain_share=gain.likely / total if gain is not None and total else None,
         evidence=best.evidence,
@@ -226,7 +239,15 @@ def _verify(line: str, row: Row, vocabulary: Vocabulary) -> str:
         return f"{_words(name)} {change}".strip()
     unit = vocabulary.unit(name) or "1"
     shown = numbers.share(now) if _is_share(name, unit) else numbers.si(now, unit)
-    return f"{_words(name)} {change}, now {shown}"
+    return f"{_words(name)} {change}, now {shown}{_summed(name, row, vocabulary)}"
+
+
+def _summed(name: str, row: Row, vocabulary: Vocabulary) -> str:
+    """Return over how many launches a value adds up; nothing where it is of one."""
+    launches = (row.get("coverage") or {}).get(name, whole(row, "launch_count"))
+    if launches == 1 or not vocabulary.adds_up(name):
+        return ""
+    return f", sum of {numbers.counted(launches, 'launch')}"
 
 
 def _is_share(name: str, unit: str) -> bool:
@@ -246,12 +267,6 @@ def _confidence(value: float, judgement: Judgement) -> Confidence:
     if value >= judgement.high_confidence:
         return "high"
     return "medium" if value >= judgement.medium_confidence else "low"
-
-
-def _name(row: Row) -> KernelName:
-    return KernelName(
-        id=str(row["variant_id"]), short_name=text(row, "short_name") or "unnamed kernel"
-    )
 
 
 def _show(row: Row, run_id: str) -> str:

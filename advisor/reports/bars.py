@@ -98,7 +98,7 @@ def where_time_goes(kernels: Sequence[Kernel]) -> WhereTimeGoes | None:
     segments = tuple(
         Segment(
             kernel_id=kernel.id,
-            name=kernel.short_name,
+            name=kernel.full_name,
             limiter=kernel.limiter,
             share=duration / total,
             of_longest=duration / longest,

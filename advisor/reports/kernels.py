@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -22,6 +23,7 @@ from advisor.reports.records import (
     Fact,
     FactGroup,
     Kernel,
+    KernelName,
     Occupancy,
     OccupancyLimit,
     ResourceTime,
@@ -33,10 +35,25 @@ from advisor.reports.records import (
 from advisor.reports.rows import Row, flag, number, text, whole
 
 _TOP_STALLS = 7
+_UNNAMED = "unnamed kernel"
+
+
+def kernel_names(rows: Sequence[Row]) -> dict[str, KernelName]:
+    """Return what to call each variant of a run."""
+    shapes = {str(row["variant_id"]): (_short_name(row), _shape(row)) for row in rows}
+    alike = Counter(name for name, _ in shapes.values())
+    same = Counter(shapes.values())
+    found = {}
+    for variant, (name, shape) in shapes.items():
+        apart = shape if same[name, shape] == 1 else f"{shape}, {variant}"
+        told_apart = apart if alike[name] > 1 else ""
+        found[variant] = KernelName(id=variant, short_name=name, told_apart=told_apart)
+    return found
 
 
 def kernel(
     row: Row,
+    name: KernelName,
     vocabulary: Vocabulary,
     *,
     results: tuple[RuleResult, ...],
@@ -46,7 +63,7 @@ def kernel(
 ) -> Kernel:
     """Return the record of one variant; ``every`` adds all facts of the vocabulary."""
     return replace(
-        _measured(row),
+        _measured(row, name),
         facts=_facts(row, vocabulary, every=every),
         resources=_resources(row),
         stalls=_stalls(row),
@@ -58,13 +75,14 @@ def kernel(
     )
 
 
-def _measured(row: Row) -> Kernel:
+def _measured(row: Row, name: KernelName) -> Kernel:
     """Return what the row itself tells of a variant."""
     flops = number(row, "flops")
     return Kernel(
-        id=str(row["variant_id"]),
-        name=text(row, "kernel_name") or "unnamed kernel",
-        short_name=text(row, "short_name") or "unnamed kernel",
+        id=name.id,
+        name=text(row, "kernel_name") or _UNNAMED,
+        short_name=name.short_name,
+        told_apart=name.told_apart,
         launch_shape=_shape(row),
         registers=number(row, "registers_per_thread"),
         launch_count=whole(row, "launch_count"),
@@ -95,6 +113,10 @@ def _measured(row: Row) -> Kernel:
         memory_utilization=number(row, "memory_utilization"),
         remark=_remark(row),
     )
+
+
+def _short_name(row: Row) -> str:
+    return text(row, "short_name") or _UNNAMED
 
 
 def _shape(row: Row) -> str:

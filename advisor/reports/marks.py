@@ -145,7 +145,7 @@ def _mark(spot: Spot, label: Label | None, description: str) -> Mark:
         from_edge=spot.radius + _ARROW,
         arrow=_arrow(spot),
         shape=mark_path(spot.kernel.limiter, spot.radius),
-        aria=f"{spot.kernel.short_name}: {description}",
+        aria=f"{spot.kernel.full_name}: {description}",
         label=() if label is None else _lines(spot, label),
     )
 

@@ -71,15 +71,17 @@ class Paper:
         self.lines.append("  " + self._clean(text).replace("\n", " "))
 
     def row(self, cells: Sequence[str], widths: Sequence[int]) -> None:
-        """Write cells in columns: a negative width aligns to the right, 0 takes what is left."""
-        parts: list[str] = []
+        """Write cells in columns: a negative width aligns to the right, 0 takes what is left.
+
+        What is too wide loses its middle; a last cell that takes what is left wraps first.
+        """
         used = sum(abs(width) + 2 for width in widths if width)
-        for cell, width in zip(cells, widths, strict=True):
-            size = abs(width) or max(8, self.width - used)
-            text = cut(self._clean(cell), size)
-            pad = " " * (size - columns(text))
-            parts.append(pad + text if width < 0 else text + pad)
-        self.lines.append("  ".join(parts).rstrip())
+        sizes = [width or max(8, self.width - used) for width in widths]
+        *others, last = (self._clean(cell) for cell in cells)
+        lines = [last] if widths[-1] else _wrapped(last, sizes[-1])
+        self.lines.append(_line((*others, lines[0]), sizes))
+        empty = [""] * len(others)
+        self.lines += [_line((*empty, line), sizes) for line in lines[1:]]
 
     def limiter(self, name: str | None) -> str:
         """Return the limiter's symbol and word."""
@@ -103,6 +105,19 @@ class Paper:
             for sign in {_SYMBOLS[name], symbols[name]}:
                 body = body.replace(f"{sign} {name}", f"\x1b[{colour}m{sign} {name}\x1b[0m")
         return body
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    parts = []
+    for cell, width in zip(cells, widths, strict=True):
+        text = cut(cell, abs(width))
+        pad = " " * (abs(width) - columns(text))
+        parts.append(pad + text if width < 0 else text + pad)
+    return "  ".join(parts).rstrip()
 
 
 def columns(text: str) -> int:

@@ -83,10 +83,20 @@ class Gain:
 
 @dataclass(frozen=True, kw_only=True)
 class KernelName:
-    """A kernel where something else speaks of it."""
+    """A kernel where something else speaks of it.
+
+    ``told_apart`` is what tells it from others of its short name in the run: its launch shape, with
+    its id where they share that too; empty where it is the only one.
+    """
 
     id: str
     short_name: str
+    told_apart: str = ""
+
+    @property
+    def full_name(self) -> str:
+        """Return a name that no other kernel of the run has."""
+        return ", ".join(filter(None, (self.short_name, self.told_apart)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,12 +271,10 @@ class VendorFinding:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kernel:
+class Kernel(KernelName):
     """One variant: a kernel with one launch shape. ``has_flops`` None: nobody counted."""
 
-    id: str
     name: str
-    short_name: str
     launch_shape: str
     registers: float | None
     launch_count: int
@@ -304,6 +312,13 @@ class Kernel:
     vendor: tuple[VendorFinding, ...] = ()
     actions: tuple[int, ...] = ()
     flags: tuple[str, ...] = ()
+
+    @property
+    def sums(self) -> str:
+        """Return what is a sum over launches, in a sentence; nothing of a single one."""
+        if self.launch_count <= 1:
+            return ""
+        return f"Times, work and traffic are sums of {self.launch_count:,} launches."
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -109,7 +109,8 @@ def _action(paper: Paper, action: Action) -> None:
     if gain is not None:
         span = f"  ({numbers.seconds(gain.low, 2)} to {numbers.seconds(gain.high, 2)})"
     paper.write(f"{likely}{span}  {action.title}", indent=4, first=f"{action.number:>2}")
-    names = ", ".join(kernel.short_name for kernel in action.shown_kernels)
+    apart = any(kernel.told_apart for kernel in action.shown_kernels)
+    names = ("; " if apart else ", ").join(kernel.full_name for kernel in action.shown_kernels)
     more = f" and {action.more_kernels} more" if action.more_kernels else ""
     paper.write(cut(names, 4 * paper.width) + more, indent=4)
     paper.write(f"{action.evidence} {action.why}", indent=4)
@@ -151,15 +152,20 @@ def _kernels(paper: Paper, report: Report) -> None:
     paper.heading("Kernels, by wasted time")
     unit = numbers.time_unit(kernel.duration for kernel in report.kernels)
     chosen = next(columns for least, columns in _FITS if paper.width >= least)
-    widths = [_WIDTHS[i] for i in chosen]
     head = ["wasted", "time", "share", "limiter", "roof", "", "FLOP/B", "kernel"]
     units = [unit, unit, "%", "", "%", "", "DRAM", ""]
     rows = [_row(paper, kernel, unit) for kernel in report.kernels[:MOST_ROWS]]
+    widths = [_wide_enough(_WIDTHS[i], [row[i] for row in rows]) for i in chosen]
     for cells in (head, units, *rows):
         paper.row([cells[i] for i in chosen], widths)
     more = len(report.kernels) - MOST_ROWS
     if more > 0:
         paper.write(f"{numbers.fixed(more)} more")
+
+
+def _wide_enough(width: int, cells: Sequence[str]) -> int:
+    """Return the width of a column; one of numbers, to the right, holds all of each."""
+    return width if width >= 0 else min([width, *(-len(cell) for cell in cells)])
 
 
 def _whole_run(paper: Paper, report: Report) -> None:
@@ -191,8 +197,17 @@ def _row(paper: Paper, kernel: Kernel, unit: str) -> list[str]:
         _bare_percent(fraction),
         meter(fraction),
         "no FLOP" if kernel.has_flops is False else intensity,
-        kernel.short_name,
+        _name_and_shape(kernel),
     ]
+
+
+def _name_and_shape(kernel: Kernel) -> str:
+    """Return the name, which is cut where it is too long, and on a line below what tells it apart.
+
+    No-break spaces keep each in one piece.
+    """
+    parts = (kernel.short_name, kernel.told_apart)
+    return ", ".join(part.replace(" ", numbers.NO_BREAK_SPACE) for part in parts if part)
 
 
 def _bare_percent(share: float | None) -> str:
@@ -232,6 +247,8 @@ def _kernel_head(paper: Paper, report: Report, kernel: Kernel) -> None:
 
 def _facts(paper: Paper, kernel: Kernel) -> None:
     paper.heading("Facts")
+    if kernel.sums:
+        paper.write(kernel.sums)
     facts = [fact for group in kernel.facts for fact in group.facts]
     label = max((len(fact.label) for fact in facts), default=10) + 2
     wide = paper.width >= _WIDE
@@ -310,4 +327,4 @@ def _vendor(paper: Paper, report: Report, findings: Sequence[VendorFinding]) -> 
         if finding.estimate is not None:
             estimate = f"  estimate {numbers.share(finding.estimate)}, {finding.scope}"
         paper.write(f"{finding.severity}: {finding.title}  {finding.rule}{estimate}", indent=2)
-        paper.write(cut(finding.text, 6 * paper.width), indent=4)
+        paper.write(finding.text, indent=4)

@@ -21,7 +21,7 @@ from advisor.reports.charted import Ceiling, Plane, Roofline
 from advisor.reports.conditions import conditions
 from advisor.reports.instructions import of_findings
 from advisor.reports.judgement import Judgement
-from advisor.reports.kernels import kernel
+from advisor.reports.kernels import kernel, kernel_names
 from advisor.reports.records import (
     Action,
     Collect,
@@ -292,9 +292,11 @@ def _kernels(
     for action in actions:
         for name in action.kernels:
             spoken[name.id].append(action.number)
+    names = kernel_names(rows)
     return tuple(
         kernel(
             row,
+            names[str(row["variant_id"])],
             vocabulary,
             results=said.get(str(row["variant_id"]), ()),
             vendor=vendor.get(str(row["variant_id"]), ()),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.reports.paper import Paper, columns, cut, meter
-from advisor.reports.records import Report
+from advisor.reports.records import Fact, FactGroup, KernelName, Report
 from advisor.reports.terminal import kernel_text, report_text
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -98,3 +98,63 @@ def test_writes_any_text_within_the_width(text: str) -> None:
     paper = Paper(width=40)
     paper.write(text, indent=4)
     assert all(len(line) <= 40 for line in paper.lines)
+
+
+def two_shapes(report: Report) -> Report:
+    """Return the example with two shapes of one kernel, nothing counted of either."""
+    name = "step_of_a_kernel_whose_name_is_long"
+    shapes = ("1,024 × 256", "(64·64) × (16·16)")
+    first = report.kernels[0]
+    unknown = replace(first, time_share=None, roof_fraction=None, wasted_time=None)
+    kernels = tuple(
+        replace(unknown, id=f"k{i}", short_name=name, launch_shape=shape, told_apart=shape)
+        for i, shape in enumerate(shapes)
+    )
+    names = tuple(KernelName(id=k.id, short_name=name, told_apart=k.told_apart) for k in kernels)
+    actions = (replace(report.actions[0], kernels=names),)
+    return replace(report, kernels=kernels, actions=actions)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_tells_shapes_of_one_kernel_apart(report: Report, width: int) -> None:
+    text = report_text(two_shapes(report), width=width)
+    table = text.split("Kernels, by wasted time")[1]
+    card = text.split("Kernels, by wasted time")[0]
+    for shape in ("1,024 × 256", "(64·64) × (16·16)"):
+        assert shape in table
+        assert shape in " ".join(card.split())
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_writes_unknown_in_full(report: Report, width: int) -> None:
+    table = report_text(two_shapes(report), width=width).split("Kernels, by wasted time")[1]
+    first = next(line for line in table.splitlines() if "compute" in line)
+    assert first.count("unknown") == 3
+    assert "un…" not in table
+
+
+def test_wraps_what_stands_beside_a_fact(report: Report) -> None:
+    kind = "at least: fp32, fp64, dram known"
+    fact = Fact(name="t_sol", label="l" * 30, value=1.0, unit="s", kind=kind)
+    kernel = replace(report.kernels[0], facts=(FactGroup(name="time", facts=(fact,)),))
+    text = kernel_text(report, [kernel], width=72)
+    # 32 + 2, 11 + 2 and 8 + 2 columns leave 15.
+    assert [line[57:] for line in text.splitlines() if line[57:]][-3:] == [
+        "at least: fp32,",
+        "fp64, dram",
+        "known",
+    ]
+
+
+def test_says_what_is_a_sum_over_launches(report: Report) -> None:
+    kernel = replace(report.kernels[0], launch_count=11)
+    said = "Times, work and traffic are sums of 11 launches."
+    assert said in kernel_text(report, [kernel])
+    assert said not in kernel_text(report, report.kernels[:1])
+
+
+def test_shows_all_that_the_vendor_said(report: Report) -> None:
+    words = " ".join(f"word{i}" for i in range(300))
+    vendor = tuple(replace(finding, text=words) for finding in report.kernels[2].vendor)
+    text = kernel_text(report, [replace(report.kernels[2], vendor=vendor)])
+    assert words in " ".join(text.split())

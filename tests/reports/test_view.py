@@ -296,3 +296,24 @@ def test_gives_each_reason_of_a_confidence_once() -> None:
     for reason in reasons:
         parts = reason.split(", ")
         assert len(parts) == len(set(parts))
+
+
+def test_tells_variants_of_one_name_apart() -> None:
+    # f<int> three times: two of one shape, which only ids tell apart, and one of its own.
+    other = {**STREAM, "variant_id": "other", "launch_index": 3, "grid_size": 1.0}
+    shapes = {"stream": "8 × 256", "other": "9 × 256", "copy": "8 × 256"}
+    sides = {k: {"grid_x": float(s[0]), "block_x": 256.0} for k, s in shapes.items()}
+    launches = [{**each, **sides[str(each["variant_id"])]} for each in (STREAM, NO_FLOP, other)]
+    apart = {kernel.id: kernel.told_apart for kernel in report_of(launches).kernels}
+    assert apart == {"stream": "8 × 256, stream", "copy": "8 × 256, copy", "other": "9 × 256"}
+    assert [kernel.told_apart for kernel in report_of([STREAM]).kernels] == [""]
+
+
+def test_says_over_how_many_launches_a_value_adds_up() -> None:
+    again = {**STREAM, "launch_index": 1}
+    (verify, *_) = [action.verify for action in report_of([STREAM, again]).actions]
+    said = [line.replace("\N{NO-BREAK SPACE}", " ") for line in verify]
+    # 5 ms and 4 GB each.
+    assert "duration decreases in proportion, now 10.0 ms, sum of 2 launches" in said
+    assert "dram bytes decreases, now 8.00 GB, sum of 2 launches" in said
+    assert "launches" not in " ".join(report_of([STREAM]).actions[0].verify)
