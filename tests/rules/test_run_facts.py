@@ -91,6 +91,24 @@ def test_device_memory_limits_only_kernels_that_keep_it_busy(settings: Settings)
     assert row(settings, f"{some} WHERE limiter = 'memory' AND duration = 1")["dram_share"] is None
 
 
+def test_a_higher_clock_leaves_device_memory_as_slow_as_it_is(settings: Settings) -> None:
+    found = row(
+        settings,
+        """
+        SELECT * FROM (VALUES
+            ('k1', 1.0, 0.5,  0.75),  -- the memory binds at the rated clock
+            ('k2', 2.0, 0.5,  0.25),  -- the clock does
+            ('k3', 4.0, 0.5,  NULL),  -- bytes were not counted
+            ('k4', 8.0, 0.5,  8.5),   -- more than the peak was measured
+            ('k5', 9.0, NULL, 5.0))   -- its clock is not known
+        AS t(kernel_id, duration, clock_of_boost, t_dram)
+        """,
+    )
+    assert found["held_clock"] == 0.5
+    assert found["clocked_duration"] == 15
+    assert found["least_at_boost"] == 0.75 + 1 + 2 + 8
+
+
 def test_counts_what_is_not_known_nowhere(settings: Settings) -> None:
     found = row(settings, KERNELS)
     # Only the kernel of level 3 is known not to have a roofline.
