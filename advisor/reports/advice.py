@@ -16,8 +16,9 @@ from advisor.reports.records import (
     Action,
     Collect,
     Gain,
+    Kernel,
     KernelName,
-    LeftAlone,
+    Rest,
     RuleResult,
 )
 from advisor.reports.rows import Row, number, whole
@@ -99,16 +100,23 @@ def results(
     }
 
 
-def left_alone(
-    actions: Sequence[Action], rows: Sequence[Row], total: float | None
-) -> LeftAlone | None:
-    """Return the kernels that no card speaks of; None where there are no cards or no others."""
-    spoken = {kernel.id for action in actions for kernel in action.kernels}
-    others = [row for row in rows if row["variant_id"] not in spoken]
-    time = sum(number(row, "duration") or 0.0 for row in others)
-    if not actions or not others or not total:
+def left_alone(kernels: Sequence[Kernel], total: float | None) -> Rest | None:
+    """Return the kernels where nothing is worth a card; None where there are no cards."""
+    if not any(kernel.actions for kernel in kernels):
         return None
-    return LeftAlone(kernel_count=len(others), duration=time, duration_share=time / total)
+    return _rest([k for k in kernels if not k.actions and k.is_judged], total)
+
+
+def not_judged(kernels: Sequence[Kernel], total: float | None) -> Rest | None:
+    """Return the kernels that no card speaks of because too little of them was counted."""
+    return _rest([k for k in kernels if not k.actions and not k.is_judged], total)
+
+
+def _rest(kernels: Sequence[Kernel], total: float | None) -> Rest | None:
+    if not kernels or not total:
+        return None
+    time = sum(kernel.duration or 0.0 for kernel in kernels)
+    return Rest(kernel_count=len(kernels), duration=time, duration_share=time / total)
 
 
 def to_collect(evaluations: Iterable[Evaluation], collection: Collection | None) -> Collect | None:

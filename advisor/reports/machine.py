@@ -61,6 +61,7 @@ def json_text(report: Report) -> str:
         "actions": _plain(report.actions),
         "more_actions": report.more_actions,
         "left_alone": _plain(report.left_alone),
+        "not_judged": _plain(report.not_judged),
         "collect": _plain(report.collect),
         "suppressed": _plain(report.suppressed),
         "findings": _plain(report.findings),

@@ -137,8 +137,8 @@ class Action:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LeftAlone:
-    """Kernels that nothing on the first page speaks of, and the time they take."""
+class Rest:
+    """Kernels that no card speaks of, and the time they take."""
 
     kernel_count: int
     duration: float
@@ -314,6 +314,11 @@ class Kernel(KernelName):
     flags: tuple[str, ...] = ()
 
     @property
+    def is_judged(self) -> bool:
+        """Tell whether enough was counted to say what limits the kernel, or what its roof is."""
+        return self.limiter is not None or self.t_sol is not None
+
+    @property
     def sums(self) -> str:
         """Return what is a sum over launches, in a sentence; nothing of a single one."""
         if self.launch_count <= 1:
@@ -337,7 +342,11 @@ class Provenance:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """One run, ready to be written in any format; kernels by wasted time, largest first."""
+    """One run, ready to be written in any format; kernels by wasted time, largest first.
+
+    ``left_alone`` are kernels where nothing is worth a card, ``not_judged`` those of which too
+    little was counted to tell.
+    """
 
     run: Run
     verdict: Verdict
@@ -346,7 +355,8 @@ class Report:
     wasted_time: float | None
     actions: tuple[Action, ...]
     more_actions: int
-    left_alone: LeftAlone | None
+    left_alone: Rest | None
+    not_judged: Rest | None
     collect: Collect | None
     conditions: tuple[Condition, ...]
     device: str

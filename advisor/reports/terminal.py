@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from advisor.reports import numbers
 from advisor.reports.bars import Bar, occupancy_bars, resource_bars, stall_bars
 from advisor.reports.paper import Paper, cut, meter
-from advisor.reports.records import Action, Fact, Gain, Kernel, Report, RuleResult, VendorFinding
+from advisor.reports.records import (
+    Action,
+    Fact,
+    Gain,
+    Kernel,
+    Report,
+    Rest,
+    RuleResult,
+    VendorFinding,
+)
 
 MOST_ROWS = 20
 MOST_UNKNOWN = 10
@@ -86,12 +95,9 @@ def _actions(paper: Paper, report: Report) -> None:
     if not report.actions:
         paper.write("No rule that is worth a card fires.")
     if report.left_alone:
-        left = report.left_alone
-        paper.write(
-            f"Left alone: {numbers.counted(left.kernel_count, 'kernel')}, "
-            f"{numbers.seconds(left.duration)} or {numbers.share(left.duration_share)} of the "
-            "profiled kernel time."
-        )
+        paper.write(f"Left alone: {_rest(report.left_alone)}.")
+    if report.not_judged:
+        paper.write(f"Not judged: {_rest(report.not_judged)}; their counters are missing.")
     if report.more_actions:
         more = numbers.counted(report.more_actions, "more finding")
         paper.write(f"{more}: advisor show KERNEL")
@@ -100,6 +106,13 @@ def _actions(paper: Paper, report: Report) -> None:
             paper.write(sentence)
     if report.collect:
         _collect(paper, report)
+
+
+def _rest(rest: Rest) -> str:
+    return (
+        f"{numbers.counted(rest.kernel_count, 'kernel')}, {numbers.seconds(rest.duration)} or "
+        f"{numbers.share(rest.duration_share)} of the profiled kernel time"
+    )
 
 
 def _action(paper: Paper, action: Action) -> None:

@@ -107,6 +107,7 @@ def build_report(
     )
     sums = totals(rows)
     vendor = vendor_findings(connection, request.run_id)
+    kernels = _kernels(rows, said.results, vendor, said.actions, vocabulary, request)
     return Report(
         run=_run(run, rows),
         verdict=verdict(rows, sums, said.actions, said.collect, judgement),
@@ -115,14 +116,15 @@ def build_report(
         wasted_time=sums.wasted,
         actions=said.actions,
         more_actions=said.more_actions,
-        left_alone=advice.left_alone(said.actions, rows, sums.duration),
+        left_alone=advice.left_alone(kernels, sums.duration),
+        not_judged=advice.not_judged(kernels, sums.duration),
         collect=said.collect,
         conditions=conditions(run, rows, devices, judgement),
         device=drawn.device,
         ceilings=drawn.ceilings,
         rooflines=drawn.rooflines,
         plane=drawn.plane,
-        kernels=_kernels(rows, said.results, vendor, said.actions, vocabulary, request),
+        kernels=kernels,
         provenance=_provenance(connection, request, compiled.rules, drawn.ceilings),
         skipped=_skipped(run),
         suppressed=said.suppressed,

@@ -317,3 +317,24 @@ def test_says_over_how_many_launches_a_value_adds_up() -> None:
     assert "duration decreases in proportion, now 10.0 ms, sum of 2 launches" in said
     assert "dram bytes decreases, now 8.00 GB, sum of 2 launches" in said
     assert "launches" not in " ".join(report_of([STREAM]).actions[0].verify)
+
+
+def test_does_not_leave_alone_what_it_cannot_judge() -> None:
+    # Of 8.001 ms, 1 µs is of a kernel without counters; a card speaks of the others.
+    launch_only: Launch = {"variant_id": "bare", "launch_index": 3, "duration": 1e-6}
+    report = report_of([STREAM, NO_FLOP, BASIC, launch_only])
+    bare = next(kernel for kernel in report.kernels if kernel.id == "bare")
+    assert not bare.is_judged
+    assert report.not_judged is not None
+    assert (report.not_judged.kernel_count, report.not_judged.duration) == (1, 1e-6)
+    judged = [k for k in report.kernels if k.is_judged and not k.actions]
+    assert (report.left_alone.kernel_count if report.left_alone else 0) == len(judged)
+
+
+def test_says_what_it_cannot_judge_where_no_card_is_shown() -> None:
+    report = report_of([{"variant_id": "bare", "duration": 1e-3}])
+    assert report.left_alone is None
+    assert report.not_judged is not None
+    for text in (report_text(report), render.html(report), render.markdown(report, None)):
+        assert "Not judged" in text
+        assert "none worth a card" not in text

@@ -20,12 +20,12 @@ from advisor.reports.records import (
     Gain,
     Kernel,
     KernelName,
-    LeftAlone,
     Occupancy,
     OccupancyLimit,
     Provenance,
     Report,
     ResourceTime,
+    Rest,
     RuleResult,
     Run,
     Stall,
@@ -323,7 +323,8 @@ def example_report() -> Report:
             action(2, "compute/tensor", "Use the matrix pipe", 3e-3, listed[0]),
         ),
         more_actions=1,
-        left_alone=LeftAlone(kernel_count=2, duration=2e-3, duration_share=0.1),
+        left_alone=Rest(kernel_count=2, duration=2e-3, duration_share=0.1),
+        not_judged=None,
         collect=Collect(
             rule_count=4, kernel_count=3, most_valuable=1e-3, command="ncu --set full ./example"
         ),
