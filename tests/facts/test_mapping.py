@@ -77,6 +77,18 @@ def test_the_first_alternative_that_is_known_wins_and_is_remembered() -> None:
     assert row["dram_bytes_source"] == "rate"
 
 
+def test_shared_memory_traffic_is_that_of_its_own_instructions() -> None:
+    data = "l1tex__data_pipe_lsu_wavefronts_mem_shared"
+    # The whole counts more than shared memory: 18 million in a kernel that has none.
+    none = {f"{data}.sum": 18e6, f"{data}_op_ld.sum": 0.0, f"{data}_op_st.sum": 0.0}
+    assert quantities_of(none)["shared_bytes"] == 0
+    used = {f"{data}_op_ld.sum": 10.0, f"{data}_op_st.sum": 4.0, f"{data}_op_atom.sum": 2.0}
+    copied = {f"smsp__sass_{data.replace('__', '_')}_op_ldgsts.sum": 3.0}
+    assert quantities_of(none | used)["shared_bytes"] == 128 * 16
+    assert quantities_of(none | used | copied)["shared_bytes"] == 128 * 19
+    assert quantities_of({f"{data}.sum": 18e6})["shared_bytes"] is None
+
+
 def test_thread_instructions_per_cycle_become_work() -> None:
     # (10 + 20 + 2 × 30) a cycle × 1 GHz × 1 ms.
     per_cycle = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum.per_cycle_elapsed"
