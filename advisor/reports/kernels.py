@@ -212,6 +212,8 @@ def _wanted(row: Row, entry: Entry, *, every: bool) -> bool:
     value = row.get(entry.name)
     if entry.name.startswith(("flops_", "ops_", "performance_", "required_")) and value == 0:
         return every
+    if entry.part_of and value in (0, row.get(entry.part_of)):
+        return every
     return every or entry.essential or value is not None
 
 

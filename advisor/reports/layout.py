@@ -66,7 +66,7 @@ class Entry:
     """One line of the list of facts.
 
     ``of`` names a fact that is this value's share of a peak; ``kind`` says how a value came about
-    that is not measured.
+    that is not measured. ``part_of`` names a fact beside which an equal value says nothing.
     """
 
     name: str
@@ -74,6 +74,7 @@ class Entry:
     of: str = ""
     of_what: str = ""
     kind: str = "derived"
+    part_of: str = ""
     share: bool = False
     essential: bool = False
 
@@ -86,7 +87,9 @@ class Group:
     entries: tuple[Entry, ...]
 
 
+_ALL = "arithmetic_intensity"
 _LEAST = "by the operation"
+_MIX = "for its mix of work"
 _RATIO = "measured / needed"
 
 GROUPS = (
@@ -138,10 +141,15 @@ GROUPS = (
     Group(
         "intensity",
         (
-            Entry("arithmetic_intensity", "intensity, DRAM", essential=True),
-            Entry("arithmetic_intensity_l2", "intensity, L2"),
-            Entry("arithmetic_intensity_l1", "intensity, L1"),
-            Entry("ridge_point", "ridge point"),
+            Entry("arithmetic_intensity", "intensity, DRAM", kind="all FLOP", essential=True),
+            Entry("arithmetic_intensity_fp64", "intensity, DRAM, FP64", part_of=_ALL),
+            Entry("arithmetic_intensity_fp32", "intensity, DRAM, FP32", part_of=_ALL),
+            Entry("arithmetic_intensity_fp16", "intensity, DRAM, FP16", part_of=_ALL),
+            Entry("arithmetic_intensity_tensor", "intensity, DRAM, tensor", part_of=_ALL),
+            Entry("arithmetic_intensity_l2", "intensity, L2", kind="all FLOP"),
+            Entry("arithmetic_intensity_l1", "intensity, L1", kind="all FLOP"),
+            Entry("effective_peak", "compute roof", kind=_MIX),
+            Entry("ridge_point", "ridge point", kind=_MIX),
         ),
     ),
     Group(

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -20,6 +21,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup, escape
 
 from advisor.reports import bars, numbers
+from advisor.reports.charted import Placement
 from advisor.reports.drawing import SIZES, Drawing
 from advisor.reports.escaping import Verbatim, breakable, escape_for_both, escape_markdown, shorten
 from advisor.reports.plane import draw_plane
@@ -70,6 +72,26 @@ class Row:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a chart shows a kernel; ``precision`` is that of the chart's work."""
+
+    precision: str
+    placement: Placement
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOut:
+    """What stands beside the charts of a kernel.
+
+    ``places`` are its marks; ``mixed`` tells that some of its work is in no mark's precision.
+    """
+
+    kernel: Kernel
+    places: tuple[Place, ...]
+    mixed: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Page:
     """What a template draws beside the report's own records."""
 
@@ -78,7 +100,7 @@ class Page:
     charts: tuple[Chart, ...]
     zoomable: bool
     selected: str | None
-    read_outs: tuple[Kernel, ...]
+    read_outs: tuple[ReadOut, ...]
     table: tuple[Row, ...]
     first_rows: tuple[Row, ...]
     more_rows: int
@@ -136,7 +158,7 @@ def page(report: Report, *, details: int = MOST_DETAILS) -> Page:
     kernels = report.kernels
     drawn = charts(report)
     marked = {m.kernel_id for chart in drawn for d in chart.drawings for m in d.marks}
-    listed = {u.kernel_id for chart in report.rooflines for u in chart.unplaced}
+    marked |= {u.kernel_id for chart in report.rooflines for u in chart.unplaced}
     longest = max((k.wasted_time for k in kernels if k.wasted_time), default=None)
     rows = tuple(_row(kernel, longest) for kernel in kernels[:MOST_ROWS])
     shown = kernels[:details]
@@ -146,7 +168,7 @@ def page(report: Report, *, details: int = MOST_DETAILS) -> Page:
         charts=drawn,
         zoomable=bool(report.rooflines),
         selected=kernels[0].id if kernels else None,
-        read_outs=tuple(k for k in kernels[:MOST_ROWS] if k.id in marked | listed),
+        read_outs=_read_outs(report, marked),
         table=rows,
         first_rows=rows[:MARKDOWN_ROWS],
         more_rows=max(0, len(kernels) - MARKDOWN_ROWS),
@@ -157,6 +179,28 @@ def page(report: Report, *, details: int = MOST_DETAILS) -> Page:
         detailed=frozenset(kernel.id for kernel in shown),
         without_detail=len(kernels) - len(shown),
     )
+
+
+def _read_outs(report: Report, marked: Collection[str]) -> tuple[ReadOut, ...]:
+    places: dict[str, list[Place]] = defaultdict(list)
+    for chart in report.rooflines:
+        for placement in chart.placements:
+            places[placement.kernel_id].append(Place(precision=chart.label, placement=placement))
+    return tuple(
+        ReadOut(
+            kernel=kernel,
+            places=tuple(places[kernel.id]),
+            mixed=_is_mixed(kernel, places[kernel.id]),
+        )
+        for kernel in report.kernels[:MOST_ROWS]
+        if kernel.id in marked
+    )
+
+
+def _is_mixed(kernel: Kernel, places: Sequence[Place]) -> bool:
+    """Tell whether no mark of a kernel is at what all of its work makes, as it is written."""
+    shown = {numbers.si(place.placement.y, "FLOP/s") for place in places}
+    return bool(shown) and numbers.si(kernel.performance, "FLOP/s") not in shown
 
 
 def charts(report: Report, *, sizes: tuple[str, ...] | None = None) -> tuple[Chart, ...]:

@@ -382,5 +382,5 @@ def _description(sheet: _Sheet) -> str:
     return (
         f"Log-log. Horizontal: {label} operations per byte of DRAM traffic. Vertical: {label} "
         f"operations per second. {len(sheet.chart.placements)} kernels are placed. "
-        f"{'. '.join([*heads, *more])}. The table of kernels below holds the same numbers."
+        f"{'. '.join([*heads, *more])}. The table of kernels below holds intensities over all work."
     )

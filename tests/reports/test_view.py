@@ -338,3 +338,19 @@ def test_says_what_it_cannot_judge_where_no_card_is_shown() -> None:
     for text in (report_text(report), render.html(report), render.markdown(report, None)):
         assert "Not judged" in text
         assert "none worth a card" not in text
+
+
+def test_says_of_which_work_an_intensity_is() -> None:
+    # 1 GFLOP in fp32 and 1 in fp64 over 4 GB: 0.25 each, 0.5 together.
+    mixed = {**STREAM, "flops_fp64": 1e9, "flops_fp64_source": "counted", "peak_fp64": 5e12}
+
+    def intensities(launch: Launch) -> dict[str, tuple[object, str]]:
+        (kernel,) = report_of([launch]).kernels
+        facts = (fact for group in kernel.facts for fact in group.facts)
+        return {fact.label: (fact.value, fact.kind) for fact in facts if fact.unit == "FLOP/B"}
+
+    told = intensities(mixed)
+    assert told["intensity, DRAM"] == (0.5, "all FLOP")
+    assert told["intensity, DRAM, FP64"][0] == told["intensity, DRAM, FP32"][0] == 0.25
+    assert told["ridge point"][1] == "for its mix of work"
+    assert "intensity, DRAM, FP32" not in intensities(STREAM)
