@@ -37,7 +37,13 @@ TWO_DECIMALS = (
 
 IDENTITY = {"run_id", "variant_id", "kernel_id", "series_id", "device_id", "kernel_name"}
 # Only a report says which counters make up a throughput, and what each opcode was executed.
-OF_REPORTS = {"limiting_unit", "memory_side_unit", "t_sol_known", "t_sol_complete", "evidence_level"}
+OF_REPORTS = {
+    "limiting_unit",
+    "memory_side_unit",
+    "t_sol_known",
+    "t_sol_complete",
+    "evidence_level",
+}
 # A page without a device's name has no ceilings that were measured on it.
 OF_REPORTS |= {"t_sol_achievable", "roof_fraction_achievable", "at_achievable_roof"}
 # Without a duration a launch is left out of totals; a peak from a percentage near zero has no
