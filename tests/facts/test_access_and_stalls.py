@@ -28,6 +28,24 @@ def test_sectors_per_request_are_those_of_all_launches() -> None:
     assert kernel["load_sectors_per_request"] == pytest.approx(18)
 
 
+@pytest.mark.parametrize("kind", ["load", "store"])
+def test_an_access_takes_one_sector_at_least(kind: str) -> None:
+    def waste(used: float | None, sectors: float | None) -> float | str | None:
+        facts = facts_of(duration=1.0, **{
+            f"global_{kind}_bytes_per_sector": used,
+            f"global_{kind}_requests": None if sectors is None else 10.0,
+            f"global_{kind}_sectors": None if sectors is None else 10.0 * sectors,
+        })  # fmt: skip
+        return facts[f"{kind}_waste"]
+
+    # 32 threads of one byte use 1 of 32 bytes in each of 8 sectors, and need one of the 8.
+    assert waste(1.0, 8.0) == pytest.approx(7 / 8)
+    assert waste(16.0, 8.0) == pytest.approx(1 / 2)
+    assert waste(8.0, None) == pytest.approx(3 / 4)
+    assert waste(8.0, 0.5) == 0  # half of the requests fetch nothing
+    assert waste(None, 8.0) is None
+
+
 def test_full_coalescing_would_save_three_quarters() -> None:
     facts = facts_of(duration=1.0, global_l2_sectors=400.0, global_l2_sectors_ideal=100.0)
     assert facts["excess_sector_share"] == pytest.approx(0.75)
