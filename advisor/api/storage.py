@@ -8,7 +8,10 @@ from advisor.database import upgrade
 def current_revision(database: str, *, wait: float) -> str:
     """Return one line: the file's revision and the newest one."""
     found = upgrade.current(database, wait)
-    state = "up to date" if found.revision == found.head else "older than this version"
+    state = "up to date"
+    if found.revision != found.head:
+        older = found.revision < found.head
+        state = "older than this version" if older else "newer than this version"
     return f"{database}: schema {found.revision}, newest {found.head}, {state}"
 
 

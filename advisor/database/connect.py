@@ -8,6 +8,7 @@ whole, so that neither a crash nor a second process ever meets half a database.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import secrets
@@ -28,6 +29,7 @@ DEFAULT_WAIT = 30.0
 """Seconds to wait for a lock that another process holds."""
 
 _PAUSES = (0.01, 0.05)  # seconds between two tries, at least and at most
+_FULL = os.strerror(errno.ENOSPC)
 _LOCKED = "Could not set lock on file"
 _HOLDER = re.compile(r"held in (?P<program>.+?)(?: by user \S+)? \(PID (?P<pid>\d+)\)")
 _FAILURES = (
@@ -163,7 +165,7 @@ def opened(
         yield connection
     except _FAILURES as error:
         raise DatabaseError(
-            f"reading or writing failed: {_first_line(error)}",
+            f"reading or writing failed: {_reason(error)}",
             at=Location(name=str(path)),
             hint="what was not finished is not stored; see that the disk has room, then repeat it",
         ) from error
@@ -177,17 +179,18 @@ def create(path: Path) -> None:
     Raises:
         DatabaseError: the folder is missing or does not take it.
     """
+    place = path.resolve()  # of a link to a file that is not there yet, the file
     try:
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+        with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}.") as folder:
             made = Path(folder) / "new.duckdb"
             settings = {**ALONE, "default_block_size": BLOCK_SIZE}
             with duckdb.connect(str(made), config=dict(settings)) as connection:
                 schema.migrate(connection, path)
                 connection.execute("CHECKPOINT")  # closing would do it, and hide that it failed
-            put(made, path)
+            put(made, place)
     except _FAILURES as error:
         raise DatabaseError(
-            f"cannot be made: {_first_line(error)}",
+            f"cannot be made: {_reason(error)}",
             at=Location(name=str(path)),
             hint="see that the disk has room, then repeat it",
         ) from error
@@ -285,6 +288,11 @@ def _unusable(path: Path, error: duckdb.Error) -> DatabaseError:
     elif "Permission denied" in text or "read-only" in text.lower():
         hint = "the file or its folder cannot be written; --db names another"
     return DatabaseError(f"cannot be opened: {text}", at=Location(name=str(path)), hint=hint)
+
+
+def _reason(error: duckdb.Error) -> str:
+    """Return what failed; a full disk in plain words, for DuckDB says that all is invalidated."""
+    return "the disk is full" if _FULL in str(error) else _first_line(error)
 
 
 def _first_line(error: duckdb.Error) -> str:

@@ -80,6 +80,7 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: Path, scripts: Path | N
     """
     from alembic import command
     from alembic.config import Config
+    from alembic.util import CommandError
     from duckdb_sqlalchemy import ConnectionWrapper
     from sqlalchemy import create_engine
     from sqlalchemy.exc import DBAPIError
@@ -99,9 +100,10 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: Path, scripts: Path | N
                 "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = EXCLUDED.value",
                 (_WRITTEN_BY, __version__),
             )
-    except DBAPIError as error:
+    except (DBAPIError, CommandError) as error:
+        problem = error.orig if isinstance(error, DBAPIError) else error
         raise DatabaseError(
-            f"cannot be brought to the newest schema: {error.orig}", at=Location(name=str(path))
+            f"cannot be brought to the newest schema: {problem}", at=Location(name=str(path))
         ) from error
     finally:
         engine.dispose()

@@ -100,12 +100,13 @@ def _copy(connection: duckdb.DuckDBPyConnection, path: Path, to: Path | None) ->
         with tempfile.TemporaryDirectory(dir=to.parent, prefix=f".{to.name}.") as folder:
             made = Path(folder) / "copy.duckdb"
             options = f"(READ_WRITE, BLOCK_SIZE {BLOCK_SIZE})"
-            connection.execute(f"ATTACH {_literal(str(made))} AS backup_copy {options}")
+            copy = quoted(f"copy of {source[0]}")
+            connection.execute(f"ATTACH {_literal(str(made))} AS {copy} {options}")
             try:
-                connection.execute(f"COPY FROM DATABASE {quoted(source[0])} TO backup_copy")
-                connection.execute("CHECKPOINT backup_copy")
+                connection.execute(f"COPY FROM DATABASE {quoted(source[0])} TO {copy}")
+                connection.execute(f"CHECKPOINT {copy}")
             finally:
-                connection.execute("DETACH backup_copy")
+                connection.execute(f"DETACH {copy}")
             put(made, to)
     except OSError as error:
         hint = "see that its folder can be written and that the disk has room"

@@ -200,6 +200,27 @@ except DatabaseError as error:
         assert connection.execute("SELECT count(*) FROM meta").fetchone() == (1,)
 
 
+def test_a_full_disk_is_told_in_plain_words(database: Path) -> None:
+    problem = "TransactionContext Error: Failed to commit: No space left on device. Invalidated!"
+
+    def fail() -> None:
+        with open_for_writing(database):
+            raise duckdb.TransactionException(problem)
+
+    with pytest.raises(DatabaseError, match=r"the disk is full$"):
+        fail()
+
+
+def test_makes_the_file_that_a_link_names(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    link = tmp_path / "link.duckdb"
+    link.symlink_to(tmp_path / "far" / "real.duckdb")
+    with open_for_writing(link) as connection:
+        assert connection.execute("SELECT count(*) FROM run").fetchone() == (0,)
+    assert [path.name for path in (tmp_path / "far").iterdir()] == ["real.duckdb"]
+    assert link.is_symlink()
+
+
 def test_two_threads_of_a_process_may_write(database: Path) -> None:
     def write(key: str) -> None:
         with open_for_writing(database) as connection:

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from duckdb_sqlalchemy.datatypes import Map
 
+from advisor.api.storage import current_revision
 from advisor.database import schema, upgrade
 from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.database.read import list_runs
@@ -208,6 +209,25 @@ def test_backup_goes_where_it_is_told_but_over_nothing(database: Path, tmp_path:
         assert list_runs(connection) == []
     with pytest.raises(DatabaseError, match="exists already"):
         upgrade.backup(database, to)
+
+
+@pytest.mark.parametrize("name", ["backup_copy", "copy of x", "memory"])
+def test_a_database_may_have_any_name(database: Path, tmp_path: Path, name: str) -> None:
+    named = database.rename(database.with_name(f"{name}.duckdb"))
+    with open_for_reading(upgrade.backup(named, tmp_path / "copy.duckdb")) as connection:
+        assert list_runs(connection) == []
+
+
+def test_an_unknown_schema_is_not_upgraded(database: Path) -> None:
+    path = with_revision(database, "0000")
+    with pytest.raises(DatabaseError, match=r"to the newest schema: .*0000"):
+        upgrade.upgrade(path)
+
+
+@pytest.mark.parametrize(("revision", "state"), [("0000", "older"), ("9999", "newer")])
+def test_tells_older_from_newer(database: Path, revision: str, state: str) -> None:
+    told = current_revision(str(with_revision(database, revision)), wait=0)
+    assert told.endswith(f"{state} than this version")
 
 
 def test_a_backup_has_blocks_of_the_size_of_a_new_file(database: Path, tmp_path: Path) -> None:
