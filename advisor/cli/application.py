@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import math
 import os
 import signal
 import sys
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -39,6 +41,8 @@ _COMMANDS = {
     "demo": ("advisor.cli.demo:demo", "Ingest the simulated example runs and write a report."),
 }
 
+_ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
+
 _EPILOG = """\b
 Examples:
   advisor ingest profile.ncu-rep
@@ -46,6 +50,17 @@ Examples:
   advisor report --html -o report.html
   advisor query "select short_name, duration, limiter from kernels"
 """
+
+
+def _known(_: click.Context, __: click.Parameter, number: float | None) -> float | None:
+    """Refuse "nan", which is in every range.
+
+    Raises:
+        click.BadParameter: it is that.
+    """
+    if number is not None and math.isnan(number):
+        raise click.BadParameter(f"{number} is no number")
+    return number
 
 
 @click.group(cls=LazyGroup, commands_at=_COMMANDS, epilog=_EPILOG)
@@ -62,6 +77,7 @@ Examples:
 @click.option(
     "--wait",
     type=click.FloatRange(min=0),
+    callback=_known,
     envvar="ADVISOR_WAIT",
     show_default="30",
     show_envvar=True,
@@ -186,6 +202,7 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's would spin, for no matrix here
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    stopped_by = _signals()
     try:
         if sys.stdout is None:
             raise OutputError("standard output is closed")
@@ -197,16 +214,51 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        _say("advisor: interrupted; what was not finished is not stored", None)
-        sys.exit(130)
-    except OSError as error:  # mostly standard output, which has no name
-        _say(f"advisor: {error.filename or 'standard output'}: {error.strerror or error}", None)
+        _interrupted(stopped_by)
+    except OSError as error:
+        place = error.filename or ("standard output" if _output_fails() else "reading or writing")
+        _say(f"advisor: {place}: {error.strerror or error}", None)
         _drop_output()
         sys.exit(OutputError.exit_code)
     except Exception:
+        if stopped_by:  # in the middle of a statement, which ends with an error of its own
+            _interrupted(stopped_by)
         log.exception("this is a bug; what was not finished is not stored")
         sys.exit(AdvisorError.exit_code)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _signals() -> list[int]:
+    """Return the signals so far that tell this process to end: a list that grows.
+
+    Each interrupts as Control-C does, so that unfinished files go. What is ignored already, as
+    under nohup, stays so.
+    """
+    received: list[int] = []
+
+    def interrupt(number: int, _: object) -> None:
+        received.append(number)
+        raise KeyboardInterrupt
+
+    for name in _ENDING:
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, interrupt)
+    return received
+
+
+def _interrupted(stopped_by: Sequence[int]) -> NoReturn:
+    _say("advisor: interrupted; what was not finished is not stored", None)
+    sys.exit(128 + (stopped_by[0] if stopped_by else signal.SIGINT))
+
+
+def _output_fails() -> bool:
+    """Tell whether standard output is what failed: it keeps what it could not write."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        return True
+    return False
 
 
 def _drop_output() -> None:
@@ -219,6 +271,7 @@ def _drop_output() -> None:
 def _say(message: str, hint: str | None) -> None:
     from advisor.wording import printable
 
-    click.echo(printable(message), err=True)
-    if hint:
-        click.echo(printable(f"  hint: {hint}"), err=True)
+    with contextlib.suppress(OSError):  # the exit status still tells
+        click.echo(printable(message), err=True)
+        if hint:
+            click.echo(printable(f"  hint: {hint}"), err=True)
