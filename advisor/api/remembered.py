@@ -26,10 +26,8 @@ _CODE = Path(__file__).parent.parent
 _FOLDER = "advisor"
 _KEPT = 4  # results; the oldest go
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
-_DAMAGED = (
-    OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError, KeyError,
-    TypeError, ValueError,
-)  # fmt: skip
+_DIGEST = 32  # bytes of SHA-256 in front of what is kept
+_OF_OTHERS = (AttributeError, ImportError, TypeError)  # a library has another version now
 
 
 def remembered(name: str, made_of: Iterable[Path], asked: str, make: Callable[[], T]) -> T:
@@ -72,10 +70,12 @@ def cache_folder() -> Path | None:
     if os.environ.get("ADVISOR_CACHE") == "off":
         return None
     base = os.environ.get("XDG_CACHE_HOME")
-    if base is None:
-        home = os.environ.get("LOCALAPPDATA") if sys.platform == "win32" else None
-        base = home or str(Path("~/.cache").expanduser())
-    return Path(base) / _FOLDER
+    if not base and sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA")
+    try:
+        return (Path(base) if base else Path("~/.cache").expanduser()) / _FOLDER
+    except RuntimeError:  # this user has no home
+        return None
 
 
 def _key(made_of: Iterable[Path], asked: str) -> str:
@@ -94,11 +94,17 @@ def _read(path: Path) -> dict[str, Any]:
             mine = not hasattr(os, "getuid") or found.st_uid == os.getuid()
             if not mine or found.st_mode & _OTHERS_MAY_WRITE:
                 return {}
-            with _collector_off():
-                values = pickle.load(file)
-    except _DAMAGED:
+            digest, data = file.read(_DIGEST), file.read()
+    except OSError:
         return {}
-    return values if isinstance(values, dict) else {}
+    if hashlib.sha256(data).digest() != digest:
+        return {}
+    try:
+        with _collector_off():
+            values: dict[str, Any] = pickle.loads(data)
+    except _OF_OTHERS:
+        return {}
+    return values
 
 
 @contextlib.contextmanager
@@ -120,8 +126,8 @@ def _write(path: Path, values: Mapping[str, object]) -> None:
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         made = Path(folder) / path.name
         made.touch(mode=0o600)
-        with made.open("wb") as file:
-            pickle.dump(values, file, protocol=pickle.HIGHEST_PROTOCOL)
+        data = pickle.dumps(values, protocol=pickle.HIGHEST_PROTOCOL)
+        made.write_bytes(hashlib.sha256(data).digest() + data)
         made.replace(path)
 
 

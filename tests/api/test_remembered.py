@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.api.remembered import kept, remembered
+from advisor.api.remembered import cache_folder, kept, remembered
 
 
 @pytest.fixture
@@ -53,11 +53,41 @@ def test_takes_no_notice_of_a_damaged_file(source: Path, tmp_path: Path, damage:
     assert remembered("x", [source], "", lambda: 2) == 2
 
 
+@pytest.mark.parametrize("place", [0, 31, 32, 40, -1])
+def test_notices_a_single_bit(source: Path, tmp_path: Path, place: int) -> None:
+    remembered("x", [source], "", lambda: "a text that would load")
+    [file] = files(tmp_path)
+    data = bytearray(file.read_bytes())
+    data[place] ^= 1
+    file.write_bytes(data)
+    assert remembered("x", [source], "", lambda: 2) == 2
+
+
+class Former:
+    """Something that the next version of a library lacks."""
+
+
+def test_takes_no_notice_of_what_cannot_be_loaded(
+    source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remembered("x", [source], "", Former)
+    monkeypatch.delattr(f"{__name__}.Former")
+    assert remembered("x", [source], "", lambda: 2) == 2
+
+
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owner here")
 def test_does_not_trust_what_others_may_have_written(source: Path, tmp_path: Path) -> None:
     remembered("x", [source], "", lambda: 1)
     files(tmp_path)[0].chmod(0o666)
     assert remembered("x", [source], "", lambda: 2) == 2
+
+
+def test_an_empty_name_of_the_cache_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / ".cache" / "advisor"
 
 
 def test_works_where_nothing_can_be_kept(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
