@@ -135,6 +135,15 @@ def printable(text: str) -> str:
     )
 
 
+def one_line(text: str) -> str:
+    """Return the text as ``printable`` does, its line breaks shown too: a name forges no line.
+
+    >>> one_line("a\\nnew  run")
+    'a\\\\nnew  run'
+    """
+    return printable(text).replace("\n", "\\n")
+
+
 def _harmless(character: str) -> bool:
     return unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 

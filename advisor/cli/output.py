@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from advisor.errors import OutputError
-from advisor.wording import printable
+from advisor.wording import one_line, printable
 
 FORMATS = click.Choice(["table", "csv", "json"])
 
@@ -81,7 +81,7 @@ def _text(cell: Cell) -> str:
         return "unknown"
     if isinstance(cell, float):
         return f"{cell:.6g}"
-    return printable(str(cell))
+    return one_line(str(cell))
 
 
 def _write_csv(columns: Sequence[str], rows: Iterable[Row]) -> None:
@@ -150,7 +150,7 @@ class Progress:
         self._label = label
         self._clock = clock
         self._started = self._shown = clock()
-        self._live = sys.stderr.isatty()
+        self._live = sys.stderr is not None and sys.stderr.isatty()
 
     def __enter__(self) -> Progress:
         return self
