@@ -24,13 +24,17 @@ _PAUSE = 0.1  # seconds that others have to get the lock: longer than between tw
 
 @dataclass(frozen=True, kw_only=True)
 class Ingested:
-    """What became of one profile; ``seconds`` is its share of the time that storing took."""
+    """What became of one profile; ``seconds`` is its share of the time that storing took.
+
+    ``notes`` say what is in doubt although nothing of it was skipped.
+    """
 
     name: str
     status: Literal["new", "known", "skipped", "refused"]
     run_id: str | None = None
     launches: int = 0
     skipped: tuple[Skipped, ...] = ()
+    notes: tuple[str, ...] = ()
     seconds: float = 0.0
     error: InputError | None = None
 
@@ -142,5 +146,6 @@ def _ingested(profile: Profile, stored: Stored, shared_by: int) -> Ingested:
         run_id=stored.run_id,
         launches=stored.launches,
         skipped=stored.skipped,
+        notes=stored.notes,
         seconds=stored.seconds / shared_by,
     )

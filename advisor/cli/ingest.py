@@ -101,7 +101,7 @@ def ingest(settings: Settings, /, paths: tuple[str, ...], **options: Any) -> int
             spooled = spool_paths(
                 options["spool"], paths, labels=labels, progress=progress, **reading
             )
-            totals = tell_all(spooled, progress, timed=False)
+            totals = tell_all(spooled, progress)
         else:
             from advisor.api.profiles import ingest_paths
 
@@ -145,7 +145,7 @@ def _try(settings: Settings, paths: tuple[str, ...], reading: dict[str, Any]) ->
         )
     for each in tried:
         totals[each.result.status] += 1
-        tell(each.result, timed=False)
+        tell(each.result)
         if each.format is not None:
             click.echo(printable(f"  {each.format} of {each.profiler}; {_unknown(each)}"))
     tell_sum(totals)

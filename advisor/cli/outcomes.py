@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from advisor.cli.output import Progress
-from advisor.wording import printable, seconds
+from advisor.wording import printable
 
 if TYPE_CHECKING:
     from advisor.api.storing import Ingested
@@ -22,24 +22,22 @@ _SUMS = {
 }
 
 
-def tell_all(
-    results: Iterable[Ingested], progress: Progress, *, timed: bool = True
-) -> Counter[str]:
+def tell_all(results: Iterable[Ingested], progress: Progress) -> Counter[str]:
     """Print what became of each profile as it comes, then how many there were of each kind.
 
-    Profiles go to stdout; why one is refused, and what is left out of one, to stderr.
+    Profiles go to stdout; why one is refused, and what is left out or in doubt, to stderr.
     """
     totals: Counter[str] = Counter()
     for result in results:
         totals[result.status] += 1
         progress.clear()
-        tell(result, timed=timed)
+        tell(result)
     progress.clear()
     tell_sum(totals)
     return totals
 
 
-def tell(result: Ingested, *, timed: bool = True) -> None:
+def tell(result: Ingested) -> None:
     """Print what became of one profile; of what is no profile, nothing."""
     if result.status == "skipped":
         return
@@ -49,10 +47,11 @@ def tell(result: Ingested, *, timed: bool = True) -> None:
             click.echo(printable(f"  hint: {result.error.hint}"), err=True)
         return
     launches = f"{result.launches:,} launch" + ("es" if result.launches != 1 else "")
-    spent = f" in {seconds(result.seconds)}" if timed and result.status == "new" else ""
-    click.echo(printable(f"{result.status:<7}  {result.run_id}  {launches}{spent}  {result.name}"))
+    click.echo(printable(f"{result.status:<7}  {result.run_id}  {launches}  {result.name}"))
     for skipped in result.skipped:
         click.echo(printable(f"  skipped {skipped.place}: {skipped.reason}"), err=True)
+    for note in result.notes:
+        click.echo(printable(f"  note on {result.name}: {note}"), err=True)
 
 
 def tell_sum(totals: Counter[str]) -> None:

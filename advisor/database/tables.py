@@ -167,7 +167,7 @@ def _provenance(schema: MetaData) -> None:
         _text("device_names", "devices as the profile names them, joined by commas"),
         _count("launches", "launches stored"),
         _count("skipped", "parts of the profile that were left out"),
-        _text("skipped_reasons", "JSON list of [place, reason] of what was left out"),
+        _text("skipped_reasons", "JSON list of {place, reason}: what was left out or is in doubt"),
         _text("advisor_version", "version of the program that stored the run"),
         _text("rules_hash", "hash of the rules that its findings come from"),
         PrimaryKeyConstraint("run_id"),

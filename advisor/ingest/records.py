@@ -57,6 +57,7 @@ class Stored:
     new: bool
     launches: int
     skipped: tuple[Skipped, ...]
+    notes: tuple[str, ...]
     seconds: float
 
 

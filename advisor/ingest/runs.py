@@ -16,12 +16,13 @@ from advisor.model import Launch, Session, Skipped
 
 @dataclass(kw_only=True)
 class IncomingRun:
-    """What is known of a run so far."""
+    """What is known of a run so far; ``notes`` say what is in doubt where nothing was left out."""
 
     profile: Profile
     session: Session = field(default_factory=lambda: Session(profiler="unknown"))
     launches: int = 0
     skipped: list[Skipped] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     device_ids: dict[int, str] = field(default_factory=dict)
     placed_without_device: bool = False
     _seen: dict[tuple[str, str | None, str], tuple[KernelRow, SeriesRow]] = field(
@@ -68,6 +69,7 @@ class IncomingRun:
         """Return the run's provenance, once all of its profile was read."""
         labels, session = self.profile.labels, self.session
         reasons = [{"place": skipped.place, "reason": skipped.reason} for skipped in self.skipped]
+        reasons += [{"place": "device", "reason": note} for note in self.notes]
         told = RunRow(
             run_id=self.run_id,
             content_hash=self.profile.digest,

@@ -182,8 +182,8 @@ def _identify_devices(
     for device in run.session.devices:
         match = identify_device(device.name, device.attributes, knowledge.devices)
         run.device_ids[device.id] = store_device(connection, match)
-        if match.note is not None:
-            run.skipped.append(Skipped(place=device.name or "device", reason=match.note))
+        if match.note is not None and match.note not in run.notes:
+            run.notes.append(match.note)
 
 
 def _place_devices(connection: duckdb.DuckDBPyConnection, run: IncomingRun) -> None:
@@ -209,6 +209,7 @@ def _stored(
         new=new,
         launches=known[profile.run_id] if run is None else run.launches,
         skipped=tuple(run.skipped) if run is not None and new else (),
+        notes=tuple(run.notes) if run is not None and new else (),
         seconds=seconds,
     )
 

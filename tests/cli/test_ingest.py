@@ -148,3 +148,28 @@ def test_says_when_a_time_is_none(advisor: Run, night: str) -> None:
     outcome = advisor("ingest", night, "--at", "yesterday")
     assert outcome.status == 2
     assert "2026-11-20T03:00" in outcome.err
+
+
+CSV = (
+    '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size",'
+    '"Grid Size","Device","CC","Section Name","Metric Name","Metric Unit","Metric Value"\n'
+    '"0","77","app","host","copy(int)","1","7","(256, 1, 1)","(64, 2, 1)","0","8.6",'
+    '"GPU Speed Of Light Throughput","Duration","usecond","12.00"\n'
+)
+
+
+def test_tells_what_is_in_doubt_about_which_file(advisor: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(CSV)
+    outcome = advisor("ingest", str(tmp_path / "a.csv"))
+    assert outcome.out.split() == [
+        "new",
+        outcome.out.split()[1],
+        "1",
+        "launch",
+        f"{tmp_path}/a.csv",
+    ]
+    doubt = "the profile does not name its device: the peaks in the profile are used"
+    assert f"  note on {tmp_path}/a.csv: {doubt}, rated ones are unknown\n" in outcome.err
+    assert "skipped" not in outcome.err
+    # Nothing was left out, so the report tells of no gaps.
+    assert "with gaps" not in advisor("report").out
