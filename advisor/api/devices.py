@@ -43,7 +43,7 @@ def show_device(name: str) -> tuple[str, tuple[str, ...], Rows]:
     """Return a heading, columns, and one row per ceiling and ridge point of a device.
 
     Raises:
-        UsageError: there is no such device; names the nearest.
+        UsageError: there is no such device, or there are several; names them or the nearest.
     """
     found = describe_device(name)
     rows: Rows = [

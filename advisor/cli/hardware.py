@@ -31,7 +31,10 @@ def list_(vendor: str | None, style: str) -> None:
 @click.argument("device")
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True)
 def show(device: str, style: str) -> None:
-    """Show every ceiling of DEVICE (an id or a name), with kind, source and confidence."""
+    """Show every ceiling of DEVICE, with kind, source and confidence.
+
+    DEVICE is an id, a name, an alias, or words of an id.
+    """
     from advisor.api.devices import show_device
 
     heading, columns, rows = show_device(device)

@@ -48,7 +48,7 @@ class Size(click.ParamType[int]):
 
 @click.command(epilog=_EPILOG)
 @click.option("--cc", "capability", metavar="X.Y", help="Compute capability.")
-@click.option("--device", help="A device instead: id, name, alias or part of an id.")
+@click.option("--device", help="A device instead: id, name, alias or words of an id.")
 @click.option("--threads", type=click.IntRange(min=1), help="Threads of a block.")
 @click.option("--registers", type=click.IntRange(min=1), help="Registers of a thread.")
 @click.option("--shared", type=Size(), help="Static shared memory of a block; none.")

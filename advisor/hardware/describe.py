@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from advisor.hardware.devices import DeviceSpec
 
+_NEAREST = 3
+
 
 @dataclass(frozen=True, kw_only=True)
 class RidgePoint:
@@ -78,24 +80,46 @@ def list_devices(vendor: str | None = None) -> tuple[DeviceSummary, ...]:
 
 
 def describe_device(name: str) -> DeviceDescription:
-    """Return the device with this id, name or alias (case does not count; the first of several).
+    """Return the device that a name means, as ``devices_called`` reads it.
+
+    Raises:
+        UsageError: there is no such device, or there are several; names them or the nearest.
+    """
+    found = devices_called(name)
+    if len(found) > 1:
+        raise several_devices(name, found)
+    return DeviceDescription(device=found[0], ridge_points=ridge_points(found[0]))
+
+
+def devices_called(name: str) -> tuple[DeviceSpec, ...]:
+    """Return every device that a name may mean: an id, a name, an alias, or words of an id.
+
+    An id means one device; a short name may be the alias of one and be part of the ids of others.
+    Case does not count, and words may be apart by spaces as well.
 
     Raises:
         UsageError: there is no such device; names the nearest.
     """
-    devices = load_devices()
-    wanted = name.casefold()
-    for device in devices:
-        if wanted in {known.casefold() for known in _names(device)}:
-            return DeviceDescription(device=device, ridge_points=ridge_points(device))
+    devices, wanted = load_devices(), name.casefold().strip()
+    exact = tuple(device for device in devices if wanted == device.device_id)
+    found = exact or tuple(device for device in devices if _may_be(device, wanted))
+    if found:
+        return found
     names = {known.casefold(): known for device in devices for known in _names(device)}
-    near = difflib.get_close_matches(wanted, names, n=3)
+    near = [d.device_id for d in devices if wanted and wanted in d.device_id][:_NEAREST]
+    near = near or [names[n] for n in difflib.get_close_matches(wanted, names, n=_NEAREST)]
     hint = (
-        f"did you mean {' or '.join(repr(names[n]) for n in near)}?"
+        f"did you mean {' or '.join(map(repr, near))}?"
         if near
         else "`advisor hardware list` names the known devices"
     )
     raise UsageError(f"no device called {name!r} is known", hint=hint)
+
+
+def several_devices(name: str, found: Sequence[DeviceSpec]) -> UsageError:
+    """Return the error of a name that leaves several devices; their ids do not."""
+    ids = ", ".join(device.device_id for device in found)
+    return UsageError(f"{name!r} may be several devices: {ids}", hint="give one of these ids")
 
 
 def ridge_points(device: DeviceSpec) -> tuple[RidgePoint, ...]:
@@ -145,6 +169,12 @@ def _peak(device: DeviceSpec, resource: str, kind: str) -> Ceiling | None:
         source=fraction.source,
         confidence=lower_confidence(nominal.confidence, fraction.confidence),
     )
+
+
+def _may_be(device: DeviceSpec, wanted: str) -> bool:
+    words = set(wanted.replace("-", " ").split())
+    of_id = bool(words) and words <= set(device.device_id.split("-"))
+    return of_id or wanted in {known.casefold() for known in _names(device)}
 
 
 def _names(device: DeviceSpec) -> Sequence[str]:

@@ -15,8 +15,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from advisor.errors import UsageError
-from advisor.hardware.describe import describe_device
-from advisor.hardware.devices import load_devices, load_occupancy_limits
+from advisor.hardware.describe import devices_called, several_devices
+from advisor.hardware.devices import load_occupancy_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -165,25 +165,20 @@ def limits_of(key: str) -> MultiprocessorLimits:
 
 
 def limits_of_device(name: str) -> MultiprocessorLimits:
-    """Return the limits of a device, by id, name, alias or a part that leaves no doubt.
+    """Return the limits of a device, by any name that means devices of one kind.
 
     Raises:
-        UsageError: there is no such device, its variants differ, or NVIDIA did not make it.
+        UsageError: there is no such device, those there are differ, or NVIDIA did not make it.
     """
-    found = [d for d in load_devices() if name.casefold() in d.device_id]
-    try:
-        found = [describe_device(name).device]
-    except UsageError:
-        if not found:
-            raise
-    keys = sorted({device.occupancy or "none" for device in found})
+    found = devices_called(name)
+    keys = {device.occupancy or "" for device in found}
     if len(keys) > 1:
-        near = ", ".join(device.device_id for device in found[:5])
-        raise UsageError(f"{name!r} may be several devices: {near}", hint="give an id, or --cc")
-    if not keys[0].startswith(_CUDA):
+        raise several_devices(name, found)
+    (key,) = keys
+    if not key.startswith(_CUDA):
         problem = f"the occupancy of {name!r} is not computed: it has no compute capability"
         raise UsageError(problem, hint="the calculator knows NVIDIA's rules")
-    return limits_of(keys[0])
+    return limits_of(key)
 
 
 def granted_carve_out(limits: MultiprocessorLimits, wanted: int) -> int:

@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from advisor.errors import UsageError
-from advisor.hardware.describe import describe_device, list_devices, lower_confidence
+from advisor.hardware.describe import (
+    describe_device,
+    devices_called,
+    list_devices,
+    lower_confidence,
+)
 
 
 def test_lists_all_devices_or_one_vendors() -> None:
@@ -27,6 +32,39 @@ def test_names_the_vendors_when_one_is_unknown() -> None:
 @pytest.mark.parametrize("name", ["nvidia-t4", "Tesla T4", "t4", "NVIDIA T4"])
 def test_finds_a_device_by_id_name_or_alias(name: str) -> None:
     assert describe_device(name).device.device_id == "nvidia-t4"
+
+
+@pytest.mark.parametrize(
+    ("name", "ids"),
+    [
+        # "V100" is the alias of one of them, and a word of all three ids.
+        ("V100", ["nvidia-v100-sxm2-16gb", "nvidia-v100-sxm2-32gb", "nvidia-v100-pcie-16gb"]),
+        ("a100 80gb", ["nvidia-a100-sxm4-80gb", "nvidia-a100-pcie-80gb"]),
+        ("A10", ["nvidia-a10"]),
+        ("nvidia-b300", ["nvidia-b300"]),
+        ("H100-SXM", ["nvidia-h100-sxm5-80gb"]),
+    ],
+)
+def test_finds_every_device_that_a_short_name_means(name: str, ids: list[str]) -> None:
+    assert [device.device_id for device in devices_called(name)] == ids
+
+
+def test_lists_the_ids_where_a_name_means_several_devices() -> None:
+    with pytest.raises(UsageError, match="'h100' may be several devices") as caught:
+        describe_device("h100")
+    assert "nvidia-h100-pcie-80gb" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["", " ", "-"])
+def test_takes_nothing_for_no_device(name: str) -> None:
+    with pytest.raises(UsageError, match="no device called"):
+        devices_called(name)
+
+
+def test_suggests_ids_that_hold_what_was_typed() -> None:
+    with pytest.raises(UsageError) as caught:
+        devices_called("mi300")
+    assert caught.value.hint == "did you mean 'amd-mi300a' or 'amd-mi300x'?"
 
 
 def test_suggests_the_nearest_name() -> None:
