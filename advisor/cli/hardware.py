@@ -5,7 +5,12 @@ from __future__ import annotations
 import click
 
 from advisor.cli.occupancy import occupancy
-from advisor.cli.output import FORMATS, write_rows
+from advisor.cli.output import FORMATS, Narrow, write_rows
+
+_LIST = Narrow(
+    whole=("device",),
+    spare=("name", "vendor", "architecture", "units", "confidence", "fp16 matrix", "memory"),
+)
 
 
 @click.group()
@@ -24,7 +29,7 @@ def list_(vendor: str | None, style: str) -> None:
     from advisor.api.devices import list_devices
 
     columns, rows = list_devices(vendor)
-    write_rows(columns, rows, style)
+    write_rows(columns, rows, style, _LIST)
 
 
 @hardware.command()

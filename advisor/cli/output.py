@@ -8,7 +8,9 @@ import json
 import math
 import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -24,14 +26,32 @@ Cell = Any
 Row = Sequence[Cell]
 
 
-def write_rows(columns: Sequence[str], rows: Iterable[Row], style: str) -> None:
+_NARROW = 12  # to how many characters a column may be cut
+
+
+@dataclass(frozen=True, kw_only=True)
+class Narrow:
+    """What becomes of the columns of a table that is too wide for its terminal.
+
+    ``whole`` ones are never cut; others are cut at the right, or at the left where their ``ends``
+    tell more. Those that one can ``spare`` are left out where cutting is not enough, in this order.
+    """
+
+    whole: Sequence[str] = ()
+    ends: Sequence[str] = ()
+    spare: Sequence[str] = ()
+
+
+def write_rows(
+    columns: Sequence[str], rows: Iterable[Row], style: str, narrow: Narrow | None = None
+) -> None:
     """Print rows as an aligned table, as CSV, or as a JSON list of objects."""
     if style == "json":
         _write_json(columns, rows)
     elif style == "csv":
         _write_csv(columns, rows)
     else:
-        click.echo(table(columns, list(rows), width=terminal_width()))
+        click.echo(table(columns, list(rows), width=terminal_width(), narrow=narrow))
 
 
 def terminal_width() -> int:
@@ -44,36 +64,58 @@ def has_unicode() -> bool:
     return (sys.stdout.encoding or "ascii").lower().replace("-", "").startswith("utf")
 
 
-def table(columns: Sequence[str], rows: Sequence[Row], *, width: int = 0) -> str:
+def table(
+    columns: Sequence[str], rows: Sequence[Row], *, width: int = 0, narrow: Narrow | None = None
+) -> str:
     """Return an aligned table; numbers to the right; the widest column gives way to ``width``."""
-    cells = [[_text(cell) for cell in row] for row in rows]
-    widths = [max([len(name), *(len(row[i]) for row in cells)]) for i, name in enumerate(columns)]
-    _shrink(widths, width)
-    numeric = [
-        bool(rows) and all(row[i] is None or _is_number(row[i]) for row in rows)
-        for i in range(len(columns))
+    narrow = narrow or Narrow()
+    lines = [list(columns), *([_text(cell) for cell in row] for row in rows)]
+    sizes = [max(len(line[i]) for line in lines) for i in range(len(columns))]
+    least = [
+        size if name in narrow.whole else min(size, _NARROW)
+        for name, size in zip(columns, sizes, strict=True)
     ]
-    lines = [_line(columns, widths, numeric), _line(["-" * n for n in widths], widths, numeric)]
-    lines += [_line(row, widths, numeric) for row in cells]
-    return "\n".join(lines)
+    shown = list(range(len(columns)))
+    left_out = []
+    for name in narrow.spare if width else ():
+        if _wide([least[i] for i in shown]) > width:
+            shown.remove(columns.index(name))
+            left_out.append(name)
+    _shrink(sizes, least, shown, width)
+    lines.insert(1, ["-" * size for size in sizes])
+    numeric = [bool(rows) and all(_is_number(row[i]) for row in rows) for i in range(len(columns))]
+    text = [
+        "  ".join(_cell(line[i], sizes[i], numeric[i], columns[i] in narrow.ends) for i in shown)
+        for line in lines
+    ]
+    if left_out:
+        said = f"left out, for want of room: {', '.join(left_out)}"
+        text += ["", *textwrap.wrap(said, width)]
+    return "\n".join(line.rstrip() for line in text)
 
 
-def _shrink(widths: list[int], width: int) -> None:
-    least = 12
-    while width and sum(widths) + 2 * (len(widths) - 1) > width and max(widths) > least:
-        widths[widths.index(max(widths))] -= 1
+def _wide(sizes: Sequence[int]) -> int:
+    return sum(sizes) + 2 * (len(sizes) - 1)
 
 
-def _line(cells: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> str:
-    parts = []
-    for cell, size, right in zip(cells, widths, numeric, strict=True):
-        shown = cell if len(cell) <= size else cell[: size - 1] + "…"
-        parts.append(shown.rjust(size) if right else shown.ljust(size))
-    return "  ".join(parts).rstrip()
+def _shrink(sizes: list[int], least: Sequence[int], shown: Sequence[int], width: int) -> None:
+    """Take from the widest columns what is too much for ``width``, as long as they may shrink."""
+    while width and _wide([sizes[i] for i in shown]) > width:
+        larger = [i for i in shown if sizes[i] > least[i]]
+        if not larger:
+            return
+        sizes[max(larger, key=sizes.__getitem__)] -= 1
+
+
+def _cell(text: str, size: int, is_number: bool, ends: bool) -> str:
+    if len(text) > size:
+        text = "…" + text[len(text) - size + 1 :] if ends else text[: size - 1] + "…"
+    return text.rjust(size) if is_number else text.ljust(size)
 
 
 def _is_number(cell: Cell) -> bool:
-    return isinstance(cell, int | float) and not isinstance(cell, bool)
+    """Tell whether a cell is a number, or is unknown and may stand in a column of them."""
+    return cell is None or (isinstance(cell, int | float) and not isinstance(cell, bool))
 
 
 def _text(cell: Cell) -> str:

@@ -7,9 +7,20 @@ import shlex
 import click
 
 from advisor.cli.application import Settings
-from advisor.cli.output import FORMATS, has_unicode, terminal_width, write_rows, write_text
+from advisor.cli.output import (
+    FORMATS,
+    Narrow,
+    has_unicode,
+    terminal_width,
+    write_rows,
+    write_text,
+)
 from advisor.wording import printable
 
+_LIST = Narrow(
+    whole=("rule",),
+    spare=("mechanism", "subject", "fired", "silent", "thresholds", "severity"),
+)
 _LINT = """\b
 Examples:
   advisor rules lint
@@ -54,7 +65,7 @@ def list_(
     from advisor.api.rule_listing import list_rules
 
     columns, rows = list_rules(family, settings.configuration, subject=subject, proven=proven)
-    write_rows(columns, rows, style)
+    write_rows(columns, rows, style, _LIST)
 
 
 @rules.command()

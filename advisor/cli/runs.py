@@ -5,7 +5,14 @@ from __future__ import annotations
 import click
 
 from advisor.cli.application import Settings
-from advisor.cli.output import FORMATS, write_rows
+from advisor.cli.output import FORMATS, Narrow, write_rows
+
+_LIST = Narrow(
+    whole=("run", "started"),
+    ends=("file",),
+    spare=("profiler", "commit", "branch", "label", "launches"),
+)
+_SHOW = Narrow(whole=("field", "value"))
 
 
 @click.group()
@@ -22,7 +29,7 @@ def list_(settings: Settings, limit: int, style: str) -> None:
     from advisor.api.runs import list_runs
 
     columns, rows = list_runs(settings.database, limit=limit, wait=settings.wait)
-    write_rows(columns, rows, style)
+    write_rows(columns, rows, style, _LIST)
 
 
 @runs.command()
@@ -33,7 +40,8 @@ def show(settings: Settings, run: str, style: str) -> None:
     """Show where RUN comes from and under which conditions it was taken."""
     from advisor.api.runs import show_run
 
-    write_rows(("field", "value"), show_run(settings.database, run, wait=settings.wait), style)
+    rows = show_run(settings.database, run, wait=settings.wait)
+    write_rows(("field", "value"), rows, style, _SHOW)
 
 
 @runs.command()

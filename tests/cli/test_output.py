@@ -1,0 +1,47 @@
+"""Tables on terminals that are too narrow for them."""
+
+from __future__ import annotations
+
+import pytest
+
+from advisor.cli.output import Narrow, table
+
+COLUMNS = ("device", "name", "memory", "file")
+ROWS = [
+    ("nvidia-rtx-6000-ada", "NVIDIA RTX 6000 Ada Generation", 48.0, "/data/some/folder/first.csv"),
+    ("nvidia-l4", "NVIDIA L4", None, "/data/some/folder/second.csv"),
+]
+NARROW = Narrow(whole=("device",), ends=("file",), spare=("name", "memory"))
+
+
+def test_cuts_nothing_where_there_is_room() -> None:
+    for width in (0, 100):
+        text = table(COLUMNS, ROWS, width=width, narrow=NARROW)
+        assert "…" not in text
+        assert "left out" not in text
+
+
+@pytest.mark.parametrize("width", [40, 50, 60, 70, 80])
+def test_never_cuts_what_identifies_and_keeps_the_end_of_a_path(width: int) -> None:
+    lines = table(COLUMNS, ROWS, width=width, narrow=NARROW).splitlines()
+    assert max(len(line) for line in lines) <= width
+    assert lines[2].startswith("nvidia-rtx-6000-ada ")
+    assert lines[2].endswith("first.csv")
+
+
+def test_leaves_out_what_one_can_spare_and_says_so() -> None:
+    # 19 for the id, 12 each for name and file, 7 for the memory, 2 between: 56.
+    assert "name" in table(COLUMNS, ROWS, width=56, narrow=NARROW).splitlines()[0]
+    at_55 = table(COLUMNS, ROWS, width=55, narrow=NARROW).splitlines()
+    assert at_55[0].split() == ["device", "memory", "file"]
+    assert at_55[-1] == "left out, for want of room: name"
+
+
+def test_cuts_at_the_right_where_nothing_else_is_said() -> None:
+    (*_, last) = table(COLUMNS, ROWS, width=70).splitlines()
+    assert "/data/some" in last
+
+
+def test_aligns_numbers_to_the_right_also_where_one_is_unknown() -> None:
+    lines = table(("n", "of"), [(1.5, "a"), (None, "b")]).splitlines()
+    assert lines == ["      n  of", "-------  --", "    1.5  a", "unknown  b"]
