@@ -41,6 +41,11 @@ class Unit:
         """Tell whether the unit is a pure number (of any scale: percent is one)."""
         return not any(self.dimension)
 
+    @property
+    def measures(self) -> Dimension:
+        """The dimension, cycles being counts: profilers print cycles per instruction as ``inst``."""
+        return tuple(n for base, n in zip(BASES, self.dimension, strict=True) if base != "cycle")
+
     def is_like(self, other: Unit) -> bool:
         """Tell whether values of both units may be added and compared."""
         return self.dimension == other.dimension

@@ -305,6 +305,9 @@ def _counter_sections() -> dict[str, Schema]:
     quantities = sorted(load_quantities().quantities)
     return {
         "units": list_of(pair(match=pattern, unit=text("ns, %, byte …")), "first match wins"),
+        "printed_as": list_of(
+            pair(match=pattern, unit=text("byte …")), "other units that pages print"
+        ),
         "constants": named_numbers("named numbers for formulas"),
         "opcodes": map_of(_opcodes(), "weighted sums over a histogram of opcodes"),
         "helpers": map_of(

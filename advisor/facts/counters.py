@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from advisor.errors import Location, RuleError
 from advisor.facts.formulas import NamedNumber, add_new, read_numbers, yaml_files
 from advisor.facts.instructions import FILES, read_view
 from advisor.facts.staging import Breakdown, OpcodeColumn, UnitName, Weight, glob_pattern
-from advisor.units import Unit, parse_unit
+from advisor.units import Dimension, Unit, parse_unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +29,7 @@ class CounterFiles:
 
     profiler: str
     units: list[tuple[re.Pattern[str], Unit]] = field(default_factory=list)
+    printed_as: list[tuple[re.Pattern[str], Unit]] = field(default_factory=list)
     constants: dict[str, NamedNumber] = field(default_factory=dict)
     opcodes: dict[str, OpcodeColumn] = field(default_factory=dict)
     breakdowns: dict[str, Breakdown] = field(default_factory=dict)
@@ -50,6 +51,11 @@ class CounterFiles:
                 return unit
         raise RuleError(f"no pattern of `units` matches {counter!r}", at=at)
 
+    def measures(self, counter: str, unit: Unit) -> frozenset[Dimension]:
+        """Return what units measure under which pages print a counter; ``unit`` is its own."""
+        others = (other for pattern, other in self.printed_as if pattern.fullmatch(counter))
+        return frozenset(each.measures for each in (unit, *others))
+
 
 def read_counter_files(directory: Path, profiler: str) -> CounterFiles:
     """Return what the files of ``profiler`` in ``directory`` say.
@@ -70,11 +76,19 @@ def read_counter_files(directory: Path, profiler: str) -> CounterFiles:
 
 
 def _read_units(files: CounterFiles, node: Node) -> None:
+    files.units.extend(_units_by_name(node))
+
+
+def _read_printed_as(files: CounterFiles, node: Node) -> None:
+    files.printed_as.extend(_units_by_name(node))
+
+
+def _units_by_name(node: Node) -> Iterator[tuple[re.Pattern[str], Unit]]:
     for item in node.as_sequence():
         entry = item.as_mapping()
         entry.refuse_unknown({"match", "unit"})
         unit = parse_unit(entry.text("unit"), at=entry["unit"].at)
-        files.units.append((glob_pattern(entry.text("match")), unit))
+        yield glob_pattern(entry.text("match")), unit
 
 
 def _read_constants(files: CounterFiles, node: Node) -> None:
@@ -175,6 +189,7 @@ def _check_views(files: CounterFiles, node: Node) -> None:
 
 SECTIONS: dict[str, Callable[[CounterFiles, Node], None]] = {
     "units": _read_units,
+    "printed_as": _read_printed_as,
     "constants": _read_constants,
     "opcodes": _read_opcodes,
     "helpers": _read_helpers,

@@ -22,7 +22,7 @@ from advisor.facts.layers import Column, dependency_order, identifier, layered, 
 from advisor.facts.staging import Array, Breakdown, OpcodeColumn, shape_columns, stage
 from advisor.quantities import Quantities, Quantity, load_quantities
 from advisor.resources import data_dir
-from advisor.units import DIMENSIONLESS, parse_unit
+from advisor.units import DIMENSIONLESS, Dimension, Unit, parse_unit
 
 if TYPE_CHECKING:
     from advisor.model import Launch
@@ -67,15 +67,17 @@ class Derived:
 class Mapping:
     """How one profiler's counters become quantities.
 
-    ``counters`` are the scalar counters that formulas read, ``keyed`` and ``instructions`` the
-    counters with many values that are kept. ``curves`` are those of the keyed ones that hold the
-    resident warps of a multiprocessor over a parameter of the launch: parameter → counter.
+    ``counters`` are the scalar counters that formulas read, ``measures`` what the units that pages
+    print them in measure. ``keyed`` and ``instructions`` are the counters with many values that are
+    kept. ``curves`` are those of the keyed ones that hold the resident warps of a multiprocessor
+    over a parameter of the launch: parameter → counter.
     ``columns`` are the quantities and helpers; ``flags`` is the SQL, over columns of ``launch``,
     that lists what is odd about it. Both are text already: what is kept needs no formula again.
     """
 
     profiler: str
     counters: tuple[str, ...]
+    measures: dict[str, frozenset[Dimension]]
     keyed: tuple[str, ...]
     curves: tuple[tuple[str, str], ...]
     instructions: tuple[str, ...]
@@ -133,7 +135,7 @@ class _Compiler:
         self._files = files
         self._quantities = quantities
         self._symbols = self._names()
-        self._counters: set[str] = set()
+        self._counters: dict[str, Unit] = {}
 
     def mapping(self) -> Mapping:
         """Return the compiled mapping."""
@@ -149,6 +151,9 @@ class _Compiler:
         return Mapping(
             profiler=self._files.profiler,
             counters=tuple(sorted(self._counters)),
+            measures={
+                name: self._files.measures(name, unit) for name, unit in self._counters.items()
+            },
             keyed=(*self._files.keyed, *self._files.curves.values()),
             curves=tuple(self._files.curves.items()),
             instructions=tuple(self._files.instructions),
@@ -198,10 +203,12 @@ class _Compiler:
 
     def _formula(self, entry: Entry, kind: Kind = Kind.NUMBER) -> Formula:
         """Compile a formula; what stands in double quotes is a counter, with its unit by name."""
-        counters = set(_QUOTED.findall(entry.node.as_text()))
+        counters = {
+            name: self._files.unit(name, entry.node.at)
+            for name in _QUOTED.findall(entry.node.as_text())
+        }
         symbols = self._symbols | {
-            name: Symbol(kind=Kind.NUMBER, unit=self._files.unit(name, entry.node.at))
-            for name in counters
+            name: Symbol(kind=Kind.NUMBER, unit=unit) for name, unit in counters.items()
         }
         self._counters |= counters
         unit = parse_unit(entry.unit) if kind is Kind.NUMBER else None

@@ -141,6 +141,7 @@ def _launches(run: IncomingRun, mapping: Mapping) -> Iterator[Launch]:
         allow_truncated=run.profile.allow_truncated,
         keyed=frozenset(mapping.keyed),
         instructions=frozenset(mapping.instructions),
+        measures=mapping.measures,
     )
     for record in run.profile.reader.read(run.profile.source, options):
         if isinstance(record, Launch):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import stat
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from advisor.errors import InputError, Location
 from advisor.model import Record
+from advisor.units import Dimension
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,12 +82,13 @@ class ReadOptions:
 
     ``allow_truncated`` takes what is whole of a damaged profile. ``keyed`` and ``instructions``
     name the counters whose values per key (opcode, block size …) and per instruction address are
-    kept.
+    kept. ``measures`` says what the unit measures that a page prints a counter in, if it is known.
     """
 
     allow_truncated: bool = False
     keyed: frozenset[str] = frozenset()
     instructions: frozenset[str] = frozenset()
+    measures: Mapping[str, frozenset[Dimension]] = field(default_factory=dict)
 
 
 class Reader(Protocol):

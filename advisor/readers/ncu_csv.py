@@ -37,6 +37,7 @@ COUNTERS = "ncu"
 # A spreadsheet that saves the table again may take the quotes off and separate by ; or tabs.
 _HEADER = re.compile(r'\ufeff?(?P<quote>"?)ID"?(?P<delimiter>[,;\t])"?Process ID"?[,;\t]')
 _MOST_COLUMNS = 200_000
+_AGAIN = "export again with: ncu --import REPORT --csv --page raw"
 _SCOPES = frozenset({"local", "global"})
 
 
@@ -51,7 +52,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[Record]:
     Raises:
         InputError: no table, a value that is no number, a row that is not whole.
     """
-    notes = Notes(name=source.name)
+    notes = Notes(name=source.name, measures=options.measures)
     table: _Raw | _Details | None = None
     with source.open() as file:
         for row in _rows(notes, text_lines(file)):
@@ -217,14 +218,22 @@ class _Raw(_Table):
             raise InputError(
                 "expected the row of units below the header",
                 at=row.at,
-                hint="export again with: ncu --import REPORT --csv --page raw",
+                hint=_AGAIN,
             )
         columns = zip(self.header, row.cells, strict=True)
-        return [
+        counters = [
             (column, name, unit.strip())
             for column, (name, unit) in enumerate(columns)
             if is_counter(name)
         ]
+        if not any(unit for _, _, unit in counters):
+            self._check_blank(row, {name for _, name, _ in counters})
+        return counters
+
+    def _check_blank(self, row: _Row, counters: set[str]) -> None:
+        """Refuse a blank row of units where one of the counters is no count."""
+        if any(any(kind) for name in counters for kind in self.options.measures.get(name, ())):
+            raise InputError("the row of units is blank", at=row.at, hint=_AGAIN)
 
     def finish(self) -> Iterator[Record]:
         """Yield nothing: each row is a launch of its own."""

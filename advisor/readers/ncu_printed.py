@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from advisor.errors import InputError, Location
 from advisor.model import Dim3, Launch, Packed, ReferenceFinding, ReportedDevice, Session, Skipped
-from advisor.readers.ncu_values import Numbers, base_factor, is_size, no_number, shape_of
+from advisor.readers.ncu_values import (
+    Numbers,
+    base_factor,
+    is_size,
+    measured,
+    no_number,
+    shape_of,
+)
+from advisor.units import Dimension
 
 _CONNECTED = re.compile(r"==PROF== Connected to process \d+ \((.*)\)")
 _ERROR = "==ERROR== "
@@ -52,6 +61,7 @@ class Notes:
     """What a file says outside its launches, and what in it was not understood."""
 
     name: str
+    measures: Mapping[str, frozenset[Dimension]] = field(default_factory=dict)
     program: str | None = None
     host: str | None = None
     error: str | None = None
@@ -60,6 +70,7 @@ class Notes:
     devices: dict[int, ReportedDevice] = field(default_factory=dict)
     labels: Unknown = field(default_factory=lambda: Unknown("labels without a known counter"))
     units: Unknown = field(default_factory=lambda: Unknown("values in units that are not known"))
+    unlike: Unknown = field(default_factory=lambda: Unknown("values in units of something else"))
     rows: Unknown = field(default_factory=lambda: Unknown("rows that do not fit their table"))
 
     def line(self, line: str) -> None:
@@ -76,6 +87,14 @@ class Notes:
         self.program = self.program or program or None
         self.host = self.host or (host if host not in _LOOPBACK else "") or None
 
+    def is_unlike(self, counter: str, unit: str) -> bool:
+        """Tell whether ``unit``, which is known, measures something else than the counter does.
+
+        A value without a unit is in base units: the profiler prints some so.
+        """
+        expected = self.measures.get(counter)
+        return expected is not None and unit != "" and measured(unit) not in expected
+
     def nothing(self, what: str) -> InputError:
         """Return the error that there is no ``what``, with the profiler's own if there is one."""
         problem = f"no {what} in this file"
@@ -89,7 +108,7 @@ class Notes:
 
     def skipped(self) -> list[Skipped]:
         """Return one record for each kind of thing that was not understood."""
-        kinds = (self.labels, self.units, self.rows)
+        kinds = (self.labels, self.units, self.unlike, self.rows)
         return [record for kind in kinds for record in kind.skipped(self.name)]
 
     def session(self) -> Session:
@@ -123,8 +142,9 @@ class Building:
     def take(self, counter: str, unit: str, cell: str, numbers: Numbers, at: Location) -> None:
         """Keep what ``cell`` says about a counter: a number in base units, or a text.
 
-        A number in a unit that is not known is left out and noted; of a counter that is told twice
-        the last word counts; one that is not finite is counted, not kept.
+        A number in a unit that is not known, or not the counter's, is left out and noted; of a
+        counter that is told twice the last word counts; one that is not finite is counted, not
+        kept.
 
         Raises:
             InputError: a cell with a unit holds no number.
@@ -140,6 +160,8 @@ class Building:
         factor = base_factor(unit)
         if factor is None:
             self.notes.units.add(unit)
+        elif self.notes.is_unlike(counter, unit):
+            self.notes.unlike.add(f"{counter} in {unit}")
         elif math.isfinite(scaled := value * factor):
             self.counters[counter] = scaled
         else:

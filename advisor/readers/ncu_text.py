@@ -65,13 +65,12 @@ def accepts(head: bytes) -> bool:
 def read(source: Source, options: ReadOptions) -> Iterator[Record]:
     """Yield one launch per kernel line that values follow, in the order in which they end.
 
-    The page says no more with any of ``options``.
+    Of ``options`` only what units measure makes a difference.
 
     Raises:
         InputError: no launch at all, or a value that is no number.
     """
-    del options
-    notes = Notes(name=source.name)
+    notes = Notes(name=source.name, measures=options.measures)
     pages: dict[str, _Page] = {}
     with source.open() as file:
         for number, line in enumerate(text_lines(file), start=1):

@@ -19,7 +19,7 @@ from advisor.errors import InputError, Location
 from advisor.model import Dim3
 from advisor.readers.ncu_findings import plain
 from advisor.resources import data_dir
-from advisor.units import is_known_unit, parse_unit
+from advisor.units import Dimension, is_known_unit, parse_unit
 
 _PLAIN = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
 _GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?", re.ASCII)
@@ -172,6 +172,12 @@ def base_factor(unit: str) -> float | None:
         return float(parsed.scale / nanosecond.scale if is_time else parsed.scale)
     except OverflowError:
         return None
+
+
+@lru_cache(maxsize=256)
+def measured(unit: str) -> Dimension:
+    """Return what a ``unit`` that is known measures."""
+    return parse_unit(unit).measures
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from advisor.model import Launch, Session, Skipped
 from advisor.readers import ncu_csv
 from advisor.readers.base import ReadOptions, Source
 from advisor.readers.ncu_values import is_counter, load_labels
+from advisor.units import parse_unit
 
 FIXED = (
     '"ID","Process ID","Process Name","Host Name","Kernel Name","Kernel Time","Context","Stream"'
@@ -44,12 +45,12 @@ DETAILS = (
 
 
 def read(text: str | bytes, *, allow_truncated: bool = False) -> list[Launch | Session | Skipped]:
+    return read_with(ReadOptions(allow_truncated=allow_truncated), text)
+
+
+def read_with(options: ReadOptions, text: str | bytes) -> list[Launch | Session | Skipped]:
     content = text.encode() if isinstance(text, str) else text
-    return list(
-        ncu_csv.read(
-            Source(name="a.csv", content=content), ReadOptions(allow_truncated=allow_truncated)
-        )
-    )
+    return list(ncu_csv.read(Source(name="a.csv", content=content), options))
 
 
 def test_scales_the_raw_page_to_base_units() -> None:
@@ -222,6 +223,45 @@ def test_leaves_out_a_value_in_a_unit_that_it_does_not_know(unit: str) -> None:
     assert isinstance(skipped, Skipped)
     assert dict(launch.counters) == {"c__d": 2}
     assert skipped.reason == f"values in units that are not known: {unit[:80]}"
+
+
+MEASURES = ReadOptions(
+    measures={
+        name: frozenset({parse_unit(unit).measures})
+        for name, unit in (("a__time", "s"), ("a__stall", "cycle"))
+    }
+)
+
+
+@pytest.mark.parametrize("unit", ["byte", "%", "inst", "byte/second", "hz"])
+def test_leaves_out_a_value_in_a_unit_of_something_else(unit: str) -> None:
+    launch, skipped, _ = read_with(MEASURES, raw(("a__time", unit, "1.5"), ("b", "byte", "2")))
+    assert isinstance(launch, Launch)
+    assert isinstance(skipped, Skipped)
+    assert dict(launch.counters) == {}
+    assert skipped.reason == f"values in units of something else: a__time in {unit}"
+
+
+def test_takes_any_unit_that_measures_the_same() -> None:
+    page = raw(("a__time", "msecond", "1.5"), ("a__stall", "inst", "2"), ("a__b", "byte", "3"))
+    launch, _ = read_with(MEASURES, page)
+    assert isinstance(launch, Launch)
+    assert dict(launch.counters) == {"a__time": 1.5e6, "a__stall": 2, "a__b": 3}
+
+
+def test_takes_a_value_without_a_unit_for_base_units() -> None:
+    launch, _ = read_with(MEASURES, raw(("a__time", "", "1500"), ("a__b", "byte", "3")))
+    assert isinstance(launch, Launch)
+    assert dict(launch.counters) == {"a__time": 1500, "a__b": 3}
+
+
+def test_refuses_a_blank_row_of_units_unless_all_are_counts() -> None:
+    with pytest.raises(InputError, match=r"a\.csv:2: the row of units is blank") as caught:
+        read_with(MEASURES, raw(("a__time", "", "1.5"), ("a__b", "", "3")))
+    assert "--page raw" in str(caught.value.hint)
+    launch, _ = read_with(MEASURES, raw(("a__stall", "", "1.5"), ("a__b", "", "3")))
+    assert isinstance(launch, Launch)
+    assert dict(launch.counters) == {"a__stall": 1.5, "a__b": 3}
 
 
 def test_takes_every_column_that_has_a_counters_name() -> None:

@@ -8,6 +8,7 @@ from advisor.errors import InputError
 from advisor.model import Launch, Session, Skipped
 from advisor.readers import ncu_text
 from advisor.readers.base import ReadOptions, Source
+from advisor.units import parse_unit
 
 NEW = """\
 ==PROF== Connected to process 12 (/opt/app)
@@ -67,6 +68,17 @@ def test_reads_values_of_the_newer_form_in_base_units() -> None:
     assert launch.counters["launch__grid_size"] == 1024
     assert launch.counters["launch__shared_mem_per_block_static"] == pytest.approx(1020)
     assert launch.texts["launch__func_cache_config"] == "CachePreferNone"
+
+
+def test_leaves_out_a_value_in_a_unit_of_something_else() -> None:
+    page = OLD.replace("msecond", "   byte")
+    time = frozenset({parse_unit("s").measures})
+    options = ReadOptions(measures={"gpu__time_duration.sum": time})
+    launch, skipped, _ = ncu_text.read(Source(name="a.txt", content=page.encode()), options)
+    assert isinstance(launch, Launch)
+    assert isinstance(skipped, Skipped)
+    assert "gpu__time_duration.sum" not in launch.counters
+    assert skipped.reason.endswith("something else: gpu__time_duration.sum in byte")
 
 
 def test_takes_each_kernel_line_as_a_launch() -> None:

@@ -6,14 +6,17 @@ import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from advisor.errors import InputError
+from advisor.facts.mapping import load_mapping
 from advisor.model import Launch, ReferenceFinding, Session
 from advisor.readers import ReadOptions, Source, detect
 from advisor.readers.ncu_values import load_labels
+from advisor.units import Dimension
 
 pytestmark = pytest.mark.real
 
@@ -68,9 +71,15 @@ def pairs(real_data: Path, kind: str) -> list[Pair]:
     ]
 
 
+@cache
+def what_counters_measure() -> Mapping[str, frozenset[Dimension]]:
+    return load_mapping("ncu").measures
+
+
 def launches_of(path: Path) -> list[Launch]:
     source = Source.from_path(path)
-    records = list(detect(source).read(source, ReadOptions()))
+    records = list(detect(source).read(source, ReadOptions(measures=what_counters_measure())))
+    assert not [record for record in records if "something else" in str(record)]
     (session,) = (record for record in records if isinstance(record, Session))
     assert session.profiler == "ncu"
     return [record for record in records if isinstance(record, Launch)]
