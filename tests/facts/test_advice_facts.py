@@ -27,7 +27,7 @@ def test_holds_memory_against_its_practical_roof_where_none_was_measured() -> No
 def test_holds_arithmetic_against_its_peak_where_nothing_was_measured() -> None:
     facts = facts_of(duration=1.0, flops_fp32=9e12, peak_fp32=1e13)
     assert facts["roof_reached"] == pytest.approx(0.9)
-    assert facts["at_achievable_roof"] is False
+    assert facts["at_practical_roof"] is False
 
 
 @pytest.mark.parametrize(

@@ -40,9 +40,7 @@ def test_a_full_l1_is_memory_though_its_members_stand_at_half() -> None:
 
 
 @pytest.mark.parametrize(("l1", "unit"), [(0.61, "L1"), (0.52, "L2"), (None, "L2")])
-def test_the_busiest_memory_unit_goes_with_its_own_utilisation(
-    l1: float | None, unit: str
-) -> None:
+def test_the_busiest_memory_unit_goes_with_its_own_utilisation(l1: float | None, unit: str) -> None:
     facts = facts_of(memory_utilization=0.52, l1_utilization=l1, limiting_unit_reported="L2")
     assert facts["memory_side_unit"] == unit
 

@@ -161,9 +161,29 @@ def test_an_achievable_fraction_above_one_does_not_raise_a_profiled_peak() -> No
     assert facts["t_sol_achievable"] == pytest.approx(facts["t_sol"])
 
 
-def test_without_fractions_the_achievable_roof_is_the_profiled_one() -> None:
-    facts = facts_of(**COMPUTE)
-    assert facts["t_sol_achievable"] == pytest.approx(facts["t_sol"])
+@pytest.mark.parametrize(
+    ("values", "achievable", "practical"),
+    [
+        # Work takes 0.2 ms, traffic 4 µs.
+        ({}, None, 2.0e-4),
+        ({"achievable_dram_fraction": 0.8}, None, 2.0e-4),
+        # Traffic takes 0.4 ms; in practice 0.9 of the peak is reached.
+        ({"dram_bytes": 4.0e8}, None, 4.0e-4 / 0.9),
+        ({"dram_bytes": 4.0e8, "achievable_compute_fraction": 0.8}, None, 4.0e-4 / 0.9),
+        ({"dram_bytes": 4.0e8, "achievable_dram_fraction": 0.8}, 5.0e-4, 5.0e-4),
+        # L1 takes 0.5 ms; nobody measured what of its peak can be reached.
+        ({"l1_bytes": 1.0e9, "peak_l1_bandwidth": 2.0e12}, None, 5.0e-4),
+    ],
+)
+def test_a_roof_is_achievable_only_where_that_was_measured(
+    values: dict[str, float], achievable: float | None, practical: float
+) -> None:
+    facts = facts_of(**COMPUTE | values)
+    assert facts["t_sol_achievable"] == (achievable and pytest.approx(achievable))
+    assert facts["t_sol_practical"] == pytest.approx(practical)
+    assert facts["roof_reached"] == pytest.approx(practical / 1.0e-3)
+    known = achievable is not None
+    assert (facts["roof_fraction_achievable"] is not None) == known
 
 
 @pytest.mark.parametrize(("traffic", "above"), [(1.02e9, False), (1.03e9, True)])

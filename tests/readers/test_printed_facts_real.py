@@ -45,7 +45,8 @@ OF_REPORTS = {
     "evidence_level",
 }
 # A page without a device's name has no ceilings that were measured on it.
-OF_REPORTS |= {"t_sol_achievable", "roof_fraction_achievable", "at_achievable_roof"}
+OF_REPORTS |= {"t_sol_achievable", "roof_fraction_achievable"}
+OF_REPORTS |= {"t_sol_practical", "roof_reached", "at_practical_roof"}
 # Without a duration a launch is left out of totals; a peak from a percentage near zero has no
 # digits; a report's own limit may be for another carve-out of shared memory.
 OF_REPORTS |= {"launches_excluded", "peak_dram_bandwidth", "blocks_by_shared_memory"}

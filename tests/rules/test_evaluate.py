@@ -100,11 +100,11 @@ def test_silences_what_rests_on_counters_in_doubt(load_rule: Load, judge: Judge)
 def test_leaves_a_kernel_at_its_roof_alone_unless_its_work_can_shrink(
     load_rule: Load, judge: Judge
 ) -> None:
-    at_roof = {**GOOD, "at_achievable_roof": True, "roof_reached": 0.97}
+    at_roof = {**GOOD, "at_practical_roof": True, "roof_reached": 0.97}
     found = judge(load_rule(RULE), **at_roof)[0]
     assert found.outcome is Outcome.RULED_OUT
     assert found.because == (
-        f"it runs at 97{NO_BREAK}% of its achievable roof (unknown of the profiled one);"
+        f"it runs at 97{NO_BREAK}% of its practical roof (unknown of the profiled one);"
         " only less work or traffic helps"
     )
     less = RULE.replace("gain:", "assumes: {dram_bytes: dram_bytes / 2}\ngain:")

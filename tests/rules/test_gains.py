@@ -48,7 +48,7 @@ ESTIMATES = [
     # 0.8 ms of traffic: half of it at a factor of 2, three quarters at 4.
     (
         "estimator: bytes_ratio, likely_factor: wasted * 10, high_factor: wasted * 20",
-        {"t_dram": 8e-4, "achievable_dram_fraction": 1},
+        {"t_dram": 8e-4},
         (2e-4, 4e-4, 6e-4),
     ),
     # 0.6 ms on a pipe, five times as fast on another.
