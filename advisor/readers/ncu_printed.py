@@ -19,6 +19,9 @@ from advisor.readers.ncu_values import (
 )
 from advisor.units import Dimension
 
+SECTION = "    Section: "
+"""What the heading of a section begins with, on pages for a terminal."""
+
 _CONNECTED = re.compile(r"==PROF== Connected to process \d+ \((.*)\)")
 _ERROR = "==ERROR== "
 _SUMMARY = re.compile(r" {2}\S.*, Invocations \d+")
@@ -66,6 +69,7 @@ class Notes:
     host: str | None = None
     error: str | None = None
     is_summary: bool = False
+    has_other_page: bool = False
     launches: int = 0
     devices: dict[int, ReportedDevice] = field(default_factory=dict)
     labels: Unknown = field(default_factory=lambda: Unknown("labels without a known counter"))
@@ -79,6 +83,8 @@ class Notes:
             self.program = self.program or connected[1]
         elif line.startswith(_ERROR):
             self.error = self.error or line.removeprefix(_ERROR).strip()
+        elif line.startswith(SECTION):
+            self.has_other_page = True
         elif line.startswith("  ") and _SUMMARY.fullmatch(line.rstrip()):
             self.is_summary = True
 
@@ -109,7 +115,11 @@ class Notes:
     def skipped(self) -> list[Skipped]:
         """Return one record for each kind of thing that was not understood."""
         kinds = (self.labels, self.units, self.unlike, self.rows)
-        return [record for kind in kinds for record in kind.skipped(self.name)]
+        records = [record for kind in kinds for record in kind.skipped(self.name)]
+        if self.has_other_page:
+            reason = "a page for a terminal beside what was read; ingest it as a file of its own"
+            records.append(Skipped(place=self.name, reason=reason))
+        return records
 
     def session(self) -> Session:
         """Return the little that a printed page says about the run as a whole."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from advisor.errors import Location
 from advisor.model import Launch, Record, ReferenceFinding
 from advisor.readers.base import ReadOptions, Source
-from advisor.readers.ncu_printed import Building, Notes
+from advisor.readers.ncu_printed import SECTION, Building, Notes
 from advisor.readers.ncu_values import (
     Labels,
     Numbers,
@@ -44,7 +44,6 @@ _KERNEL = re.compile(
     r"(?:, Device (?P<device>\d+), CC (?P<cc>\d+\.\d+))?"
 )
 _PROFILER = ("==PROF==", "==ERROR==", "==WARNING==")
-_SECTION = "    Section: "
 _LABEL = re.compile(r" {4}\S")
 _DASHES = re.compile(r"-+")
 _COLUMNS = 3
@@ -59,7 +58,7 @@ _UNLOCKED = "    Warning: Data collection happened without fixed GPU frequencies
 def accepts(head: bytes) -> bool:
     """Tell by the first bytes whether a page of ``ncu`` is inside."""
     lines = (_split_prefix(line)[1] for line in decode_head(head).splitlines())
-    return any(line.startswith((*_PROFILER, _SECTION)) or _kernel(line.rstrip()) for line in lines)
+    return any(line.startswith((*_PROFILER, SECTION)) or _kernel(line.rstrip()) for line in lines)
 
 
 def read(source: Source, options: ReadOptions) -> Iterator[Record]:
@@ -187,8 +186,8 @@ class _Page:
                 self.message.append(line.strip())
             return
         self._end_message()
-        if line.startswith(_SECTION):
-            self.section, self.columns = line.removeprefix(_SECTION), []
+        if line.startswith(SECTION):
+            self.section, self.columns = line.removeprefix(SECTION), []
         elif message:
             self.message_type, self.message = message[1], [message[2]]
         elif line == _UNLOCKED:

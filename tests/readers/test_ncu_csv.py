@@ -342,6 +342,13 @@ def test_takes_other_lines_for_the_programs_own() -> None:
     assert len(launches_of(text)) == 2
 
 
+def test_names_a_page_for_a_terminal_that_stands_beside_a_table() -> None:
+    page = "  copy(int) (1, 1, 1)x(1, 1, 1), Context 1, Stream 7\n    Section: Occupancy\n    ---\n"
+    for text in (RAW + page, page + RAW):
+        (skipped,) = (record for record in read(text) if isinstance(record, Skipped))
+        assert skipped.reason.startswith("a page for a terminal beside what was read")
+
+
 def test_refuses_rows_that_do_not_fit_the_header() -> None:
     row = RAW.splitlines()[-1]
     for damaged in (row + ',"1"', row.replace('"1","7",', '"1",')):
