@@ -43,7 +43,7 @@ class Unit:
 
     @property
     def measures(self) -> Dimension:
-        """The dimension, cycles being counts: profilers print cycles per instruction as ``inst``."""
+        """The dimension, cycles being counts: profilers print some of theirs as ``inst``."""
         return tuple(n for base, n in zip(BASES, self.dimension, strict=True) if base != "cycle")
 
     def is_like(self, other: Unit) -> bool:
