@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import glob
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from advisor.api.files import expand
 from advisor.api.knowledge import load_knowledge
 from advisor.api.storing import Ingested, Writer
 from advisor.configuration import DEFAULTS, Configuration
-from advisor.errors import InputError, Location
+from advisor.errors import InputError
 from advisor.ingest.records import Labels, Profile, content_hash
-from advisor.readers import Source, detect, looks_like_profile
+from advisor.readers import ARCHIVES, NoProfileError, Source, detect
 from advisor.readers.archives import plain_sources
+from advisor.readers.base import State
 
-__all__ = ["Ingested", "Labels", "expand", "ingest_paths", "read_profiles"]
+__all__ = ["Ingested", "Labels", "ingest_paths", "read_profiles"]
 
-_PATTERN = frozenset("*?[")
 _AHEAD = 4  # files per thread that are hashed before they are needed
 _HELD = 1024 * 1024  # bytes of an unpacked profile that are kept in memory rather than in a file
 
@@ -72,51 +72,15 @@ def read_profiles(
         InputError: a path or pattern names nothing.
         UsageError: there is no format called ``as_format``.
     """
-    files, others = expand(paths)
+    found = expand(paths)
     how = _How(labels=labels, as_format=as_format, allow_truncated=allow_truncated)
-    for number, (path, digest) in enumerate(_hashed(files, jobs), start=1):
-        entered(f"{number:,} of {len(files):,}: {path}")
-        yield from _profiles(path, digest, how)
-    for path in others:
+    for number, (path, hashed) in enumerate(_hashed([*found.files], jobs), start=1):
+        entered(f"{number:,} of {len(found.files):,}: {path}")
+        yield from _profiles(path, hashed, how, is_named=found.files[path])
+    for error in found.closed.values():
+        yield _refused(error)
+    for path in found.others:
         yield Ingested(name=path, status="skipped")
-
-
-def expand(paths: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the files to read, and those below directories that are no profiles.
-
-    Named files are read whatever they are; so are those that a pattern finds.
-
-    Raises:
-        InputError: a path or pattern names nothing, or a directory holds no profile.
-    """
-    found: dict[str, None] = {}
-    others: list[str] = []
-    for path in paths:
-        if path == "-" or Path(path).is_file():
-            found[path] = None
-        elif Path(path).is_dir():
-            profiles, rest = _below(path)
-            found |= dict.fromkeys(profiles)
-            others += rest
-        elif _PATTERN & set(path) and (matches := sorted(glob.glob(path, recursive=True))):
-            profiles, rest = expand(matches)
-            found |= dict.fromkeys(profiles)
-            others += rest
-        else:
-            hint = "quote patterns, and check the path"
-            raise InputError("no such file", at=Location(name=path), hint=hint)
-    return list(found), others
-
-
-def _below(directory: str) -> tuple[list[str], list[str]]:
-    """Return the files below a directory that are profiles by content or by name, and the rest."""
-    files = sorted(str(path) for path in Path(directory).rglob("*") if path.is_file())
-    found = [path for path in files if looks_like_profile(Source.from_path(Path(path)))]
-    if not found:
-        problem = f"none of the {len(files):,} files below it is a profile"
-        raise InputError(problem, at=Location(name=directory))
-    profiles = frozenset(found)
-    return found, [path for path in files if path not in profiles]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,60 +91,77 @@ class _How:
     as_format: str | None
     allow_truncated: bool
 
-    def profile(self, source: Source, digest: str | None) -> Profile:
+    def profile(self, source: Source, hashed: _Hashed | None) -> Profile:
         """Return the source as a profile; what is unpacked and small moves into memory."""
-        lasting = digest is not None or source.size <= _HELD
-        if digest is None and lasting:
+        lasting = hashed is not None or source.size <= _HELD
+        if hashed is None and lasting:
             with source.open() as file:
                 source = Source.from_stream(file, source.name)
         return Profile(
             source=source,
             reader=detect(source, self.as_format),
-            digest=digest or content_hash(source),
+            digest=hashed.digest if hashed else content_hash(source),
+            state=hashed.state if hashed else None,
             labels=self.labels,
             allow_truncated=self.allow_truncated,
             lasting=lasting,
         )
 
 
-def _hashed(files: Sequence[str], jobs: int) -> Iterator[tuple[str, str | None]]:
+@dataclass(frozen=True, kw_only=True)
+class _Hashed:
+    """The SHA-256 of a file, and the state of the file before."""
+
+    digest: str
+    state: State
+
+
+def _hashed(files: Sequence[str], jobs: int) -> Iterator[tuple[str, _Hashed | None]]:
     """Yield every file with its digest, in order; some files are read ahead by ``jobs`` threads.
 
     There is no digest of what cannot be read, or not twice.
     """
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        ahead: deque[tuple[str, Future[str | None]]] = deque()
+        ahead: deque[tuple[str, Future[_Hashed | None]]] = deque()
         for path in files:
-            ahead.append((path, pool.submit(_digest, path)))
+            ahead.append((path, pool.submit(_hash, path)))
             if len(ahead) > _AHEAD * jobs:
-                first, digest = ahead.popleft()
-                yield first, digest.result()
-        for path, digest in ahead:
-            yield path, digest.result()
+                first, hashed = ahead.popleft()
+                yield first, hashed.result()
+        for path, hashed in ahead:
+            yield path, hashed.result()
 
 
-def _digest(path: str) -> str | None:
+def _hash(path: str) -> _Hashed | None:
+    if path == "-":
+        return None
+    source = Source.from_path(Path(path))
     try:
-        return None if path == "-" else content_hash(Source.from_path(Path(path)))
+        return _Hashed(state=source.state(), digest=content_hash(source))
     except InputError:
         return None
 
 
-def _profiles(path: str, digest: str | None, how: _How) -> Iterator[Profile | Ingested]:
+def _profiles(
+    path: str, hashed: _Hashed | None, how: _How, *, is_named: bool
+) -> Iterator[Profile | Ingested]:
+    """Yield what a file holds; archives that nobody named may hold no profile."""
     with plain_sources(path) as sources:
-        while True:
+        for source in sources:
             try:
-                source = next(sources, None)
-                if source is None:
-                    return
-                itself = source.content == Path(path)
+                if isinstance(source, InputError):
+                    raise source
+                yield how.profile(source, hashed if source.content == Path(path) else None)
+            except NoProfileError as error:
+                is_skipped = path.endswith(ARCHIVES) and not is_named
+                yield Ingested(name=path, status="skipped") if is_skipped else _refused(error)
             except InputError as error:
-                yield Ingested(name=path, status="refused", error=error)
-                return
-            try:
-                yield how.profile(source, digest if itself else None)
-            except InputError as error:
-                yield Ingested(name=source.name, status="refused", error=error)
+                yield _refused(error)
+
+
+def _refused(error: InputError) -> Ingested:
+    name = "" if error.at is None else error.at.name
+    return Ingested(name=name, status="refused", error=error)
 
 
 class _Place:

@@ -170,6 +170,7 @@ def _pack(file: IO[bytes], profile: Profile) -> None:
         archive.writestr(_MANIFEST, json.dumps(manifest, indent=1))
         with profile.source.open() as source, archive.open(_PROFILE, "w", force_zip64=True) as to:
             shutil.copyfileobj(source, to, _CHUNK)
+    profile.check_unchanged()
 
 
 def _sync_directory(directory: Path) -> None:

@@ -135,7 +135,7 @@ def stored_runs(database: str, wait: float) -> dict[str, int]:
 
 
 def _full(group: Sequence[Profile | Ingested], more: Profile | Ingested) -> bool:
-    sizes = [each.source.size for each in (*group, more) if isinstance(each, Profile)]
+    sizes = [each.size for each in (*group, more) if isinstance(each, Profile)]
     return bool(group) and (len(group) == _MOST or sum(sizes) > _LARGEST)
 
 

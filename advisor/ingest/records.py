@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from advisor.database import ids
+from advisor.errors import InputError, Location
 from advisor.model import Skipped
 from advisor.readers import Reader, Source
+from advisor.readers.base import State
 
 _CHUNK = 1024 * 1024
 
@@ -33,12 +35,14 @@ class Labels:
 class Profile:
     """A profile to be stored; ``digest`` is the SHA-256 of its bytes, in hexadecimal.
 
-    One that is not ``lasting`` was unpacked into a place that the next profile needs.
+    ``state`` is that of its file before it was hashed, None where nobody else writes it. One that
+    is not ``lasting`` was unpacked into a place that the next profile needs.
     """
 
     source: Source
     reader: Reader
     digest: str
+    state: State | None = None
     labels: Labels = Labels()
     allow_truncated: bool = False
     lasting: bool = True
@@ -47,6 +51,24 @@ class Profile:
     def run_id(self) -> str:
         """The id that its run has."""
         return ids.run_id(self.digest)
+
+    @property
+    def size(self) -> int:
+        """The number of bytes that were hashed."""
+        return self.source.size if self.state is None else self.state[0]
+
+    def check_unchanged(self) -> None:
+        """Refuse the profile, once it was read, if these were not the bytes that were hashed.
+
+        Raises:
+            InputError: its file was written or replaced since.
+        """
+        if self.state is not None and self.source.state() != self.state:
+            raise InputError(
+                "changed while it was read",
+                at=Location(name=self.source.name),
+                hint="ingest it again when it is finished",
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -151,6 +151,7 @@ def _launches(run: IncomingRun, mapping: Mapping) -> Iterator[Launch]:
             run.skipped.append(record)
         else:
             run.session = record
+    run.profile.check_unchanged()
     if not run.launches:
         raise _empty(run.profile)
 

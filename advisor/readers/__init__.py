@@ -9,6 +9,7 @@ from advisor.readers import ncu_report
 from advisor.readers.base import Reader, ReadOptions, Source
 
 __all__ = [
+    "NoProfileError",
     "ReadOptions",
     "Reader",
     "Source",
@@ -19,8 +20,13 @@ __all__ = [
 ]
 
 ARCHIVES = (".gz", ".zip")
+_TAR = slice(257, 262)  # bytes that say "ustar", also in archives of GNU tar
 _LOOKED_AT = 1024 * 1024  # bytes: a program may print a lot before the profiler's table begins
 _SHOWN = 24  # bytes of an unknown file that its error message shows
+
+
+class NoProfileError(InputError):
+    """Nothing in a file is a profile, nor is it called like one."""
 
 
 def readers() -> Iterator[Reader]:
@@ -36,16 +42,27 @@ def detect(source: Source, as_format: str | None = None) -> Reader:
     """Return the reader for ``source``: the one named ``as_format``, else by content.
 
     Raises:
-        InputError: no reader knows these bytes; says how they begin.
+        InputError: no reader knows these bytes; says how they begin. ``NoProfileError`` where
+            nothing else tells of a profile either.
         UsageError: there is no format called ``as_format``.
     """
     if as_format is not None:
         return reader_of(as_format)
     head = source.head(_LOOKED_AT)
-    for reader in readers():
-        if reader.accepts(head):
-            return reader
-    raise InputError(_problem(head), at=Location(name=source.name), hint=_hint(source.name, head))
+    found = _accepting(head)
+    if found is not None and head[_TAR] != b"ustar":
+        return found
+    is_meant = found is not None or _is_called_report(source.name)
+    error = InputError if is_meant else NoProfileError
+    raise error(_problem(head), at=Location(name=source.name), hint=_hint(source.name, head))
+
+
+def _accepting(head: bytes) -> Reader | None:
+    return next((reader for reader in readers() if reader.accepts(head)), None)
+
+
+def _is_called_report(name: str) -> bool:
+    return name.removesuffix(".gz").endswith(ncu_report.SUFFIXES)
 
 
 def reader_of(name: str) -> Reader:
@@ -67,6 +84,8 @@ def _formats() -> str:
 def _problem(head: bytes) -> str:
     if not head:
         return "the file is empty"
+    if head[_TAR] == b"ustar":
+        return "a tar archive, which is not opened"
     start = head[:_SHOWN]
     shown = repr(start.decode()) if start.isascii() and b"\0" not in start else start.hex(" ")
     return f"not a profile of a known format: it begins with {shown}"
@@ -75,7 +94,9 @@ def _problem(head: bytes) -> str:
 def _hint(name: str, head: bytes) -> str:
     if head.startswith(b"version https://git-lfs"):
         return "this is a Git LFS pointer, not the profile itself; run: git lfs pull"
-    if name.endswith(ncu_report.SUFFIXES):
+    if head[_TAR] == b"ustar":
+        return "unpack it and ingest the files in it, or pack them as .zip"
+    if _is_called_report(name):
         return (
             "an Nsight Compute report begins with 4e 56 52 00 (NVR); this one lost its start or is "
             "something else: copy or export it again"
@@ -86,6 +107,5 @@ def _hint(name: str, head: bytes) -> str:
 def looks_like_profile(source: Source) -> bool:
     """Tell whether a file below a directory is meant to be ingested: by content, or by name."""
     head = source.head(_LOOKED_AT)
-    return source.name.endswith((*ncu_report.SUFFIXES, *ARCHIVES)) or any(
-        reader.accepts(head) for reader in readers()
-    )
+    is_called_so = source.name.endswith((*ncu_report.SUFFIXES, *ARCHIVES))
+    return is_called_so or _accepting(head) is not None

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import IO, BinaryIO, Protocol
 
 from advisor.errors import InputError, Location
-from advisor.readers import looks_like_profile
+from advisor.readers import NoProfileError, looks_like_profile
 from advisor.readers.base import Source
-from advisor.wording import size
+from advisor.wording import one_line, size
 
 LARGEST = 4 * 1024**3  # bytes that one archive or pipe may hold; more is taken for a bomb
 MOST_MEMBERS = 10_000
@@ -37,19 +37,47 @@ class _Readable(Protocol):
 
 
 @contextmanager
-def plain_sources(path: str, *, largest: int = LARGEST) -> Iterator[Iterator[Source]]:
+def plain_sources(path: str, *, largest: int = LARGEST) -> Iterator[Iterator[Source | InputError]]:
     """Give the profiles in a file: itself, the content of a .gz, the members of a .zip.
 
     ``-`` is standard input. Of a .zip with several members only those that look like profiles are
     given; archives inside archives are not opened. Unpacked files live until the context ends, one
-    at a time.
-
-    Raises:
-        InputError: an archive is damaged, encrypted, or unpacks to more than ``largest`` bytes; no
-            member is a profile; there is no room to unpack.
+    at a time. In the place of what cannot be had stands the error that says why: an archive or a
+    member is damaged or encrypted, or an archive unpacks to more than ``largest`` bytes; no member
+    is a profile; there is no room to unpack.
     """
     with ExitStack() as stack:
-        yield _sources(path, _Scratch(stack), largest)
+        yield _with_errors(_sources(path, _Scratch(stack), largest))
+
+
+def _with_errors(sources: Iterator[Source | InputError]) -> Iterator[Source | InputError]:
+    try:
+        yield from sources
+    except InputError as error:
+        yield error
+
+
+class _DamagedError(InputError):
+    """An archive, or one member of it, cannot be unpacked; other members may be whole."""
+
+
+class _Room:
+    """How many bytes an archive or pipe may still hold."""
+
+    def __init__(self, largest: int) -> None:
+        self._largest = self._left = largest
+
+    def take(self, count: int, name: str) -> None:
+        """Take so many bytes of it.
+
+        Raises:
+            InputError: there are not as many.
+        """
+        self._left -= count
+        if self._left < 0:
+            problem = f"holds more than {size(self._largest)}"
+            hint = "unpack it yourself and ingest the files in it"
+            raise InputError(problem, at=Location(name=name), hint=hint)
 
 
 class _Scratch:
@@ -74,13 +102,13 @@ class _Scratch:
         return self._directory / name
 
 
-def _sources(path: str, scratch: _Scratch, largest: int) -> Iterator[Source]:
+def _sources(path: str, scratch: _Scratch, largest: int) -> Iterator[Source | InputError]:
     source = _standard_input(scratch, largest) if path == "-" else Source.from_path(Path(path))
     head = source.head(4)
     if head.startswith(_GZIP):
-        yield _gunzipped(source, scratch.file("gunzipped"), largest)
+        yield _gunzipped(source, scratch.file("gunzipped"), _Room(largest))
     elif head.startswith(_ZIP):
-        yield from _members(source, scratch.file("member"), largest)
+        yield from _members(source, scratch.file("member"), _Room(largest))
     else:
         yield source
 
@@ -90,34 +118,38 @@ def _standard_input(scratch: _Scratch, largest: int) -> Source:
     if sys.stdin is None:
         raise InputError("there is no standard input", at=Location(name=name))
     content = scratch.file("stdin")
-    _copy(sys.stdin.buffer, content, name, largest, largest)
+    _copy(sys.stdin.buffer, content, name, _Room(largest))
     return Source(name=name, content=content)
 
 
-def _gunzipped(source: Source, to: Path, largest: int) -> Source:
+def _gunzipped(source: Source, to: Path, room: _Room) -> Source:
     with source.open() as packed, gzip.open(packed) as file:
-        _copy(file, to, source.name, largest, largest)
+        _copy(file, to, source.name, room)
     return Source(name=source.name, content=to)
 
 
-def _members(source: Source, to: Path, largest: int) -> Iterator[Source]:
-    left, given = largest, 0
+def _members(source: Source, to: Path, room: _Room) -> Iterator[Source | InputError]:
+    given = 0
     with source.open() as packed, _opened(packed, source.name) as archive:
         members = [item for item in archive.infolist() if not item.is_dir()]
         if len(members) > MOST_MEMBERS:
             problem = f"the archive has {len(members):,} members, more than {MOST_MEMBERS:,}"
             raise InputError(problem, at=Location(name=source.name))
         for item in members:
-            name = f"{source.name}!{item.filename}"
-            with _member(archive, item, name) as file:
-                left -= _copy(file, to, name, left, largest)
-            member = Source(name=name, content=to)
+            member = Source(name=f"{source.name}!{one_line(item.filename)}", content=to)
+            try:
+                with _member(archive, item, member.name) as file:
+                    _copy(file, to, member.name, room)
+            except _DamagedError as error:
+                given += 1
+                yield error
+                continue
             if len(members) == 1 or looks_like_profile(member):
                 given += 1
                 yield member
     if not given:
         problem = f"none of the {len(members):,} files in the archive is a profile"
-        raise InputError(problem, at=Location(name=source.name))
+        raise NoProfileError(problem, at=Location(name=source.name))
 
 
 def _opened(packed: BinaryIO, name: str) -> zipfile.ZipFile:
@@ -130,28 +162,21 @@ def _opened(packed: BinaryIO, name: str) -> zipfile.ZipFile:
 def _member(archive: zipfile.ZipFile, item: zipfile.ZipInfo, name: str) -> IO[bytes]:
     if item.compress_type == zipfile.ZIP_LZMA:
         problem = "packed with LZMA, which may take any amount of memory to unpack"
-        raise InputError(problem, at=Location(name=name), hint="unpack it yourself")
+        raise _DamagedError(problem, at=Location(name=name), hint="unpack it yourself")
     try:
         return archive.open(item)
     except _DAMAGE as error:
         raise _damaged(name, error) from error
 
 
-def _copy(file: _Readable, to: Path, name: str, left: int, largest: int) -> int:
-    """Copy at most ``left`` bytes of what may be ``largest`` in all; return how many there were."""
-    written = 0
+def _copy(file: _Readable, to: Path, name: str, room: _Room) -> None:
     try:
         with to.open("wb") as target:
             while chunk := _read(file, name):
-                written += len(chunk)
-                if written > left:
-                    problem = f"holds more than {size(largest)}"
-                    hint = "unpack it yourself and ingest the files in it"
-                    raise InputError(problem, at=Location(name=name), hint=hint)
+                room.take(len(chunk), name)
                 target.write(chunk)
     except OSError as error:
         raise _no_room(name, error) from error
-    return written
 
 
 def _read(file: _Readable, name: str) -> bytes:
@@ -169,8 +194,8 @@ def _no_room(name: str, error: OSError) -> InputError:
     )
 
 
-def _damaged(name: str, error: Exception) -> InputError:
-    return InputError(
+def _damaged(name: str, error: Exception) -> _DamagedError:
+    return _DamagedError(
         f"the archive is damaged, encrypted or of an unknown kind: {error}",
         at=Location(name=name),
         hint="copy it again, or unpack it yourself",

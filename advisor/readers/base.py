@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import io
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from advisor.errors import InputError, Location
 from advisor.model import Record
 from advisor.units import Dimension
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+
+State = tuple[int, int, int]
+"""Of a file: its size in bytes, when it was written [ns], and its number on the disk."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,12 +44,7 @@ class Source:
     @property
     def size(self) -> int:
         """The number of bytes."""
-        if isinstance(self.content, bytes):
-            return len(self.content)
-        try:
-            return self.content.stat().st_size
-        except (OSError, ValueError) as error:
-            raise self._unreadable(error) from error
+        return self.state()[0]
 
     def open(self) -> BinaryIO:
         """Return a seekable binary file at its start, for the caller to close.
@@ -54,7 +56,7 @@ class Source:
             return io.BytesIO(self.content)
         try:
             if stat.S_ISREG(self.content.stat().st_mode):
-                return self.content.open("rb")
+                return io.BufferedReader(_File(self.content, self._unreadable))
         except (OSError, ValueError) as error:
             raise self._unreadable(error) from error
         raise InputError(
@@ -62,6 +64,20 @@ class Source:
             at=Location(name=self.name),
             hint="name the files in a directory; to read a pipe, use -",
         )
+
+    def state(self) -> State:
+        """Return what differs once the file was written or replaced; of bytes, that never does.
+
+        Raises:
+            InputError: the file cannot be looked at.
+        """
+        if isinstance(self.content, bytes):
+            return len(self.content), 0, 0
+        try:
+            found = self.content.stat()
+        except (OSError, ValueError) as error:
+            raise self._unreadable(error) from error
+        return found.st_size, found.st_mtime_ns, found.st_ino
 
     def head(self, length: int = 4096) -> bytes:
         """Return the first ``length`` bytes, or fewer where there are no more."""
@@ -74,6 +90,26 @@ class Source:
             at=Location(name=self.name),
             hint="check the path and its permissions",
         )
+
+
+class _File(io.FileIO):
+    """A file that tells of what fails in reading it as ``unreadable`` does: a disk, a server."""
+
+    def __init__(self, path: Path, unreadable: Callable[[OSError], InputError]) -> None:
+        super().__init__(path)
+        self._unreadable = unreadable
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int | None:
+        try:
+            return super().readinto(buffer)
+        except OSError as error:
+            raise self._unreadable(error) from error
+
+    def readall(self) -> bytes:
+        try:
+            return super().readall()
+        except OSError as error:
+            raise self._unreadable(error) from error
 
 
 @dataclass(frozen=True, kw_only=True)

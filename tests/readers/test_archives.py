@@ -15,6 +15,7 @@ import pytest
 from advisor.errors import InputError
 from advisor.readers import archives
 from advisor.readers.archives import plain_sources
+from advisor.readers.base import Source
 from tests.support.page_mutants import PAGES
 
 RAW, DETAILS, TEXT = (page.encode() for page in PAGES)
@@ -26,6 +27,8 @@ def taken(path: Path | str, largest: int = archives.LARGEST) -> dict[str, bytes]
     found = {}
     with plain_sources(str(path), largest=largest) as sources:
         for source in sources:
+            if isinstance(source, InputError):
+                raise source
             with source.open() as file:
                 found[source.name] = file.read()
     return found
@@ -135,6 +138,31 @@ def test_refuses_lzma_whose_memory_has_no_bound(tmp_path: Path) -> None:
         taken(path)
 
 
+def test_goes_on_after_a_member_that_cannot_be_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("1.csv", RAW)
+        archive.writestr("2.csv", RAW + b"to be damaged")
+        archive.writestr("3.csv", RAW, zipfile.ZIP_LZMA)
+        archive.writestr("4.txt", TEXT)
+    path.write_bytes(path.read_bytes().replace(b"to be damaged", b"to be Damaged"))
+    with plain_sources(str(path)) as sources:
+        first, second, third, fourth = sources
+    assert isinstance(first, Source)
+    assert first.name == f"{path}!1.csv"
+    assert isinstance(second, InputError)
+    assert "2.csv: the archive is damaged" in str(second)
+    assert isinstance(third, InputError)
+    assert "LZMA" in str(third)
+    assert isinstance(fourth, Source)
+    assert fourth.name == f"{path}!4.txt"
+
+
+def test_shows_control_characters_in_names_of_members(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "a.zip", {"a\nnew  x\x1b[2J.csv": RAW})
+    assert list(taken(path)) == [f"{path}!a\\nnew  x\\x1b[2J.csv"]
+
+
 def test_refuses_an_encrypted_member(tmp_path: Path) -> None:
     data = bytearray(zipped(tmp_path / "a.zip", {"a.csv": RAW}).read_bytes())
     # Bit 0 of the general purpose flag, at byte 6 of the local and byte 8 of the central header.
@@ -212,6 +240,6 @@ def test_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("tempfile.tempdir", str(room))
     path = zipped(tmp_path / "a.zip", {"a.csv": RAW, "b.csv": TEXT})
     with plain_sources(str(path)) as sources:
-        next(sources)
+        assert isinstance(next(sources), Source)
         assert list(room.iterdir())
     assert not list(room.iterdir())

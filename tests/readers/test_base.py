@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import io
+import os
+import tarfile
 from pathlib import Path
 
 import pytest
 
 from advisor.errors import InputError, UsageError
 from advisor.readers import Source, detect, ncu_report, readers
+from tests.support.page_mutants import PAGES
 
 
 def test_reads_head_and_size_of_a_file(tmp_path: Path) -> None:
@@ -38,6 +41,31 @@ def test_refuses_a_directory(tmp_path: Path) -> None:
         Source.from_path(tmp_path).open()
 
 
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="a file that fails to be read")
+@pytest.mark.parametrize("most", [-1, 1])
+def test_says_which_file_fails_while_it_is_read(most: int) -> None:
+    with (
+        Source.from_path(Path("/proc/self/mem")).open() as file,
+        pytest.raises(InputError, match="/proc/self/mem: cannot be read: Input/output error"),
+    ):
+        file.read(most)
+
+
+def test_tells_a_file_that_was_written_or_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"0123")
+    source = Source.from_path(path)
+    before = source.state()
+    assert source.state() == before
+    os.utime(path, ns=(0, 0))
+    written = source.state()
+    other = tmp_path / "b.bin"
+    other.write_bytes(b"0123")
+    os.utime(other, ns=(0, 0))
+    other.replace(path)
+    assert len({before, written, source.state()}) == 3
+
+
 def test_tells_a_report_by_its_content() -> None:
     assert detect(Source(name="renamed.csv", content=b"NVR\0....")) is ncu_report
 
@@ -50,6 +78,17 @@ def test_refuses_a_format_nobody_knows() -> None:
     with pytest.raises(UsageError, match="no format is called 'nsys'") as caught:
         detect(Source(name="x", content=b""), as_format="nsys")
     assert all(reader.FORMAT in str(caught.value.hint) for reader in readers())
+
+
+def test_says_that_a_tar_archive_is_not_opened(tmp_path: Path) -> None:
+    page = tmp_path / "a.csv"
+    page.write_bytes(PAGES[0].encode())
+    path = tmp_path / "a.tar"
+    with tarfile.open(path, "w") as archive:
+        archive.add(page)
+    with pytest.raises(InputError, match="a tar archive, which is not opened") as caught:
+        detect(Source.from_path(path))
+    assert "unpack it" in str(caught.value.hint)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,111 @@
+"""Which files a path, a directory or a pattern stands for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from advisor.api.files import expand
+from advisor.errors import InputError
+
+REPORT = b"NVR\0"
+
+
+def written(*paths: Path) -> None:
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(REPORT)
+
+
+def below(folder: Path, names: dict[str, bool] | list[str]) -> list[str]:
+    return [str(Path(name).relative_to(folder)) for name in names]
+
+
+def test_takes_named_files_whatever_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("nothing")
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    gone = tmp_path / "gone"
+    gone.symlink_to("nowhere")
+    names = ["-", str(path), str(fifo), str(gone)]
+    assert expand(names).files == dict.fromkeys(names, True)
+
+
+def test_tells_profiles_below_a_directory_from_other_files(tmp_path: Path) -> None:
+    written(tmp_path / "b" / "a.ncu-rep", tmp_path / "a.bin")
+    (tmp_path / "b" / "notes.txt").write_text("nothing")
+    (tmp_path / "gone.ncu-rep").symlink_to("nowhere")
+    found = expand([str(tmp_path)])
+    assert below(tmp_path, found.files) == ["a.bin", "b/a.ncu-rep"]
+    assert not any(found.files.values())
+    assert below(tmp_path, found.others) == ["b/notes.txt"]
+
+
+@pytest.mark.parametrize("path", ["absent", "absent/below", "*.absent", "**/*.absent", "a\0b"])
+def test_refuses_what_names_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="no such file"):
+        expand([path])
+
+
+def test_refuses_a_directory_without_a_profile(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("nothing")
+    with pytest.raises(InputError, match="none of the 1 files below it is a profile"):
+        expand([str(tmp_path)])
+
+
+def test_follows_no_link_to_a_directory_below_two_stars(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = tmp_path / "runs"
+    written(runs / "1" / "a.ncu-rep", runs / "[2]" / "b.ncu-rep", runs / ".git" / "c.ncu-rep")
+    for name in ("latest", "previous"):
+        (runs / name).symlink_to(".")
+    every = ["runs/1/a.ncu-rep", "runs/[2]/b.ncu-rep"]
+    monkeypatch.chdir(tmp_path)
+    for pattern in ("runs/**/*.ncu-rep", "**/*.ncu-rep", "r*/**", "**/runs/**/?.ncu-rep", "**"):
+        assert expand([pattern]).files == dict.fromkeys(every, True), pattern
+    assert below(tmp_path, expand([f"{runs}/latest/**/a*"]).files) == ["runs/latest/1/a.ncu-rep"]
+
+
+def test_keeps_which_directories_are_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(tmp_path / "open" / "a.ncu-rep", tmp_path / "closed" / "b.ncu-rep")
+    scandir = os.scandir
+
+    def deny(path: Any) -> Any:
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", deny)
+    for path in (str(tmp_path), f"{tmp_path}/**/*.ncu-rep"):
+        found = expand([path])
+        assert below(tmp_path, found.files) == ["open/a.ncu-rep"]
+        (error,) = found.closed.values()
+        assert str(error) == f"{tmp_path / 'closed'}: cannot be read: Permission denied"
+
+
+@pytest.mark.parametrize("look", ["lstat", "stat"])
+def test_takes_a_file_that_cannot_be_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, look: str
+) -> None:
+    written(tmp_path / "a.ncu-rep", tmp_path / "b.ncu-rep")
+    original = getattr(Path, look)
+
+    def deny(path: Path, **how: bool) -> os.stat_result:
+        if path.name == "a.ncu-rep":
+            raise PermissionError(13, "Permission denied", path)
+        found: os.stat_result = original(path, **how)
+        return found
+
+    monkeypatch.setattr(Path, look, deny)
+    assert below(tmp_path, expand([str(tmp_path)]).files) == ["a.ncu-rep", "b.ncu-rep"]
+    assert below(tmp_path, expand([str(tmp_path / "a.ncu-rep")]).files) == ["a.ncu-rep"]
