@@ -68,8 +68,6 @@ class IncomingRun:
     def row(self, rules_hash: str) -> RunRow:
         """Return the run's provenance, once all of its profile was read."""
         labels, session = self.profile.labels, self.session
-        reasons = [{"place": skipped.place, "reason": skipped.reason} for skipped in self.skipped]
-        reasons += [{"place": "device", "reason": note} for note in self.notes]
         told = RunRow(
             run_id=self.run_id,
             content_hash=self.profile.digest,
@@ -89,7 +87,7 @@ class IncomingRun:
             or None,
             launches=self.launches,
             skipped=len(self.skipped),
-            skipped_reasons=json.dumps(reasons, ensure_ascii=False),
+            skipped_reasons=self._remarks(),
             rules_hash=rules_hash,
         )
         return replace(
@@ -107,6 +105,12 @@ class IncomingRun:
             replay_mode=session.replay_mode,
             simulated=session.simulated,
         )
+
+    def _remarks(self) -> str:
+        """Return as JSON what was left out, and what is in doubt."""
+        remarks = [{"place": skipped.place, "reason": skipped.reason} for skipped in self.skipped]
+        remarks += [{"place": "device", "reason": note} for note in self.notes]
+        return json.dumps(remarks, ensure_ascii=False)
 
     def _device_id(self, launch: Launch) -> str | None:
         """Return the device of the launch; a profile with one device need not name it."""
