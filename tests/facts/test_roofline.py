@@ -186,6 +186,22 @@ def test_a_roof_is_achievable_only_where_that_was_measured(
     assert (facts["roof_fraction_achievable"] is not None) == known
 
 
+def test_the_busiest_unit_sets_the_least_time_where_the_roof_is_incomplete() -> None:
+    # Memory was 80 % busy: at least 0.8 of 1 ms; at 90 % of the peak that is 0.8889 ms.
+    busy = {"duration": 1.0e-3, "dram_utilization": 0.8, "compute_utilization": 0.3}
+    facts = facts_of(**busy)
+    assert facts["t_least"] == pytest.approx(8.0e-4)
+    assert facts["t_least_practical"] == pytest.approx(8.0e-4 / 0.9)
+    # Compute units were the busier ones; what they did was not counted.
+    facts = facts_of(**busy | {"compute_utilization": 0.85, "achievable_compute_fraction": 0.95})
+    assert (facts["t_sol"], facts["t_least"]) == pytest.approx((8.0e-4, 8.5e-4))
+    assert facts["t_least_practical"] == pytest.approx(8.5e-4 / 0.95)
+    whole = {"l2_bytes": 4.0e6, "l2_bytes_source": "sectors", "peak_l2_bandwidth": 1.0e12}
+    facts = facts_of(**COMPUTE | whole, compute_utilization=0.9)
+    assert facts["t_sol_complete"] is True
+    assert facts["t_least"] == facts["t_sol"]
+
+
 @pytest.mark.parametrize(("traffic", "above"), [(1.02e9, False), (1.03e9, True)])
 def test_traffic_above_the_roof_is_told(traffic: float, above: bool) -> None:
     facts = facts_of(duration=1.0e-3, dram_bytes=traffic, peak_dram_bandwidth=1.0e12)

@@ -144,7 +144,7 @@ def test_says_where_it_does_not_apply(told: Explain) -> None:
 
 def test_works_out_the_gain_and_its_caps(told: Explain) -> None:
     # 1 ms at half of its roof: the speed-of-light time is 0.5 ms, so at most 0.5 ms can be saved.
-    found = told(**FACTS, t_sol=0.5e-3, t_sol_practical=0.6e-3)
+    found = told(**FACTS, t_least=0.5e-3, t_least_practical=0.6e-3)
     assert found.gain is not None
     assert [term.value for term in found.gain.bounds] == pytest.approx([0, 0.5e-3, 1e-3])
     assert found.gain.cap == pytest.approx(0.5e-3)

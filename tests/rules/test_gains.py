@@ -245,15 +245,6 @@ def test_changes_nothing_where_the_assumption_is_unknown(load_rule: Load, judge:
     assert judge(load_rule(text), **facts)[0].cap == pytest.approx(1e-4)
 
 
-def test_takes_the_busiest_resource_for_a_roof_where_that_is_incomplete(
-    load_rule: Load, judge: Judge
-) -> None:
-    # Memory was 80 % busy: at least 0.8 of 1 ms; at 90 % of the peak that is 0.8889 ms.
-    facts = {"duration": 1e-3, "dram_utilization": 0.8, "compute_utilization": 0.3}
-    found = judge(load_rule(RULE), **facts, load_efficiency=0.5, l1_utilization=0.9)[0]
-    assert (found.cap, found.cap_likely) == pytest.approx((2e-4, 1e-3 * (1 - 0.8 / 0.9)))
-
-
 def test_keeps_the_assumptions_of_rules_apart(vocabulary: Vocabulary, judge: Judge) -> None:
     rules = [
         rule for rule in load_rules(vocabulary) if rule.assumes and rule.subject is Subject.KERNEL
