@@ -267,7 +267,7 @@ def _facts(paper: Paper, kernel: Kernel) -> None:
     wide = paper.width >= _WIDE
     for fact in facts:
         if isinstance(fact.value, str):
-            paper.row((fact.label, fact.value), (min(label, 34), 0))
+            paper.row((fact.label, fact.value), (min(label, 34, paper.width // 2), 0))
             continue
         cells = _fact(fact)
         paper.row(cells if wide else cells[:3], (min(label, 34), -11, 8, 0) if wide else _PAIR)

@@ -146,6 +146,17 @@ def test_wraps_what_stands_beside_a_fact(report: Report) -> None:
     ]
 
 
+def test_keeps_words_of_a_fact_within_a_narrow_terminal(report: Report) -> None:
+    facts = (
+        Fact(name="t_sol", label="l" * 30, value=1.0, unit="s", kind="derived"),
+        Fact(name="limiting_unit", label="busiest unit", value="load and store", unit="", kind=""),
+    )
+    kernel = replace(report.kernels[0], facts=(FactGroup(name="all", facts=facts),))
+    lines = kernel_text(report, [kernel], width=40).splitlines()
+    assert any(line.endswith("load and store") for line in lines)
+    assert max(columns(line) for line in lines) <= 40
+
+
 def test_says_what_is_a_sum_over_launches(report: Report) -> None:
     kernel = replace(report.kernels[0], launch_count=11)
     said = "Times, work and traffic are sums of 11 launches."
