@@ -12,6 +12,7 @@ import duckdb
 from advisor.api.knowledge import load_facts
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.connect import open_for_query
+from advisor.database.records import storable
 from advisor.errors import Location, UsageError
 from advisor.facts import create_views
 
@@ -40,7 +41,7 @@ def run_query(
         DatabaseError: the database cannot be opened.
     """
     with open_for_query(database, wait) as connection:
-        statement = _single_select(connection, sql)
+        statement = _single_select(connection, storable(sql))
         create_views(connection, load_facts(configuration))
         try:
             cursor = connection.execute(statement)

@@ -29,9 +29,9 @@ def query(settings: Settings, sql: str | None, style: str) -> None:
     """
     from advisor.api.querying import run_query
 
-    text = sys.stdin.read() if sql in (None, "-") else sql
-    assert text is not None
+    if sql is None or sql == "-":
+        sql = sys.stdin.buffer.read().decode(errors="surrogateescape")
     with run_query(
-        settings.database, text, wait=settings.wait, configuration=settings.configuration
+        settings.database, sql, wait=settings.wait, configuration=settings.configuration
     ) as answer:
         write_rows(answer.columns, answer.rows, style)

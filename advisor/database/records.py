@@ -7,10 +7,13 @@ Python value that it is handed, which takes 0.1 ms each; a document is one value
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import duckdb
+
+_NO_UTF8 = re.compile("[\ud800-\udfff]")  # what Python makes of bytes that are none
 
 
 def insert_records(
@@ -23,7 +26,7 @@ def insert_records(
     """Insert rows into ``table``; each has the columns of the first one.
 
     ``known`` is what becomes of a row whose key is there already: it is kept, it is replaced, or
-    (None) the statement fails. Times are UTC without a zone.
+    (None) the statement fails. Times are UTC without a zone. Text is stored as ``storable`` has it.
 
     Raises:
         ValueError: a number is not finite.
@@ -34,12 +37,22 @@ def insert_records(
     described = connection.execute(" ".join(("DESCRIBE", quoted(table)))).fetchall()
     types = {name: kind for name, kind, *_ in described if name in records[0]}
     shape = json.dumps([types]).replace("'", "''")
-    document = json.dumps(records, default=str, allow_nan=False)
+    document = json.dumps(records, default=str, allow_nan=False, ensure_ascii=False)
+    document = _NO_UTF8.sub(lambda found: f"\\{_escaped(found)}", document)  # JSON's own backslash
     verb = "INSERT OR REPLACE INTO" if known == "replace" else "INSERT INTO"
     rows = f"SELECT unnest(from_json($1, '{shape}')) AS record"
     statement = (verb, quoted(table), "BY NAME SELECT record.* FROM (", rows, ")")
     conflict = "ON CONFLICT DO NOTHING" if known == "keep" else ""
     connection.execute(" ".join((*statement, conflict)), [document])
+
+
+def storable(text: str) -> str:
+    """Return the text with what is not UTF-8 escaped: file names and arguments may be any bytes."""
+    return _NO_UTF8.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):x}"
 
 
 def quoted(name: str) -> str:

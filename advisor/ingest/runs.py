@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from advisor import __version__
 from advisor.database import ids, names
+from advisor.database.records import storable
 from advisor.database.rows import KernelRow, PlacedLaunch, RunRow, SeriesRow
 from advisor.ingest.records import Profile
 from advisor.model import Launch, Session, Skipped
@@ -108,8 +109,10 @@ class IncomingRun:
 
     def _remarks(self) -> str:
         """Return as JSON what was left out, and what is in doubt."""
-        remarks = [{"place": skipped.place, "reason": skipped.reason} for skipped in self.skipped]
-        remarks += [{"place": "device", "reason": note} for note in self.notes]
+        told = [*self.skipped, *(Skipped(place="device", reason=note) for note in self.notes)]
+        remarks = [
+            {"place": storable(each.place), "reason": storable(each.reason)} for each in told
+        ]
         return json.dumps(remarks, ensure_ascii=False)
 
     def _device_id(self, launch: Launch) -> str | None:
