@@ -1,49 +1,40 @@
 """Spool: bundles in a directory, written by many, loaded into a database by one.
 
-A bundle is a zip file named after the SHA-256 of the profile in it: the profile's bytes and a
-manifest of what was said about it. It appears whole, by a link or a rename, and is never changed,
-so neither writers nor the one that loads need a lock: it works on network file systems.
+A bundle appears whole, by a link or a rename, and is never changed, only replaced where it was
+found damaged. So neither writers nor the one that loads need a lock: it works on network file
+systems.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
+import contextlib
+import errno
 import os
-import secrets
 import shutil
 import tempfile
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
 
-from advisor import __version__
+from advisor.api.bundles import SUFFIX, pack, place, read_labels, unpack
 from advisor.api.knowledge import load_knowledge
 from advisor.api.profiles import read_profiles
-from advisor.api.storing import Ingested, Writer, stored_runs, temporary_files
+from advisor.api.storing import (
+    Ingested,
+    Writer,
+    known_as,
+    not_stored,
+    stored_runs,
+    temporary_files,
+)
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database import ids
-from advisor.database.connect import put
-from advisor.errors import DatabaseError, InputError, Location
+from advisor.database.read import Run
+from advisor.errors import DatabaseError, InputError, Location, UsageError
 from advisor.ingest.knowledge import Knowledge
 from advisor.ingest.records import Labels, Profile
 from advisor.ingest.store import check_profile
-from advisor.readers import Source, detect
 
-SUFFIX = ".bundle"
-
-_VERSION = 1
-_MANIFEST = "manifest.json"
-_PROFILE = "profile"
-_CHUNK = 1024 * 1024
-_HELD = 1024 * 1024  # bytes of a profile that are kept in memory rather than in a file
-_DAMAGE = (
-    zipfile.BadZipFile, zlib.error, EOFError, KeyError, TypeError, ValueError, RuntimeError,
-)  # fmt: skip
+_NAME = "profile"  # of the file that large profiles are unpacked into
 
 
 def spool_paths(
@@ -62,9 +53,10 @@ def spool_paths(
 
     Raises:
         InputError: a path or pattern names nothing.
+        UsageError: the spool has no name.
         DatabaseError: the spool does not take it; what was yielded is there.
     """
-    spool = _made(Path(directory))
+    spool = _made(directory)
     knowledge = load_knowledge()
     for profile in read_profiles(
         paths,
@@ -91,59 +83,103 @@ def merge_spool(
     Loaded bundles stay, or move into the directory ``done``.
 
     Raises:
-        InputError: there is no such directory.
-        DatabaseError: the database cannot be opened or written; what was yielded is stored.
+        InputError: there is no such directory, or it cannot be read.
+        UsageError: a directory has no name.
+        DatabaseError: the database cannot be opened or written, or a bundle cannot be moved; what
+            was yielded is stored.
     """
-    if not Path(directory).is_dir():
-        raise InputError("there is no such directory", at=Location(name=directory))
-    bundles = sorted(Path(directory).glob(f"*{SUFFIX}"))
-    known = stored_runs(database, wait)
+    bundles = _bundles(directory)
+    moved = None if done is None else _writable(done)
+    unmoved: list[str] = []
     with temporary_files(database), tempfile.TemporaryDirectory(prefix="advisor-") as scratch:
-        loaded = (
-            _loaded(
-                bundle, known, Path(scratch) / _PROFILE, progress, f"{number:,} of {len(bundles):,}"
-            )
-            for number, bundle in enumerate(bundles, start=1)
-        )
-        knowledge = load_knowledge(configuration)
-        results = Writer(database, knowledge, wait=wait, progress=progress).store(loaded)
+        spool = _Spool(database, wait, Path(scratch) / _NAME)
+        writer = Writer(database, load_knowledge(configuration), wait=wait, progress=progress)
+        results = writer.store(spool.read(bundles, progress))
         for bundle, result in zip(bundles, results, strict=True):
-            if done is not None and result.status != "refused":
-                _move(bundle, _made(Path(done)))
+            if moved is not None and result.status != "refused":
+                unmoved += _move(bundle, moved)
             yield result
+    if unmoved:
+        raise DatabaseError(
+            f"{len(unmoved):,} bundles cannot be moved to {moved}: first {unmoved[0]}",
+            at=Location(name=directory),
+            hint="they are loaded; see that both directories can be written, then merge again",
+        )
+
+
+class _Spool:
+    """Reads bundles that the database does not hold yet."""
+
+    def __init__(self, database: str, wait: float, scratch: Path) -> None:
+        self._database = database
+        self._wait = wait
+        self._scratch = scratch
+
+    def read(
+        self, bundles: Sequence[Path], progress: Callable[[str], None]
+    ) -> Iterator[Profile | Ingested]:
+        """Yield what is in each bundle, or what became of it."""
+        known = stored_runs(self._database, self._wait)
+        for number, bundle in enumerate(bundles, start=1):
+            progress(f"{number:,} of {len(bundles):,}: {bundle.name}")
+            run = known.get(_run_id(bundle))
+            yield self._unpacked(bundle) if run is None else _known(bundle, run)
+
+    def _unpacked(self, bundle: Path) -> Profile | Ingested:
+        try:
+            return unpack(bundle, self._scratch)
+        except InputError as error:
+            run = None
+            if not bundle.exists():  # somebody else who merges may have loaded and moved it
+                run = stored_runs(self._database, self._wait).get(_run_id(bundle))
+            if run is not None:
+                return _known(bundle, run)
+            return Ingested(name=str(bundle), status="refused", error=error)
+
+
+def _run_id(bundle: Path) -> str:
+    return ids.run_id(bundle.name.removesuffix(SUFFIX))
+
+
+def _known(bundle: Path, run: Run) -> Ingested:
+    told = Labels()
+    with contextlib.suppress(InputError):  # its profile is stored, so nothing is lost
+        told = read_labels(bundle)
+    return known_as(bundle.name, told, run)
 
 
 def _spooled(spool: Path, profile: Profile, knowledge: Knowledge) -> Ingested:
     target = spool / f"{profile.digest}{SUFFIX}"
     try:
         launches, skipped = check_profile(profile, knowledge)
-        new = not target.exists()
-        if new:
+        there = _labels_of_whole(target)
+        if there is None:
             _write(target, profile)
     except InputError as error:
         return Ingested(name=profile.source.name, status="refused", error=error)
+    change = f"remove {target} and spool it again"
     return Ingested(
         name=profile.source.name,
-        status="new" if new else "known",
+        status="new" if there is None else "known",
         run_id=profile.run_id,
         launches=launches,
         skipped=skipped,
+        notes=() if there is None else not_stored(profile.labels, there, change),
     )
 
 
-def _write(target: Path, profile: Profile) -> None:
-    """Write the bundle beside its place, bring it to the disk, and give it its place."""
-    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+def _labels_of_whole(bundle: Path) -> Labels | None:
+    """Return what a bundle says of its profile; None where it is missing or damaged."""
     try:
-        try:
-            with part.open("xb") as file:
-                _pack(file, profile)
-                file.flush()
-                os.fsync(file.fileno())
-            put(part, target)
-        finally:
-            part.unlink(missing_ok=True)
-        _sync_directory(target.parent)
+        return unpack(bundle, Path(os.devnull)).labels  # nothing of the profile is kept
+    except InputError:
+        return None
+
+
+def _write(target: Path, profile: Profile) -> None:
+    """Write the bundle; one that is there is damaged."""
+    try:
+        place(target, lambda file: pack(file, profile), replace=os.path.lexists(target))
     except OSError as error:
         raise DatabaseError(
             f"the spool does not take it: {error.strerror or error}",
@@ -152,160 +188,65 @@ def _write(target: Path, profile: Profile) -> None:
         ) from error
 
 
-def _pack(file: IO[bytes], profile: Profile) -> None:
-    labels = asdict(profile.labels)
-    labels["at"] = None if profile.labels.at is None else profile.labels.at.isoformat()
-    manifest = {
-        "version": _VERSION,
-        "content_hash": profile.digest,
-        "size": profile.source.size,
-        "name": profile.source.name,
-        "format": profile.reader.FORMAT,
-        "allow_truncated": profile.allow_truncated,
-        "labels": labels,
-        "spooled_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "advisor_version": __version__,
-    }
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        archive.writestr(_MANIFEST, json.dumps(manifest, indent=1))
-        with profile.source.open() as source, archive.open(_PROFILE, "w", force_zip64=True) as to:
-            shutil.copyfileobj(source, to, _CHUNK)
-    profile.check_unchanged()
-
-
-def _sync_directory(directory: Path) -> None:
-    if hasattr(os, "O_DIRECTORY"):  # elsewhere a directory cannot be opened
-        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def _loaded(
-    bundle: Path,
-    known: dict[str, int],
-    scratch: Path,
-    progress: Callable[[str], None],
-    place: str,
-) -> Profile | Ingested:
-    progress(f"{place}: {bundle.name}")
-    run_id = ids.run_id(bundle.name.removesuffix(SUFFIX))
-    if run_id in known:
-        launches = known[run_id]
-        return Ingested(name=bundle.name, status="known", run_id=run_id, launches=launches)
+def _bundles(directory: str) -> list[Path]:
+    """Return the bundles in a directory; ``glob`` would find none in one it cannot read."""
     try:
-        return _read(bundle, scratch)
-    except InputError as error:
-        return Ingested(name=str(bundle), status="refused", error=error)
-
-
-def _read(bundle: Path, scratch: Path) -> Profile:
-    """Return the profile in a bundle, unpacked and compared with what its manifest says.
-
-    Raises:
-        InputError: the bundle is damaged, or of a newer version.
-    """
-    try:
-        with zipfile.ZipFile(bundle) as archive:
-            manifest = _Manifest.parse(archive.read(_MANIFEST))
-            with archive.open(_PROFILE) as packed:
-                content = _unpacked(packed, manifest, scratch)
-    except _DAMAGE as error:
-        raise _damaged(bundle, str(error)) from error
+        return sorted(path for path in _named(directory).iterdir() if path.name.endswith(SUFFIX))
     except OSError as error:
-        raise _damaged(bundle, error.strerror or str(error)) from error
-    if f"{manifest.content_hash}{SUFFIX}" != bundle.name:
-        raise _damaged(bundle, "it is named after another profile")
-    source = Source(name=manifest.name, content=content)
-    return Profile(
-        source=source,
-        reader=detect(source, manifest.format),
-        digest=manifest.content_hash,
-        labels=manifest.labels,
-        allow_truncated=manifest.allow_truncated,
-        lasting=isinstance(content, bytes),
-    )
+        raise InputError(
+            f"the spool cannot be read: {error.strerror}",
+            at=Location(name=directory),
+            hint="name the directory that `advisor ingest --spool` writes into",
+        ) from error
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Manifest:
-    content_hash: str
-    size: int
-    name: str
-    format: str
-    allow_truncated: bool
-    labels: Labels
-
-    @classmethod
-    def parse(cls, text: bytes) -> _Manifest:
-        """Return the manifest; raise ValueError, KeyError or TypeError where it is none."""
-        told: dict[str, Any] = json.loads(text)
-        if told["version"] != _VERSION:
-            raise ValueError(f"version {told['version']} of bundles is not known")
-        labels = dict(told["labels"])
-        labels["tags"] = tuple(labels["tags"])
-        labels["at"] = None if labels["at"] is None else datetime.fromisoformat(labels["at"])
-        return cls(
-            content_hash=str(told["content_hash"]),
-            size=int(told["size"]),
-            name=str(told["name"]),
-            format=str(told["format"]),
-            allow_truncated=bool(told["allow_truncated"]),
-            labels=Labels(**labels),
-        )
+def _named(directory: str) -> Path:
+    if not directory:
+        raise UsageError("the name of a directory is empty", hint="write . for the current one")
+    return Path(directory)
 
 
-def _unpacked(packed: IO[bytes], manifest: _Manifest, scratch: Path) -> bytes | Path:
-    """Return the profile's bytes, or the file that they are in; they are what was spooled."""
-    digest, left, held = hashlib.sha256(), manifest.size, bytearray()
-    small = manifest.size <= _HELD
-    with temporary_files(str(scratch)), scratch.open("wb") as file:
-        while chunk := _piece(packed, min(_CHUNK, left + 1)):
-            left -= len(chunk)
-            digest.update(chunk)
-            if small:
-                held += chunk
-            else:
-                file.write(chunk)
-            if left < 0:
-                break
-    if left or digest.hexdigest() != manifest.content_hash:
-        raise ValueError("it holds other bytes than were spooled")
-    return bytes(held) if small else scratch
-
-
-def _piece(packed: IO[bytes], most: int) -> bytes:
-    """Return at most so many bytes more; not being able to read is no fault of the scratch file."""
-    try:
-        return packed.read(most)
-    except OSError as error:
-        raise ValueError(error.strerror or str(error)) from error
-
-
-def _damaged(bundle: Path, why: str) -> InputError:
-    hint = "spool the profile again, or remove the bundle"
-    return InputError(f"the bundle cannot be read: {why}", at=Location(name=str(bundle)), hint=hint)
-
-
-def _made(directory: Path) -> Path:
+def _made(name: str) -> Path:
+    directory = _named(name)
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise DatabaseError(
-            f"the directory cannot be made: {error.strerror}",
-            at=Location(name=str(directory)),
-            hint="name a directory that can be written",
-        ) from error
+        raise _unusable(name, "made", error) from error
     return directory
 
 
-def _move(bundle: Path, done: Path) -> None:
+def _writable(name: str) -> Path:
+    directory = _made(name)
     try:
-        bundle.replace(done / bundle.name)
+        with tempfile.TemporaryFile(dir=directory):
+            return directory
     except OSError as error:
-        raise DatabaseError(
-            f"cannot be moved to {done}: {error.strerror}",
-            at=Location(name=str(bundle)),
-            hint="it is loaded; --done names a directory on the same file system",
-        ) from error
+        raise _unusable(name, "written", error) from error
+
+
+def _unusable(directory: str, what: str, error: OSError) -> DatabaseError:
+    return DatabaseError(
+        f"the directory cannot be {what}: {error.strerror}",
+        at=Location(name=directory),
+        hint="name a directory that can be written",
+    )
+
+
+def _move(bundle: Path, directory: Path) -> list[str]:
+    """Move the bundle unless somebody else did; return why it cannot be moved, if it cannot."""
+    try:
+        try:
+            bundle.replace(directory / bundle.name)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            _copy(bundle, directory / bundle.name)  # to another file system
+            bundle.unlink()
+    except OSError as error:
+        return [f"{bundle.name}: {error.strerror}"] if os.path.lexists(bundle) else []
+    return []
+
+
+def _copy(bundle: Path, target: Path) -> None:
+    with bundle.open("rb") as source:
+        place(target, lambda file: shutil.copyfileobj(source, file), replace=True)

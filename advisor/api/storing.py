@@ -10,16 +10,18 @@ from pathlib import Path
 from typing import Literal
 
 from advisor.database.connect import open_for_reading, open_for_writing
+from advisor.database.read import Run, get_runs, list_runs
 from advisor.errors import DatabaseError, InputError, Location
 from advisor.hardware import seed_database
 from advisor.ingest.knowledge import Knowledge
-from advisor.ingest.records import Profile, Stored
+from advisor.ingest.records import Labels, Profile, Stored
 from advisor.ingest.store import store_profiles
 from advisor.model import Skipped
 
 _MOST = 64  # profiles in one transaction
 _LARGEST = 32 * 1024**2  # bytes of profiles in one transaction, unless one alone is larger
 _PAUSE = 0.1  # seconds that others have to get the lock: longer than between two of their tries
+_COMPARED = ("label", "configuration", "commit", "branch", "step_time", "at")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,17 +94,23 @@ class Writer:
             yield from self._together(profiles[:half])
             yield from self._together(profiles[half:])
             return
-        for profile, each in zip(profiles, stored, strict=True):
-            yield _ingested(profile, each, len(profiles))
+        yield from stored
 
-    def _stored(self, profiles: Sequence[Profile]) -> list[Stored]:
+    def _stored(self, profiles: Sequence[Profile]) -> list[Ingested]:
         self._knowledge.prepare({profile.reader.COUNTERS for profile in profiles})
         with open_for_writing(self._database, self._wait) as connection:
             connection.execute("SET threads = 1")  # each thread holds blocks of every column
             seed_database(connection)
-            return store_profiles(
+            stored = store_profiles(
                 connection, profiles, knowledge=self._knowledge, progress=self._progress
             )
+            known = get_runs(connection, [each.run_id for each in stored if not each.new])
+        return [
+            _new(profile, each, len(profiles))
+            if each.new
+            else known_as(profile.source.name, profile.labels, known[each.run_id])
+            for profile, each in zip(profiles, stored, strict=True)
+        ]
 
 
 @contextlib.contextmanager
@@ -122,8 +130,8 @@ def temporary_files(database: str) -> Iterator[None]:
         ) from error
 
 
-def stored_runs(database: str, wait: float) -> dict[str, int]:
-    """Return the ids of the runs in the database, with their launches; none where no file is.
+def stored_runs(database: str, wait: float) -> dict[str, Run]:
+    """Return the runs in the database by their ids; none where no file is.
 
     Raises:
         DatabaseError: the file is there but cannot be read.
@@ -131,7 +139,43 @@ def stored_runs(database: str, wait: float) -> dict[str, int]:
     if not Path(database).exists():
         return {}
     with open_for_reading(database, wait) as connection:
-        return dict(connection.execute("SELECT run_id, launches FROM run").fetchall())
+        return {run.run_id: run for run in list_runs(connection)}
+
+
+def known_as(name: str, told: Labels, run: Run) -> Ingested:
+    """Return that a profile is stored already, and which of the labels told now are not."""
+    stored = Labels(
+        label=run.label,
+        configuration=run.configuration,
+        commit=run.commit,
+        branch=run.branch,
+        tags=tuple(run.tags or ()),
+        step_time=run.step_time,
+        at=run.started_at,
+    )
+    change = f"`advisor runs remove {run.run_id}` and ingest it again"
+    return Ingested(
+        name=name,
+        status="known",
+        run_id=run.run_id,
+        launches=run.launches,
+        notes=not_stored(told, stored, change),
+    )
+
+
+def not_stored(told: Labels, stored: Labels, change: str) -> tuple[str, ...]:
+    """Return a note on the labels that a known profile was given and does not have, if any.
+
+    ``change`` is what to do about it.
+    """
+    found = [f"tag {tag}" for tag in told.tags if tag not in stored.tags]
+    for name in _COMPARED:
+        new, old = getattr(told, name), getattr(stored, name)
+        if new not in (None, old):
+            found.append(
+                f"{name.replace('_', ' ')} {new} (it has {'none' if old is None else old})"
+            )
+    return (f"not stored: {', '.join(found)}; to change that, {change}",) if found else ()
 
 
 def _full(group: Sequence[Profile | Ingested], more: Profile | Ingested) -> bool:
@@ -139,10 +183,10 @@ def _full(group: Sequence[Profile | Ingested], more: Profile | Ingested) -> bool
     return bool(group) and (len(group) == _MOST or sum(sizes) > _LARGEST)
 
 
-def _ingested(profile: Profile, stored: Stored, shared_by: int) -> Ingested:
+def _new(profile: Profile, stored: Stored, shared_by: int) -> Ingested:
     return Ingested(
         name=profile.source.name,
-        status="new" if stored.new else "known",
+        status="new",
         run_id=stored.run_id,
         launches=stored.launches,
         skipped=stored.skipped,

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from advisor.api.knowledge import load_knowledge
 from advisor.api.profiles import read_profiles
-from advisor.api.storing import Ingested, Writer, stored_runs, temporary_files
+from advisor.api.storing import Ingested, Writer, known_as, stored_runs, temporary_files
 from advisor.database.connect import open_for_reading
+from advisor.database.read import Run
 from advisor.database.records import quoted
 from advisor.ingest.records import Labels, Profile
 
@@ -73,13 +74,11 @@ def try_paths(
 
 
 def _unless_known(
-    profiles: Iterator[Profile | Ingested], known: dict[str, int]
+    profiles: Iterator[Profile | Ingested], known: dict[str, Run]
 ) -> Iterator[Profile | Ingested]:
     for each in profiles:
         if isinstance(each, Profile) and each.run_id in known:
-            launches = known[each.run_id]
-            name = each.source.name
-            yield Ingested(name=name, status="known", run_id=each.run_id, launches=launches)
+            yield known_as(each.source.name, each.labels, known[each.run_id])
         else:
             yield each
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from datetime import UTC, datetime
@@ -39,10 +40,19 @@ def _moment(
         return None
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError as error:
+        return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
+    except (ValueError, OverflowError) as error:
         problem = f"{text!r} is no time such as 2026-11-20T03:00+01:00"
         raise click.BadParameter(problem, context, parameter) from error
-    return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
+
+
+def _number(
+    context: click.Context, parameter: click.Parameter, value: float | None
+) -> float | None:
+    """Return the value unless it is NaN, which no range leaves out."""
+    if value is not None and math.isnan(value):
+        raise click.BadParameter(f"{value} is no number", context, parameter)
+    return value
 
 
 @click.command(epilog=_EPILOG)
@@ -79,6 +89,7 @@ def _moment(
 @click.option(
     "--step-time",
     type=click.FloatRange(min=0, min_open=True, max=1e9),
+    callback=_number,
     metavar="SECONDS",
     help="Time of the whole step that the profiled kernels are part of, measured outside.",
 )
@@ -126,7 +137,7 @@ def _labels(options: dict[str, Any]) -> Labels:
 
     names = ("label", "configuration", "commit", "branch", "tags", "step_time", "at")
     told = {name: options[name] for name in names}
-    if options["git"]:
+    if options["git"] and not (told["commit"] and told["branch"]):
         from advisor.api.revision import git_revision
 
         commit, branch = git_revision()

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 import duckdb
 
+from advisor.database.records import storable
 from advisor.errors import UsageError
 
 LATEST = "latest"
 _HINT = "advisor runs list shows the runs"
 _COLUMNS = (
-    'run_id, name, label, configuration, branch, "commit", started_at, ingested_at, status,'
-    " simulated, profiler, profiler_version, device_names, launches, skipped, content_hash"
+    'run_id, name, label, configuration, branch, "commit", tags, step_time, started_at,'
+    " ingested_at, status, simulated, profiler, profiler_version, device_names, launches,"
+    " skipped, content_hash"
 )
 _NEWEST_FIRST = "ORDER BY ingested_at DESC, run_id DESC"
 
@@ -29,6 +32,8 @@ class Run:
     configuration: str | None
     branch: str | None
     commit: str | None
+    tags: list[str] | None
+    step_time: float | None
     started_at: datetime | None
     ingested_at: datetime
     status: str
@@ -46,6 +51,12 @@ def list_runs(connection: duckdb.DuckDBPyConnection, limit: int | None = None) -
     return _runs(connection, "LIMIT $limit", {"limit": limit})
 
 
+def get_runs(connection: duckdb.DuckDBPyConnection, run_ids: Iterable[str]) -> dict[str, Run]:
+    """Return those of the runs that are stored, by their ids."""
+    wanted = "WHERE list_contains(string_split($wanted, ' '), run_id)"
+    return {run.run_id: run for run in _runs(connection, wanted, {"wanted": " ".join(run_ids)})}
+
+
 def find_run(connection: duckdb.DuckDBPyConnection, wanted: str = LATEST) -> Run:
     """Return the run that ``wanted`` names: ``latest``, a label, or the beginning of an id.
 
@@ -60,9 +71,10 @@ def find_run(connection: duckdb.DuckDBPyConnection, wanted: str = LATEST) -> Run
             hint = "advisor ingest PROFILE stores one"
             raise UsageError("the database holds no run", hint=hint)
         return found[0]
-    by_id = _runs(connection, "WHERE starts_with(run_id, $wanted)", {"wanted": wanted})
+    name = {"wanted": storable(wanted)}
+    by_id = _runs(connection, "WHERE starts_with(run_id, $wanted)", name)
     exact = [run for run in by_id if run.run_id == wanted]
-    by_label = _runs(connection, "WHERE label = $wanted", {"wanted": wanted})
+    by_label = _runs(connection, "WHERE label = $wanted", name)
     if found := exact or by_label or by_id:
         if len(found) > 1 and found is by_id:
             ids = ", ".join(run.run_id for run in found[:5])
@@ -91,11 +103,11 @@ def get_meta(connection: duckdb.DuckDBPyConnection, key: str) -> str | None:
 
 
 def _runs(
-    connection: duckdb.DuckDBPyConnection, clause: str, parameters: dict[str, object]
+    connection: duckdb.DuckDBPyConnection, clause: str, parameters: Mapping[str, object]
 ) -> list[Run]:
     order = (clause, _NEWEST_FIRST) if clause.startswith("WHERE") else (_NEWEST_FIRST, clause)
     query = " ".join(("SELECT", _COLUMNS, "FROM run", *order))
-    cursor = connection.execute(query, parameters)
+    cursor = connection.execute(query, dict(parameters))
     names = [column[0] for column in cursor.description or ()]
     return [Run(**dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from advisor.database import ids
+from advisor.database.records import storable
 from advisor.errors import InputError, Location
 from advisor.model import Skipped
 from advisor.readers import Reader, Source
@@ -19,7 +20,7 @@ _CHUNK = 1024 * 1024
 class Labels:
     """What the user says about the runs; ``step_time`` is in seconds, ``at`` replaces the start.
 
-    ``at`` is UTC without a zone.
+    ``at`` is UTC without a zone. Texts are as they are stored; an empty one is as good as none.
     """
 
     label: str | None = None
@@ -29,6 +30,13 @@ class Labels:
     tags: tuple[str, ...] = ()
     step_time: float | None = None
     at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        """Take empty texts for missing ones, and every tag once."""
+        for name in ("label", "configuration", "commit", "branch"):
+            object.__setattr__(self, name, storable(getattr(self, name) or "") or None)
+        tags = tuple(dict.fromkeys(storable(tag) for tag in self.tags if tag))
+        object.__setattr__(self, "tags", tags)
 
 
 @dataclass(frozen=True, kw_only=True)

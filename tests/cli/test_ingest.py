@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -173,3 +174,139 @@ def test_tells_what_is_in_doubt_about_which_file(advisor: Run, tmp_path: Path) -
     assert "skipped" not in outcome.err
     # Nothing was left out, so the report tells of no gaps.
     assert "with gaps" not in advisor("report").out
+
+
+ODD = "m\udcfcller"  # what Python makes of a name in Latin-1
+
+
+def test_stores_names_that_are_not_utf_8_escaped(
+    advisor: Run, night: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "in").mkdir()
+    profile = tmp_path / "in" / f"{ODD}.ncu-rep"
+    profile.write_bytes(Path(night).read_bytes())
+    (tmp_path / "in" / "second.ncu-rep").write_bytes(Path(night.replace("01", "02")).read_bytes())
+    words = ("--label", ODD, "--config", ODD, "--commit", ODD, "--branch", ODD, "--tag", ODD)
+    assert advisor("ingest", str(tmp_path / "in"), *words).status == 0
+    columns = 'label, configuration, "commit", branch, tags'
+    escaped = "m\\udcfcller"
+    both = [{**dict.fromkeys(["label", "configuration", "commit", "branch"], escaped),
+             "tags": [escaped]}] * 2  # fmt: skip
+    assert runs(advisor, columns) == both
+    names = {str(row["name"]) for row in runs(advisor, "name")}
+    assert f"{tmp_path}/in/{escaped}.ncu-rep" in names
+    assert "Kernels" in advisor("report", ODD).out
+    sql = f"select count(*) as n from runs where label = '{ODD}'"
+    assert json.loads(advisor("query", sql, "--format", "json").out) == [{"n": 2}]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(os.fsencode(sql))))
+    assert json.loads(advisor("query", "--format", "json").out) == [{"n": 2}]
+
+
+def test_tells_what_is_left_out_of_a_file_whose_name_is_not_utf_8(
+    advisor: Run, night: str, tmp_path: Path
+) -> None:
+    content = Path(night).read_bytes()
+    (tmp_path / f"{ODD}.ncu-rep").write_bytes(content[: len(content) // 2])
+    words = ("--allow-truncated", str(tmp_path / f"{ODD}.ncu-rep"))
+    assert advisor("ingest", *words).status == 0
+    (run,) = runs(advisor, "skipped_reasons")
+    (reason,) = json.loads(str(run["skipped_reasons"]))
+    assert "m\\udcfcller.ncu-rep" in reason["place"]
+
+
+def test_spools_and_merges_names_that_are_not_utf_8(
+    advisor: Run, night: str, tmp_path: Path
+) -> None:
+    profile, spool = tmp_path / f"{ODD}.ncu-rep", str(tmp_path / "spool")
+    profile.write_bytes(Path(night).read_bytes())
+    assert advisor("ingest", str(profile), "--spool", spool, "--label", ODD).status == 0
+    assert advisor("db", "merge", spool).out.startswith("new ")
+    assert runs(advisor, "label") == [{"label": "m\\udcfcller"}]
+
+
+@pytest.mark.parametrize("words", [("report",), ("runs", "show"), ("runs", "remove", "--yes")])
+def test_a_name_that_is_not_utf_8_is_no_run(filled: Run, words: tuple[str, ...]) -> None:
+    outcome = filled(*words, "\udcff")
+    assert outcome.status == 2
+    assert "there is no run" in outcome.err
+
+
+def test_takes_empty_texts_for_missing_ones_and_every_tag_once(advisor: Run, night: str) -> None:
+    empty = ("--label", "", "--config", "", "--commit", "", "--branch", "")
+    tags = ("--tag", "", "--tag", "b", "--tag", "a", "--tag", "b")
+    assert advisor("ingest", night, *empty, *tags).status == 0
+    assert runs(advisor, 'label, configuration, "commit", branch, tags') == [
+        {"label": None, "configuration": None, "commit": None, "branch": None, "tags": ["b", "a"]}
+    ]
+
+
+@pytest.mark.parametrize("option", ["--spool", "DIR", "--done"])
+def test_refuses_a_directory_without_a_name(
+    advisor: Run, night: str, option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = {
+        "--spool": ("ingest", night, "--spool", ""),
+        "DIR": ("db", "merge", ""),
+        "--done": ("db", "merge", ".", "--done", ""),
+    }
+    monkeypatch.chdir(tmp_path)
+    outcome = advisor(*words[option])
+    assert outcome.status == 2
+    assert "the name of a directory is empty" in outcome.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00+14:00", "9999-12-31T23:59-10:00"])
+def test_says_when_a_time_is_beyond_all_calendars(advisor: Run, night: str, at: str) -> None:
+    outcome = advisor("ingest", night, "--at", at)
+    assert outcome.status == 2
+    assert "is no time such as" in outcome.err
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-1", "0"])
+def test_a_step_takes_some_seconds(advisor: Run, night: str, text: str, tmp_path: Path) -> None:
+    outcome = advisor("ingest", night, "--step-time", text, "--spool", str(tmp_path / "spool"))
+    assert outcome.status == 2
+    assert "--step-time" in outcome.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_needs_no_repository_where_commit_and_branch_are_named(
+    advisor: Run, night: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    words = ("--git", "--commit", "c", "--branch", "b")
+    assert advisor("ingest", night, *words).status == 0
+    assert runs(advisor, '"commit", branch') == [{"commit": "c", "branch": "b"}]
+
+
+def test_says_what_is_not_stored_of_a_known_run(advisor: Run, night: str) -> None:
+    first = ("--label", "A", "--commit", "c1", "--tag", "x", "--at", "2026-11-20")
+    assert "not stored" not in advisor("ingest", night, *first).err
+    assert "not stored" not in advisor("ingest", night, *first).err
+    more = ("--label", "B", "--commit", "c2", "--step-time", "3", "--tag", "x", "--tag", "y")
+    outcome = advisor("ingest", night, *more, "--at", "2026-11-21")
+    assert outcome.status == 0
+    assert outcome.out.startswith("known ")
+    run = outcome.out.split()[1]
+    assert (
+        f"  note on {night}: not stored: tag y, label B (it has A), commit c2 (it has c1), "
+        "step time 3.0 (it has none), at 2026-11-21 00:00:00 (it has 2026-11-20 "
+        f"00:00:00); to change that, `advisor runs remove {run}` and ingest it again\n"
+    ) in outcome.err
+
+
+def test_says_what_is_not_stored_of_a_known_bundle(
+    advisor: Run, night: str, tmp_path: Path
+) -> None:
+    spool = tmp_path / "spool"
+    advisor("ingest", night, "--spool", str(spool), "--label", "A")
+    outcome = advisor("ingest", night, "--spool", str(spool), "--label", "B", "--commit", "c")
+    (bundle,) = spool.iterdir()
+    assert (
+        "not stored: label B (it has A), commit c (it has none); "
+        f"to change that, remove {bundle} and spool it again"
+    ) in outcome.err
+    advisor("ingest", night, "--label", "C")
+    assert "not stored: label A (it has C)" in advisor("db", "merge", str(spool)).err
