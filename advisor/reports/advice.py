@@ -32,6 +32,7 @@ MOST_CARDS = 3
 
 _SHARES = frozenset(
     {"share", "rate", "utilization", "fraction", "efficiency", "pipe", "occupancy", "divergence"}
+    | {"side", "busy", "balance", "imbalance"}
 )
 
 Confidence = Literal["high", "medium", "low"]
