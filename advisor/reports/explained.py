@@ -111,9 +111,8 @@ def _gain(paper: Paper, gain: GainExplained) -> None:
         for term in gain.assumes:
             _term(paper, term)
     paper.write(
-        f"it takes {wording.seconds(gain.duration)}; at least "
-        f"{wording.seconds(gain.floor)} at the speed of light and "
-        f"{wording.seconds(gain.floor_achievable)} in practice once the advice is followed, "
+        f"it takes {wording.seconds(gain.duration)}; at least {wording.seconds(gain.floor)}, "
+        f"in practice {wording.seconds(gain.floor_achievable)}, once the advice is followed, "
         f"so high is cut at {wording.seconds(gain.cap)} and likely at "
         f"{wording.seconds(gain.cap_likely)}",
         indent=2,

@@ -166,10 +166,13 @@ def _remark(row: Row) -> str:
     sentence = f"{', '.join(parts)}."
     if flag(row, "measured_above_roof"):
         return f"{sentence} More than a roof allows: the counters disagree."
-    return f"{sentence} {_room(row, binding, achievable or fraction)}"
+    return f"{sentence} {_room(row, binding, achievable or fraction)}".rstrip()
 
 
 def _room(row: Row, binding: str, fraction: float) -> str:
+    """Return what the roof leaves to win; nothing where it is not what holds the kernel."""
+    if text(row, "limiter") == "latency" or not flag(row, "t_sol_complete"):
+        return ""
     left = f"At most {numbers.ratio(1 / max(fraction, 1e-9))} is" if fraction < 1 else "Nothing is"
     if binding in MEMORY:
         return f"{left} left without moving fewer bytes."

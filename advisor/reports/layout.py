@@ -99,6 +99,7 @@ GROUPS = (
             Entry("duration", "duration", essential=True),
             Entry("duration_median", "median launch"),
             Entry("t_sol", "speed-of-light time", essential=True),
+            Entry("t_least", "least time", kind="by the busiest unit", part_of="t_sol"),
             Entry("t_sol_achievable", "achievable time"),
             Entry("wasted_time", "wasted time", essential=True),
             Entry("roof_fraction", "of profiled roof", share=True, essential=True),

@@ -76,10 +76,18 @@ def digits(value: float | None, significant: int = 3) -> str:
 def percent(value: float | None, decimals: int = 1) -> str:
     """Return a share in [0, 1] as a percentage with that many decimals.
 
-    >>> percent(0.7443).replace(NO_BREAK_SPACE, " ")
-    '74.4 %'
+    >>> [percent(x).replace(NO_BREAK_SPACE, " ") for x in (0.7443, 0.0, 0.00001)]
+    ['74.4 %', '0.0 %', '< 0.1 %']
     """
-    return f"{fixed(100 * value, decimals)}{NO_BREAK_SPACE}%" if known(value) else UNKNOWN
+    return f"{_hundredths(value, decimals)}{NO_BREAK_SPACE}%" if known(value) else UNKNOWN
+
+
+def _hundredths(value: float, decimals: int) -> str:
+    """Return a share times 100; what would be shown as zero and is not, as less than a digit."""
+    digit = 10.0**-decimals
+    if 0 < 100 * value < digit / 2:
+        return f"<{NO_BREAK_SPACE}{fixed(digit, decimals)}"
+    return fixed(100 * value, decimals)
 
 
 def share(value: float | None) -> str:
@@ -149,8 +157,8 @@ def fact(value: float | str | None, unit: str) -> tuple[str, str]:
     """
     if isinstance(value, str):
         return value, ""
-    if unit == "share" and value is not None:
-        return fixed(100 * value, 1), "%"
+    if unit == "share" and known(value):
+        return _hundredths(value, 1), "%"
     return scaled(value, unit, 4)
 
 

@@ -25,12 +25,15 @@ _ROOFLINE_LEVELS = (1, 2)
 class Totals:
     """Sums over the kernels of a run, in seconds.
 
-    ``placed`` is the time of those with a roof, ``evident`` of those whose roof rests on counted
-    work and bytes. A kernel above its roof makes up for no other: it counts as being there.
+    ``least`` is the speed-of-light time of those with a roof; where that lacks a term, at least the
+    time for which their busiest unit was busy. ``placed`` is the time of those with a roof,
+    ``evident`` of those whose roof rests on counted work and bytes. A kernel above its roof makes
+    up for no other: it counts as being there.
     """
 
     duration: float | None
     t_sol: float | None
+    least: float | None
     t_sol_achievable: float | None
     wasted: float | None
     placed: float
@@ -42,12 +45,13 @@ def totals(rows: Sequence[Row]) -> Totals:
     """Return the sums; what no kernel has is None."""
     durations = [time for row in rows if (time := number(row, "duration")) is not None]
     roofed = [row for row in rows if number(row, "t_sol") is not None and number(row, "duration")]
-    at_roof = [_least(row, "t_sol") for row in roofed]
+    at_roof, least = ([_least(row, name) for row in roofed] for name in ("t_sol", "t_least"))
     wasted = [number(row, "wasted_time") for row in roofed]
     achievable = [time for row in roofed if (time := _least(row, "t_sol_achievable")) is not None]
     return Totals(
         duration=sum(durations) if durations else None,
         t_sol=sum(time or 0.0 for time in at_roof) if roofed else None,
+        least=sum(time or 0.0 for time in least) if roofed else None,
         t_sol_achievable=sum(achievable) if roofed and len(achievable) == len(roofed) else None,
         wasted=sum(max(0.0, time or 0.0) for time in wasted) if roofed else None,
         placed=sum(number(row, "duration") or 0.0 for row in roofed),
@@ -156,12 +160,12 @@ def _paragraph(limiter: str | None, share: float, sums: Totals) -> str:
         parts.append(
             f"{numbers.share(share)} of the profiled kernel time is {limited_by(limiter)}."
         )
-    if sums.t_sol is not None and sums.placed:
+    if sums.least is not None and sums.placed:
         least = "" if sums.complete else "at least "
         whose = "" if sums.placed >= sums.duration else " of the kernels with a roof"
         parts.append(
             f"At the profiled roof, the time{whose} would be {least}"
-            f"{numbers.seconds(sums.t_sol)} instead of {numbers.seconds(sums.placed)}."
+            f"{numbers.seconds(sums.least)} instead of {numbers.seconds(sums.placed)}."
         )
     else:
         parts.append("Without counted bytes and operations there is no roof to measure against.")
@@ -180,14 +184,17 @@ def _figures(rows: Sequence[Row], sums: Totals, actions: Sequence[Action]) -> li
             note=f"{counts}; not end to end",
         )
     ]
-    if sums.t_sol is not None and sums.placed:
+    if sums.least is not None and sums.placed:
         least = "" if sums.complete else "at least "
+        reached, _, unit = numbers.share(sums.least / sums.placed).rpartition(
+            numbers.NO_BREAK_SPACE
+        )
         found.append(
             Figure(
                 label="of profiled roof",
-                value=f"{least}{numbers.fixed(100 * sums.t_sol / sums.placed)}",
-                unit="%",
-                note=f"{numbers.seconds(sums.t_sol)} at speed of light, "
+                value=f"{least}{reached}",
+                unit=unit,
+                note=f"{numbers.seconds(sums.least)} at speed of light, "
                 f"{numbers.seconds(sums.wasted)} above it",
             )
         )

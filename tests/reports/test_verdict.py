@@ -18,6 +18,7 @@ Values = Mapping[str, object]
 DONE: Values = {
     "duration": 10e-3,
     "t_sol": 9e-3,
+    "t_least": 9e-3,
     "t_sol_achievable": 9.5e-3,
     "wasted_time": 1e-3,
     "evidence_level": 1.0,
@@ -106,3 +107,12 @@ def test_says_what_balanced_means() -> None:
     assert paragraph.startswith(
         "100 % of the profiled kernel time is limited by memory and arithmetic alike."
     )
+
+
+def test_takes_the_busiest_unit_where_the_roof_lacks_terms() -> None:
+    # The bytes alone would take 0.2 ms of 32.4 s; some unit was busy for 127 ms of them.
+    simulate = {"duration": 32.4, "t_sol": 2e-4, "t_least": 0.127, "limiter": "latency"}
+    found = verdict_of([simulate])
+    assert plain(found.paragraph).endswith("would be at least 127 ms instead of 32.4 s.")
+    figure = next(each for each in found.figures if each.label == "of profiled roof")
+    assert (plain(figure.value), figure.unit) == ("at least 0.39", "%")

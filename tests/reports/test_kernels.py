@@ -1,0 +1,50 @@
+"""What is said of one kernel, from the row of its facts."""
+
+from __future__ import annotations
+
+import pytest
+
+from advisor.reports.kernels import kernel
+from advisor.reports.records import Kernel, KernelName
+from advisor.reports.rows import Row
+from tests.support.facts import vocabulary_once
+
+QUARTER: Row = {
+    "duration": 4e-3,
+    "t_sol": 1e-3,
+    "t_least": 1e-3,
+    "roof_fraction": 0.25,
+    "binding_resource": "dram",
+    "limiter": "memory",
+    "t_sol_complete": True,
+}
+
+
+def kernel_of(row: Row) -> Kernel:
+    name = KernelName(id="v1", short_name="copy")
+    return kernel(row, name, vocabulary_once(), results=(), vendor=(), actions=())
+
+
+@pytest.mark.parametrize(
+    ("changed", "factor"),
+    [
+        ({}, True),
+        ({"roof_fraction_achievable": 0.25}, True),
+        ({"limiter": "latency"}, False),  # the roof is not what holds it
+        ({"t_sol_complete": False}, False),  # what was not counted may take the rest
+    ],
+)
+def test_says_what_the_roof_leaves_only_where_it_is_what_holds(changed: Row, factor: bool) -> None:
+    remark = kernel_of({**QUARTER, **changed}).remark.replace("\N{NO-BREAK SPACE}", " ")
+    assert remark.startswith("25 % of the profiled DRAM roof")
+    assert remark.endswith("At most 4.00× is left without moving fewer bytes.") == factor
+    assert ("×" in remark) == factor
+
+
+def test_shows_the_least_time_where_it_is_more_than_the_roof_tells() -> None:
+    def shown(row: Row) -> list[object]:
+        facts = [fact for group in kernel_of(row).facts for fact in group.facts]
+        return [fact.value for fact in facts if fact.name == "t_least"]
+
+    assert shown(QUARTER) == []
+    assert shown({**QUARTER, "t_least": 2e-3}) == [2e-3]
