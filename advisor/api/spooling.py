@@ -33,6 +33,7 @@ from advisor.errors import DatabaseError, InputError, Location, UsageError
 from advisor.ingest.knowledge import Knowledge
 from advisor.ingest.records import Labels, Profile
 from advisor.ingest.store import check_profile
+from advisor.wording import count
 
 _NAME = "profile"  # of the file that large profiles are unpacked into
 
@@ -101,7 +102,7 @@ def merge_spool(
             yield result
     if unmoved:
         raise DatabaseError(
-            f"{len(unmoved):,} bundles cannot be moved to {moved}: first {unmoved[0]}",
+            f"{count(len(unmoved), 'bundle')} cannot be moved to {moved}: first {unmoved[0]}",
             at=Location(name=directory),
             hint="they are loaded; see that both directories can be written, then merge again",
         )

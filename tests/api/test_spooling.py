@@ -273,7 +273,7 @@ def test_loads_the_others_where_a_bundle_cannot_be_moved(
     (tmp_path / "done" / first.name).mkdir(parents=True)
     results = merge_spool(database, str(spool), done=str(tmp_path / "done"), wait=10)
     assert [next(results).status, next(results).status] == ["new", "new"]
-    with pytest.raises(DatabaseError, match="1 bundle") as caught:
+    with pytest.raises(DatabaseError, match="1 bundle cannot be moved") as caught:
         next(results)
     assert first.name in str(caught.value)
     assert bundles(spool) == [first]
