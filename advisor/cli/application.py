@@ -215,9 +215,8 @@ def main() -> None:
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         _interrupted(stopped_by)
-    except OSError as error:
-        place = error.filename or ("standard output" if _output_fails() else "reading or writing")
-        _say(f"advisor: {place}: {error.strerror or error}", None)
+    except OSError as error:  # mostly standard output, which has no name
+        _say(f"advisor: {error.filename or 'standard output'}: {error.strerror or error}", None)
         _drop_output()
         sys.exit(OutputError.exit_code)
     except Exception:
@@ -250,15 +249,6 @@ def _signals() -> list[int]:
 def _interrupted(stopped_by: Sequence[int]) -> NoReturn:
     _say("advisor: interrupted; what was not finished is not stored", None)
     sys.exit(128 + (stopped_by[0] if stopped_by else signal.SIGINT))
-
-
-def _output_fails() -> bool:
-    """Tell whether standard output is what failed: it keeps what it could not write."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        return True
-    return False
 
 
 def _drop_output() -> None:

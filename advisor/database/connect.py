@@ -291,8 +291,8 @@ def _unusable(path: Path, error: duckdb.Error) -> DatabaseError:
 
 
 def _reason(error: duckdb.Error) -> str:
-    """Return what failed; a full disk in plain words, for DuckDB says that all is invalidated."""
-    return "the disk is full" if _FULL in str(error) else _first_line(error)
+    """Return what failed; of a full disk no more than that, for DuckDB calls all invalidated."""
+    return _FULL if _FULL in str(error) else _first_line(error)
 
 
 def _first_line(error: duckdb.Error) -> str:
