@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import math
 import os
 import signal
 import sys
@@ -16,6 +15,7 @@ import click
 
 from advisor import __version__
 from advisor.cli.lazy import LazyGroup
+from advisor.cli.options import a_number
 from advisor.errors import AdvisorError, OutputError
 
 if TYPE_CHECKING:
@@ -52,17 +52,6 @@ Examples:
 """
 
 
-def _known(_: click.Context, __: click.Parameter, number: float | None) -> float | None:
-    """Refuse "nan", which is in every range.
-
-    Raises:
-        click.BadParameter: it is that.
-    """
-    if number is not None and math.isnan(number):
-        raise click.BadParameter(f"{number} is no number")
-    return number
-
-
 @click.group(cls=LazyGroup, commands_at=_COMMANDS, epilog=_EPILOG)
 @click.version_option(__version__, prog_name="advisor")
 @click.option(
@@ -77,7 +66,7 @@ def _known(_: click.Context, __: click.Parameter, number: float | None) -> float
 @click.option(
     "--wait",
     type=click.FloatRange(min=0),
-    callback=_known,
+    callback=a_number,
     envvar="ADVISOR_WAIT",
     show_default="30",
     show_envvar=True,

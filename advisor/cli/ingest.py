@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections import Counter
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from advisor.cli.application import Settings
+from advisor.cli.options import a_number
 from advisor.cli.outcomes import status_of, tell, tell_all, tell_sum
 from advisor.cli.output import Progress
 from advisor.wording import printable
@@ -44,15 +44,6 @@ def _moment(
     except (ValueError, OverflowError) as error:
         problem = f"{text!r} is no time such as 2026-11-20T03:00+01:00"
         raise click.BadParameter(problem, context, parameter) from error
-
-
-def _number(
-    context: click.Context, parameter: click.Parameter, value: float | None
-) -> float | None:
-    """Return the value unless it is NaN, which no range leaves out."""
-    if value is not None and math.isnan(value):
-        raise click.BadParameter(f"{value} is no number", context, parameter)
-    return value
 
 
 @click.command(epilog=_EPILOG)
@@ -89,7 +80,7 @@ def _number(
 @click.option(
     "--step-time",
     type=click.FloatRange(min=0, min_open=True, max=1e9),
-    callback=_number,
+    callback=a_number,
     metavar="SECONDS",
     help="Time of the whole step that the profiled kernels are part of, measured outside.",
 )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from advisor.cli.output import Progress
-from advisor.wording import printable
+from advisor.wording import one_line
 
 if TYPE_CHECKING:
     from advisor.api.storing import Ingested
@@ -28,11 +28,15 @@ def tell_all(results: Iterable[Ingested], progress: Progress) -> Counter[str]:
     Profiles go to stdout; why one is refused, and what is left out or in doubt, to stderr.
     """
     totals: Counter[str] = Counter()
+    doubted = []
     for result in results:
         totals[result.status] += 1
         progress.clear()
         tell(result)
+        if result.status == "known" and result.notes:
+            doubted.append(result)
     progress.clear()
+    _tell_of_known(doubted)
     tell_sum(totals)
     return totals
 
@@ -42,16 +46,30 @@ def tell(result: Ingested) -> None:
     if result.status == "skipped":
         return
     if result.error is not None:
-        click.echo(printable(f"refused  {result.error}"), err=True)
+        click.echo(one_line(f"refused  {result.error}"), err=True)
         if result.error.hint:
-            click.echo(printable(f"  hint: {result.error.hint}"), err=True)
+            click.echo(one_line(f"  hint: {result.error.hint}"), err=True)
         return
     launches = f"{result.launches:,} launch" + ("es" if result.launches != 1 else "")
-    click.echo(printable(f"{result.status:<7}  {result.run_id}  {launches}  {result.name}"))
+    click.echo(one_line(f"{result.status:<7}  {result.run_id}  {launches}  {result.name}"))
     for skipped in result.skipped:
-        click.echo(printable(f"  skipped {skipped.place}: {skipped.reason}"), err=True)
+        click.echo(one_line(f"  skipped {skipped.place}: {skipped.reason}"), err=True)
+    if result.status != "known":
+        _tell_notes(result)
+
+
+def _tell_of_known(results: Sequence[Ingested]) -> None:
+    """Print what known profiles have not been given: of each night's new label it is one line."""
+    if len(results) == 1:
+        _tell_notes(results[0])
+    elif results:
+        count = f"{len(results):,} known profiles"
+        click.echo(f"  note: {count} keep their labels, which are others than these", err=True)
+
+
+def _tell_notes(result: Ingested) -> None:
     for note in result.notes:
-        click.echo(printable(f"  note on {result.name}: {note}"), err=True)
+        click.echo(one_line(f"  note on {result.name}: {note}"), err=True)
 
 
 def tell_sum(totals: Counter[str]) -> None:

@@ -310,3 +310,20 @@ def test_says_what_is_not_stored_of_a_known_bundle(
     ) in outcome.err
     advisor("ingest", night, "--label", "C")
     assert "not stored: label A (it has C)" in advisor("db", "merge", str(spool)).err
+
+
+def test_tells_once_of_many_that_keep_their_labels(advisor: Run, night: str) -> None:
+    profiles = [str(path) for path in sorted(Path(night).parent.glob("*.ncu-rep"))[:3]]
+    advisor("ingest", *profiles, "--label", "monday")
+    again = advisor("ingest", *profiles, "--label", "tuesday")
+    assert (again.status, again.err.count("labels")) == (0, 1)
+    assert "3 known profiles keep their labels" in again.err
+
+
+def test_a_name_forges_no_line(advisor: Run, night: str, tmp_path: Path) -> None:
+    profile = tmp_path / "a\nnew      000000000000  1 launch  forged.ncu-rep"
+    profile.write_bytes(Path(night).read_bytes())
+    done = advisor("ingest", str(profile))
+    assert done.status == 0
+    assert not any(line.startswith("new      0000") for line in done.out.splitlines())
+    assert r"a\nnew" in done.out
