@@ -8,15 +8,16 @@ from pathlib import Path
 
 import duckdb
 
+from advisor.database.launches import LaunchWriter
 from advisor.database.rows import PlacedLaunch
 from advisor.errors import InputError
 from advisor.facts.mapping import Mapping, load_mapping
+from advisor.hardware.devices import DeviceSpec, load_devices
 from advisor.hardware.matching import identify_device
 from advisor.hardware.seeding import seed_database, store_device
 from advisor.model import Launch, Session
 from advisor.readers import ReadOptions, Source, detect
 from tests.support.facts import empty_database
-from tests.support.launches import insert_launches
 
 
 @contextmanager
@@ -31,30 +32,38 @@ def ingested(
     mapping = load_mapping("ncu")
     with empty_database() as connection:
         seed_database(connection)
+        devices, writer = load_devices(), LaunchWriter(connection, mapping.sql)
         for path in sorted(paths or folder.rglob("*")):
             if path.is_file():
-                _ingest(connection, mapping, path, path.relative_to(folder))
+                launches = _placed(connection, mapping, devices, path, path.relative_to(folder))
+                writer.write(launches, mapping.stage([placed.launch for placed in launches]))
+        writer.finish()
         connection.execute("create temp table kernel_rows as select * from kernels")
         yield connection
 
 
-def _ingest(connection: duckdb.DuckDBPyConnection, mapping: Mapping, path: Path, run: Path) -> None:
+def _placed(
+    connection: duckdb.DuckDBPyConnection,
+    mapping: Mapping,
+    known: Sequence[DeviceSpec],
+    path: Path,
+    run: Path,
+) -> list[PlacedLaunch]:
+    """Return the launches in a file; none of one that is refused."""
     options = ReadOptions(keyed=frozenset(mapping.keyed))
     try:
         source = Source.from_path(path)
         records = list(detect(source).read(source, options))
     except InputError:
-        return
+        return []
     launches = [record for record in records if isinstance(record, Launch)]
     (session,) = (record for record in records if isinstance(record, Session))
-    if not launches:
-        return
     devices = {
-        device.id: store_device(connection, identify_device(device.name, device.attributes))
+        device.id: store_device(connection, identify_device(device.name, device.attributes, known))
         for device in session.devices
     }
     only = next(iter(devices.values())) if len(devices) == 1 else None
-    placed = [
+    return [
         PlacedLaunch(
             run_id=str(run),
             launch=launch,
@@ -65,4 +74,3 @@ def _ingest(connection: duckdb.DuckDBPyConnection, mapping: Mapping, path: Path,
         )
         for launch in launches
     ]
-    insert_launches(connection, placed, values=mapping.stage(launches), quantities=mapping.sql)
