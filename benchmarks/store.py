@@ -20,6 +20,7 @@ from advisor.api.knowledge import load_knowledge
 from advisor.database import ids, write
 from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.database.launches import LaunchWriter
+from advisor.database.planning import plan_for
 from advisor.database.rows import KernelRow, PlacedLaunch, RunRow, SeriesRow
 from advisor.facts.mapping import Mapping
 from advisor.model import Keys, Launch, Packed
@@ -46,6 +47,7 @@ def run(folder: Path) -> list[Line]:
     launches = _launches(mapping)
     with open_for_writing(path) as connection:
         connection.execute("SET threads = 1")
+        plan_for(connection, LAUNCHES)  # as ingest does
         started = perf_counter()
         for number in range(runs):
             _store(connection, number, launches, mapping)
