@@ -1,6 +1,6 @@
 """Read kernel launches from a report of Nsight Compute (``.ncu-rep``, 2019 to 2026).
 
-The reader streams: it holds a megabyte of launches at a time, whatever the size of the file.
+The reader streams: it holds about a megabyte of launches at a time, whatever the size of the file.
 Session data is scattered over the blocks, some of it behind the first launch, so block headers are
 read twice: first to merge the session, then with the entries between them.
 
@@ -30,7 +30,8 @@ COUNTERS = "ncu"
 SUFFIXES = (".ncu-rep", ".nsight-cuprof-report")
 """What such files are called; for messages only, content decides."""
 
-_TOGETHER = 2**20  # bytes of results that are read together
+_TOGETHER = 2**20  # bytes of results that are read together, unless they are many
+_MOST = 256  # results that are
 
 
 def accepts(head: bytes) -> bool:
@@ -73,6 +74,7 @@ class _Report:
         self._names: list[str] = []
         self._process: int | None = None
         self._waiting: list[tuple[Entry, Result]] = []
+        self._bytes = 0  # of those that wait
         self._code = CodeReader(container)
         self._reader = LaunchReader(
             options,
@@ -110,7 +112,8 @@ class _Report:
             message = self._container.result(entry)
             result = Result(message=message, index=index, process=self._process)
             self._waiting.append((entry, result))
-            if sum(each.size for each, _ in self._waiting) > _TOGETHER:
+            self._bytes += entry.size
+            if self._bytes > _TOGETHER or len(self._waiting) == _MOST:
                 yield from self._flush()
         else:
             yield from self._flush()
@@ -121,7 +124,7 @@ class _Report:
 
     def _flush(self) -> Iterator[Launch]:
         """Yield the launches of the results that wait."""
-        waiting, self._waiting = self._waiting, []
+        waiting, self._waiting, self._bytes = self._waiting, [], 0
         for launch in self._launches(waiting):
             yield launch
             self.launches += 1

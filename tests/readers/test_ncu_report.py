@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from advisor.errors import InputError
 from advisor.model import Keyed, Launch, Record, ReferenceFinding, ReportedDevice, Session, Skipped
 from advisor.readers import ReadOptions, Source, ncu_messages, ncu_report
+from advisor.readers.ncu_launch import LaunchReader, Result
 from seed.simulation.ncu_encoder import ReportWriter, write_report
 
 SESSION = Session(
@@ -424,6 +426,24 @@ def test_reads_unlike_launches_together_as_one_by_one() -> None:
     assert (dict(last.counters), last.texts) == ({"b": 2.0}, {"note": "two"})
     assert curve.keyed == {"curve": Keyed(keys=("8",), values=(0.5,))}
     assert [each.index for each in (first, hits, empty, misses, last, curve)] == [*range(6)]
+
+
+def test_holds_a_bounded_number_of_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    report, together = Report(), []
+    results = [
+        ncu_messages.Result(function=b"k" * size).SerializeToString()
+        for size in (*[1] * 600, *[400_000] * 5)
+    ]
+    report.writer.block(results=results)
+    read_them = LaunchReader.launches
+
+    def counted(reader: LaunchReader, waiting: Sequence[Result]) -> list[Launch]:
+        together.append(len(waiting))
+        return read_them(reader, waiting)
+
+    monkeypatch.setattr(LaunchReader, "launches", counted)
+    assert [launch.index for launch in report.launches()] == [*range(605)]
+    assert together == [256, 256, 91, 2]
 
 
 def test_keeps_the_launches_before_a_damaged_one() -> None:
