@@ -11,7 +11,6 @@ from advisor.facts import Vocabulary
 from advisor.reports import numbers
 from advisor.reports.instructions import Ranking, Rankings
 from advisor.reports.judgement import Judgement
-from advisor.reports.kernels import kernel_names
 from advisor.reports.records import (
     Action,
     Collect,
@@ -41,6 +40,7 @@ Confidence = Literal["high", "medium", "low"]
 def cards(
     ranked: Sequence[Ranked],
     rows: Mapping[str, Row],
+    names: Mapping[str, KernelName],
     vocabulary: Vocabulary,
     judgement: Judgement,
     *,
@@ -50,9 +50,9 @@ def cards(
 ) -> tuple[Action, ...]:
     """Return the cards of the first page: actions of one rule become one, the most time first.
 
-    ``rows`` are the kernels by variant, ``worst`` their worst instructions. An action that saves
-    too little of ``total`` seconds is not worth a card; one without an estimate is where its rule
-    is no mere note. Unproven rules get none.
+    ``rows`` are the kernels by variant, ``names`` what to call them, ``worst`` their worst
+    instructions. An action that saves too little of ``total`` seconds is not worth a card; one
+    without an estimate is where its rule is no mere note. Unproven rules get none.
     """
     worth = judgement.worth_a_card * (total or 0.0)
     by_rule: dict[str, list[Ranked]] = defaultdict(list)
@@ -61,7 +61,6 @@ def cards(
             by_rule[each.evaluation.rule.id].append(each)
     groups = [group for group in by_rule.values() if _worth(group, rows, worth)]
     groups.sort(key=_rank)
-    names = kernel_names(list(rows.values()))
     return tuple(
         _card(
             number,

@@ -26,6 +26,7 @@ from advisor.reports.records import (
     Action,
     Collect,
     Kernel,
+    KernelName,
     Provenance,
     Report,
     RuleResult,
@@ -96,18 +97,20 @@ def build_report(
     rows = _kernel_rows(connection, request, vocabulary)
     devices, known = _devices(connection, rows)
     drawn = _drawn(run, rows, devices, known, judgement)
+    names = kernel_names(rows)
     said = _said(
         connection,
         request,
         run,
         rows,
+        names,
         judgement,
         vocabulary=vocabulary,
         compiled=compiled,
     )
     sums = totals(rows)
     vendor = vendor_findings(connection, request.run_id)
-    kernels = _kernels(rows, said.results, vendor, said.actions, vocabulary, request)
+    kernels = _kernels(rows, names, said, vendor, vocabulary, request)
     return Report(
         run=_run(run, rows),
         verdict=verdict(rows, sums, said.actions, said.collect, judgement),
@@ -149,6 +152,7 @@ def _said(
     request: Request,
     run: Row,
     rows: Sequence[Row],
+    names: Mapping[str, KernelName],
     judgement: Judgement,
     *,
     vocabulary: Vocabulary,
@@ -169,7 +173,7 @@ def _said(
     total = totals(rows).duration
     worst = of_findings(connection, run_id, evaluations, settings.instruction_views)
     actions = advice.cards(
-        ranked, variants, vocabulary, judgement, total=total, run_id=run_id, worst=worst
+        ranked, variants, names, vocabulary, judgement, total=total, run_id=run_id, worst=worst
     )
     launches = named_launches(connection, run_id)
     ran = profiled(text(run, "command_line"), text(run, "program"), settings.collect)
@@ -284,23 +288,22 @@ def _device_name(run: Row, devices: Sequence[Row]) -> str:
 
 def _kernels(
     rows: Sequence[Row],
-    said: Mapping[str, tuple[RuleResult, ...]],
+    names: Mapping[str, KernelName],
+    said: _Said,
     vendor: Mapping[str, tuple[VendorFinding, ...]],
-    actions: Sequence[Action],
     vocabulary: Vocabulary,
     request: Request,
 ) -> tuple[Kernel, ...]:
     spoken: dict[str, list[int]] = defaultdict(list)
-    for action in actions:
+    for action in said.actions:
         for name in action.kernels:
             spoken[name.id].append(action.number)
-    names = kernel_names(rows)
     return tuple(
         kernel(
             row,
             names[str(row["variant_id"])],
             vocabulary,
-            results=said.get(str(row["variant_id"]), ()),
+            results=said.results.get(str(row["variant_id"]), ()),
             vendor=vendor.get(str(row["variant_id"]), ()),
             actions=tuple(dict.fromkeys(spoken[str(row["variant_id"])])),
             every=request.every_fact,
