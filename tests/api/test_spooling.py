@@ -102,6 +102,11 @@ def test_a_bundle_with_other_bytes_is_replaced(spool: Path) -> None:
     assert unpack(first, spool / "scratch").digest == first.stem
 
 
+def labelled(name: str, value: object) -> Callable[[dict[str, Any]], object]:
+    """Return what gives a manifest one label more, or another value of one."""
+    return lambda told: told | {"labels": told["labels"] | {name: value}}
+
+
 BAD_MANIFESTS: dict[str, Callable[[dict[str, Any]], object]] = {
     "no object": lambda told: [told],
     "nothing in it": lambda _: {},
@@ -114,9 +119,7 @@ BAD_MANIFESTS: dict[str, Callable[[dict[str, Any]], object]] = {
     "a flag that is a text": lambda told: told | {"allow_truncated": "no"},
     "labels in a list": lambda told: told | {"labels": ["l"]},
     **{
-        f"{name} {value!r:.20}": lambda told, name=name, value=value: (  # type: ignore[misc]
-            told | {"labels": told["labels"] | {name: value}}
-        )
+        f"{name} {value!r:.20}": labelled(name, value)
         for name, value in (
             ("label", 5),
             ("label", {"a": 1}),
