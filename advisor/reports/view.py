@@ -99,14 +99,7 @@ def build_report(
     drawn = _drawn(run, rows, devices, known, judgement)
     names = kernel_names(rows)
     said = _said(
-        connection,
-        request,
-        run,
-        rows,
-        names,
-        judgement,
-        vocabulary=vocabulary,
-        compiled=compiled,
+        connection, request, run, rows, names, judgement, vocabulary=vocabulary, compiled=compiled
     )
     sums = totals(rows)
     vendor = vendor_findings(connection, request.run_id)
