@@ -85,7 +85,7 @@ shots: demo  ## Render the reports in a browser, check the layout, keep the pict
 	  $(BIN)/advisor --db "out/real/$$number.duckdb" report --html -o "$$page"; \
 	  pages="$$pages $$page"; \
 	done; \
-	$(BIN)/python -m benchmarks.shots $$pages
+	$(BIN)/python -m studies.shots $$pages
 
 .PHONY: clean
 clean:  ## Remove everything that make has made

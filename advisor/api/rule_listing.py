@@ -7,13 +7,13 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from advisor.api.knowledge import find_rule, load_knowledge
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import UsageError
+from advisor.knowledge.load import find_rule, load_knowledge
 from advisor.resources import data_dir
-from advisor.rules.load import is_shipped
-from advisor.rules.proven import Evidence, load_proven
-from advisor.rules.rule import Rule
+from advisor.rules.language.load import is_shipped
+from advisor.rules.language.proven import Evidence, load_proven
+from advisor.rules.language.rule import Rule
 
 Rows = list[tuple[object, ...]]
 

@@ -11,6 +11,9 @@ from difflib import get_close_matches
 
 from advisor.errors import Location, RuleError
 
+MAX_NODES = 100_000
+MAX_DEPTH = 20
+
 Plain = str | float | int | bool | None | list["Plain"] | dict[str, "Plain"]
 
 _LOOKS_NUMERIC = re.compile(r"[-+]?[0-9][0-9_,.]*([eE][-+]?[0-9]+)?")

@@ -10,9 +10,9 @@ import pytest
 from advisor.expression import Kind, quote
 from advisor.facts import Vocabulary, load_vocabulary
 from advisor.rules import Evaluation, Rule, Settings, load_rules, load_settings
-from advisor.rules.evaluate import run_program
-from advisor.rules.program import compile_program
-from advisor.rules.rule import Value
+from advisor.rules.engine.evaluate import run_program
+from advisor.rules.engine.program import compile_program
+from advisor.rules.language.rule import Value
 from tests.support.sample_rule import RULE, Judge, Load, Write
 
 
