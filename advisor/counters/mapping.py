@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from advisor.facts.formulas import Formula, compile_formula
 from advisor.facts.layers import Column, dependency_order, identifier, layered, select, text
 from advisor.quantities import Quantities, Quantity, load_quantities
 from advisor.resources import data_dir
+from advisor.suggest import did_you_mean
 from advisor.units import DIMENSIONLESS, Dimension, Unit, parse_unit
 
 if TYPE_CHECKING:
@@ -142,8 +142,7 @@ class _Compiler:
         derived = [self._derived(name, entry) for name, entry in self._files.helpers.items()]
         for name, entry in self._files.quantities.items():
             if name not in self._quantities.quantities:
-                near = get_close_matches(name, self._quantities.quantities, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else None
+                hint = did_you_mean(name, self._quantities.quantities)
                 raise RuleError(f"{name!r} is no quantity", at=entry.node.at, hint=hint)
             derived.append(self._derived(name, entry))
         _refuse_circles(derived)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.knowledge.cache import code_files, remembered
 from advisor.resources import data_dir
+from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from advisor.counters.mapping import Mapping
@@ -43,5 +43,4 @@ def knowledge_files(packs: Iterable[Path]) -> list[Path]:
 
 def nearest(known: Iterable[str], name: str) -> str:
     """Return a hint at the ids that are most like a name."""
-    near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.4)
-    return f"did you mean {' or '.join(near)}?" if near else "advisor rules list names them"
+    return did_you_mean(name, known, "advisor rules list names them", most=3, like=0.4)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 
 from advisor.documents import MappingNode, Node, ScalarNode, SequenceNode
 from advisor.errors import Location, RuleError
 from advisor.expression import Kind, Symbol
 from advisor.rules.language.estimators import BOUNDS
 from advisor.rules.language.rule import Example, Outcome, Rule, Value
+from advisor.suggest import did_you_mean
 
 EXAMPLE_KEYS = ("name", "facts", "expect", "gain", "assumed", "evidence", "because")
 _PYTHON_TYPES: Mapping[Kind, tuple[type, ...]] = {
@@ -68,8 +68,7 @@ def _example(node: MappingNode, symbols: Mapping[str, Symbol]) -> Example:
 
 def _value(name: str, node: Node, facts: MappingNode, symbols: Mapping[str, Symbol]) -> Value:
     if name not in symbols:
-        near = get_close_matches(name, symbols, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else None
+        hint = did_you_mean(name, symbols)
         raise RuleError(f"unknown fact {name!r}", at=facts.places[name], hint=hint)
     value = node.value if isinstance(node, ScalarNode) else None
     if not isinstance(node, ScalarNode):

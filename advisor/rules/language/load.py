@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 
 from advisor.documents import MappingNode, add_document
@@ -18,6 +17,7 @@ from advisor.rules.language.proven import load_proven
 from advisor.rules.language.rule import Rule, Subject
 from advisor.rules.language.settings import Settings, load_settings
 from advisor.rules.language.thresholds import Override
+from advisor.suggest import did_you_mean
 
 NOT_RULES = ("counters", "facts", "labels", "operations")
 
@@ -122,8 +122,7 @@ def add_rule(path: Path, nodes: dict[str, MappingNode]) -> str:
 def _check_overrides(overrides: Overrides, nodes: Mapping[str, MappingNode]) -> None:
     for rule_id, thresholds in overrides.items():
         if rule_id not in nodes:
-            near = get_close_matches(rule_id, nodes, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else None
+            hint = did_you_mean(rule_id, nodes)
             origin = next((each.origin for each in thresholds.values()), "configuration")
             at = Location(name=origin)
             raise ConfigError(f"there is no rule {rule_id!r}", at=at, hint=hint)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import Enum
 from functools import partial
 from typing import TypeVar
@@ -29,6 +28,7 @@ from advisor.rules.language.rule import (
 from advisor.rules.language.settings import SharedGuard
 from advisor.rules.language.templates import read_template
 from advisor.rules.language.thresholds import Override, in_scope, read_thresholds
+from advisor.suggest import did_you_mean
 
 REQUIRED = (
     "id",
@@ -269,8 +269,7 @@ def _estimate(
 ) -> GainRange:
     name = gain.text("estimator")
     if name not in estimators:
-        near = get_close_matches(name, estimators, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(estimators)}"
+        hint = did_you_mean(name, estimators, f"known: {', '.join(estimators)}")
         raise RuleError(f"unknown estimator {name!r}", at=gain["estimator"].at, hint=hint)
     parameters = estimators[name].parameters
     gain.refuse_unknown(("estimator", *parameters))
@@ -290,8 +289,7 @@ def _assumptions(
     mapping = node.as_mapping()
     for name, value in mapping.items():
         if name not in symbols:
-            near = get_close_matches(name, symbols, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else None
+            hint = did_you_mean(name, symbols)
             raise RuleError(f"unknown fact {name!r}", at=mapping.places[name], hint=hint)
         unit = symbols[name].unit
         assumed[name] = compile_expression(
@@ -315,8 +313,7 @@ def _instructions(node: Node | None, known: frozenset[str]) -> str | None:
         return None
     name = node.as_text()
     if name not in known:
-        near = get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else "rules about kernels name a view of them"
+        hint = did_you_mean(name, known, "rules about kernels name a view of them")
         raise RuleError(f"unknown view of instructions {name!r}", at=node.at, hint=hint)
     return name
 

@@ -8,7 +8,6 @@ stranger's rule can neither look around nor take long. Jinja only reads it; noth
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from jinja2 import TemplateSyntaxError, nodes
@@ -29,6 +28,7 @@ from advisor.rules.language.sentences import (
     Piece,
     Words,
 )
+from advisor.suggest import did_you_mean
 
 MAX_LENGTH = 2000
 
@@ -95,7 +95,7 @@ def _problem(node: nodes.Node, names: Mapping[str, Symbol]) -> tuple[str, str | 
         hint = "name facts, filter them, choose words with if; compute in a fact instead"
         return f"a template cannot use {type(node).__name__}", hint
     if isinstance(node, nodes.Name) and node.name not in names:
-        return f"unknown name {node.name!r}", _near(node.name, names)
+        return f"unknown name {node.name!r}", did_you_mean(node.name, names)
     if isinstance(node, nodes.Operand) and node.op not in _COMPARISONS:
         return "a template compares with == and != only", None
     if isinstance(node, nodes.Filter):
@@ -107,7 +107,7 @@ def _problem_of_filter(
     node: nodes.Filter, names: Mapping[str, Symbol]
 ) -> tuple[str, str | None] | None:
     if node.name not in FILTERS:
-        return f"unknown filter {node.name!r}", _near(node.name, FILTERS)
+        return f"unknown filter {node.name!r}", did_you_mean(node.name, FILTERS)
     if node.dyn_args is not None or node.dyn_kwargs is not None:
         return "a template names the arguments of a filter one by one", None
     if not _is_number(node.node, names):
@@ -157,11 +157,6 @@ def _place(node: nodes.Node, text: str, at: Location) -> Location:
     if isinstance(node, nodes.Name | nodes.Filter):
         offset = max(offset, text.find(node.name, offset))
     return locate(at, text, offset)
-
-
-def _near(name: str, known: Mapping[str, object]) -> str | None:
-    near = get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]!r}?" if near else None
 
 
 def _sentence(tree: Sequence[nodes.Node]) -> tuple[Piece, ...]:

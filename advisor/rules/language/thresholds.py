@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from advisor.documents import Node
 from advisor.errors import AdvisorError, ConfigError, Location, RuleError
 from advisor.expression import Kind, Symbol
 from advisor.rules.language.rule import Threshold
+from advisor.suggest import did_you_mean
 from advisor.units import Unit, parse_unit
 
 
@@ -37,8 +37,7 @@ def read_thresholds(
     entries = {} if node is None else dict(node.as_mapping().items())
     for name, override in overrides.items():
         if name not in entries:
-            near = get_close_matches(name, entries, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(entries)}"
+            hint = did_you_mean(name, entries, f"known: {', '.join(entries)}")
             at = Location(name=override.origin)
             raise ConfigError(f"the rule has no threshold {name!r}", at=at, hint=hint)
     return {n: _threshold(n, e, symbols, overrides.get(n)) for n, e in entries.items()}
