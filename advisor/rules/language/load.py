@@ -40,9 +40,26 @@ def load_rules(
         RuleError: a file is wrong; with its place.
         ConfigError: an override names no rule or no threshold.
     """
+    directories = (data_dir("rules"), *extra_dirs)
+    return load_directories(directories, vocabulary, overrides=overrides, settings=settings)
+
+
+def load_directories(
+    directories: Sequence[Path],
+    vocabulary: Vocabulary,
+    *,
+    overrides: Overrides | None = None,
+    settings: Settings | None = None,
+) -> tuple[Rule, ...]:
+    """Return the enabled rules of these directories alone, sorted by id.
+
+    Raises:
+        RuleError: a file is wrong; with its place.
+        ConfigError: an override names no rule or no threshold.
+    """
     settings = settings or load_settings(vocabulary.symbols)
     scopes = make_scopes(vocabulary, settings)
-    nodes = _rule_nodes((data_dir("rules"), *extra_dirs))
+    nodes = _rule_nodes(directories)
     overrides = overrides or {}
     _check_overrides(overrides, nodes)
     rules = (
