@@ -52,7 +52,7 @@ demo: $(READY)  ## Ingest the example runs and write their report to out/demo
 
 .PHONY: test
 test: $(READY)  ## Run every test
-	$(BIN)/python -m pytest -n $(JOBS) -o cache_dir=.cache/pytest
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -o cache_dir=.cache/pytest
 
 .PHONY: check
 check: $(READY)  ## Format, lint, types, imports, generated pages, tests and wheel: all of CI
