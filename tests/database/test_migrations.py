@@ -9,10 +9,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from advisor.api.profiles import Labels, ingest_paths
 from advisor.database import schema, upgrade
 from advisor.database.records import quoted
 from advisor.errors import DatabaseError
+from advisor.ingest.profiles import Labels, ingest_paths
 from advisor.resources import data_dir
 from migrations import freeze
 
