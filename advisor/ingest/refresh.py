@@ -16,7 +16,6 @@ from advisor.ingest.store import judge
 from advisor.knowledge.knowledge import Knowledge
 from advisor.model import Dim3, Keyed, Launch
 from advisor.readers import reader_of
-from advisor.rules import rules_hash
 
 if TYPE_CHECKING:
     import duckdb
@@ -88,7 +87,7 @@ def refresh_run(
         after = _findings(connection, run_id)
         connection.execute(
             "UPDATE run SET rules_hash = ? WHERE run_id = ? AND rules_hash IS DISTINCT FROM ?",
-            [digest := rules_hash(knowledge.rules), run_id, digest],
+            [digest := knowledge.compiled.digest, run_id, digest],
         )
     return Refreshed(
         run_id=run_id,

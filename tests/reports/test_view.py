@@ -332,8 +332,8 @@ def test_says_over_how_many_launches_a_value_adds_up() -> None:
     (verify, *_) = [action.verify for action in report_of([STREAM, again]).actions]
     said = [line.replace("\N{NO-BREAK SPACE}", " ") for line in verify]
     # 5 ms and 4 GB each.
-    assert "duration decreases in proportion, now 10.0 ms, sum of 2 launches" in said
-    assert "dram bytes decreases, now 8.00 GB, sum of 2 launches" in said
+    assert "Duration goes down (now 10.0 ms, sum of 2 launches)" in said
+    assert "Dram bytes go down (now 8.00 GB, sum of 2 launches)" in said
     assert "launches" not in " ".join(report_of([STREAM]).actions[0].verify)
 
 
