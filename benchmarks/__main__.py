@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import crowd, ingest, rules, startup, store
+from benchmarks import crowd, history, ingest, rules, startup, store
 from benchmarks.measure import show
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Path], list[Line]]]] = {
     "store": ("Store", store.run),
     "rules": ("Rules", rules.run),
     "crowd": ("Crowd", crowd.run),
+    "history": ("History", history.run),
 }
 
 

@@ -32,6 +32,7 @@ _COMMANDS = {
     "collect": ("advisor.cli.collect:collect", "Say what to profile next, as one command."),
     "query": ("advisor.cli.query:query", "Ask the database in SQL, read-only."),
     "refresh": ("advisor.cli.refresh:refresh", "Work out quantities and findings anew."),
+    "history": ("advisor.cli.history:history", "Show what moved over nights."),
     "runs": ("advisor.cli.runs:runs", "List, show and remove runs."),
     "hardware": ("advisor.cli.hardware:hardware", "List devices and their ceilings."),
     "rules": ("advisor.cli.rules:rules", "List, read, explain, test and write rules."),
