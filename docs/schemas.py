@@ -268,9 +268,10 @@ def operation_schema() -> Schema:
         "sizes": map_of(size, "sizes by name"),
         "flops": {"type": "number", "description": "FLOP worked out by hand"},
         "bytes": {"type": "number", "description": "bytes worked out by hand"},
+        "writes": {"type": "number", "description": "of those, the written ones"},
     }
     sizes = mapping_of(only(entry, operations.SIZE_KEYS), required=("about",))
-    tests = mapping_of(only(test, operations.EXAMPLE_KEYS), required=test)
+    tests = mapping_of(only(test, operations.EXAMPLE_KEYS), required=operations.EXAMPLE_REQUIRED)
     keys = {
         "id": text("the name of the file"),
         "title": text("what is worked out, in one line"),
@@ -278,6 +279,8 @@ def operation_schema() -> Schema:
         "constants": named_numbers("named numbers for the formulas"),
         "flops": text(f"least work in FLOP: {formula}"),
         "bytes": text(f"least traffic in B, each operand moved once: {formula}"),
+        "writes": text(f"of the traffic, what is written, in B; fusing needs it: {formula}"),
+        "weights": text(f"of the traffic, what a larger batch does not add to, in B: {formula}"),
         "caveats": texts("where more or less is needed"),
         "references": texts("documents that the formulas rest on"),
         "tests": {**list_of(tests, "one at least"), "minItems": 1},
