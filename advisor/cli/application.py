@@ -33,6 +33,7 @@ _COMMANDS = {
     "query": ("advisor.cli.query:query", "Ask the database in SQL, read-only."),
     "refresh": ("advisor.cli.refresh:refresh", "Work out quantities and findings anew."),
     "runs": ("advisor.cli.runs:runs", "List, show and remove runs."),
+    "model": ("advisor.cli.model:model", "Tell how fast operations could be on a device."),
     "hardware": ("advisor.cli.hardware:hardware", "List devices and their ceilings."),
     "rules": ("advisor.cli.rules:rules", "List, read, explain, test and write rules."),
     "config": ("advisor.cli.config:config", "Show what is configured, and where."),

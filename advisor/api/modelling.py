@@ -1,0 +1,118 @@
+"""Models: how fast could it be, of a file, an operation, a compiler's estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.api.knowledge import load_devices
+from advisor.api.remembered import code_files, remembered
+from advisor.configuration import DEFAULTS, Configuration
+from advisor.errors import UsageError
+from advisor.modelling.declare import Asked, asked_scenario, costs_scenario, operation_scenario
+from advisor.resources import data_dir
+
+if TYPE_CHECKING:
+    from advisor.facts.operations import Operation
+    from advisor.hardware.machines import Machines
+    from advisor.modelling.read import Known
+    from advisor.modelling.results import Modelled
+    from advisor.modelling.scenario import Scenario
+
+__all__ = ["Asked", "model_costs", "model_file", "model_operation"]
+
+
+def model_file(
+    path: Path,
+    asked: Asked,
+    *,
+    sweep: str | None = None,
+    configuration: Configuration = DEFAULTS,
+) -> Modelled:
+    """Return what the scenario of a YAML file comes to.
+
+    Raises:
+        UsageError: the file or an option is wrong; with its place where it has one.
+    """
+    from advisor.modelling.read import read_scenario
+
+    if asked.work is not None or asked.repeat is not None:
+        problem = "--work and --repeat are for an operation on the command line"
+        raise UsageError(problem, hint="say it in the file")
+    known = known_to(configuration)
+    return _answer(asked_scenario(read_scenario(path, known), asked, known), sweep)
+
+
+def model_operation(
+    name: str,
+    words: Sequence[str],
+    asked: Asked,
+    *,
+    sweep: str | None = None,
+    configuration: Configuration = DEFAULTS,
+) -> Modelled:
+    """Return what one operation comes to; ``words`` are ``size=value``.
+
+    Raises:
+        UsageError: an operation, a size, a value or an option is wrong.
+    """
+    known = known_to(configuration)
+    return _answer(operation_scenario(name, words, asked, known), sweep)
+
+
+def model_costs(path: Path, asked: Asked, *, configuration: Configuration = DEFAULTS) -> Modelled:
+    """Return what a compiler's estimates come to.
+
+    Raises:
+        UsageError: the file or an option is wrong.
+    """
+    return _answer(costs_scenario(path, asked, known_to(configuration)), None)
+
+
+def known_to(configuration: Configuration) -> Known:
+    """Return the operations, devices and defaults that models may speak of.
+
+    Raises:
+        RuleError: a file is wrong; with its place.
+    """
+    from advisor.modelling.defaults import load_defaults
+    from advisor.modelling.read import Known
+
+    return Known(
+        operations=load_operations(configuration),
+        machines=load_machines(),
+        defaults=load_defaults(),
+    )
+
+
+def load_operations(configuration: Configuration) -> dict[str, Operation]:
+    """Return the operations, shipped and configured, by id.
+
+    Raises:
+        RuleError: a file is wrong; with its place.
+    """
+    from advisor.facts import operations
+
+    packs = configuration.rule_dirs
+    folders = (data_dir("rules"), *packs)
+    files = (
+        *(path for each in folders for path in operations.operation_paths(each)),
+        *code_files(),
+    )
+    asked = repr([str(pack) for pack in packs])
+    return remembered("operations", files, asked, lambda: operations.load_operations(packs))
+
+
+def load_machines() -> Machines:
+    """Return the devices to model on."""
+    from advisor.hardware.machines import Machines
+
+    return Machines(load_devices())
+
+
+def _answer(scenario: Scenario, sweep: str | None) -> Modelled:
+    from advisor.modelling.estimate import model
+    from advisor.modelling.sweep import parse_sweep
+
+    return model(scenario, None if sweep is None else parse_sweep(sweep))
