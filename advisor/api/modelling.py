@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.api.knowledge import load_devices
 from advisor.api.remembered import code_files, remembered
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import UsageError
-from advisor.modelling.declare import Asked, asked_scenario, costs_scenario, operation_scenario
+from advisor.modelling.names import Asked
 from advisor.resources import data_dir
 
 if TYPE_CHECKING:
     from advisor.facts.operations import Operation
     from advisor.hardware.machines import Machines
+    from advisor.modelling.defaults import Defaults
     from advisor.modelling.read import Known
     from advisor.modelling.results import Modelled
     from advisor.modelling.scenario import Scenario
@@ -35,6 +35,7 @@ def model_file(
     Raises:
         UsageError: the file or an option is wrong; with its place where it has one.
     """
+    from advisor.modelling.declare import asked_scenario
     from advisor.modelling.read import read_scenario
 
     if asked.work is not None or asked.repeat is not None:
@@ -57,6 +58,9 @@ def model_operation(
     Raises:
         UsageError: an operation, a size, a value or an option is wrong.
     """
+    _check_operation(name, configuration)
+    from advisor.modelling.declare import operation_scenario
+
     known = known_to(configuration)
     return _answer(operation_scenario(name, words, asked, known), sweep)
 
@@ -67,7 +71,16 @@ def model_costs(path: Path, asked: Asked, *, configuration: Configuration = DEFA
     Raises:
         UsageError: the file or an option is wrong.
     """
+    from advisor.modelling.declare import costs_scenario
+
     return _answer(costs_scenario(path, asked, known_to(configuration)), None)
+
+
+def _check_operation(name: str, configuration: Configuration) -> None:
+    """Refuse a name that no file has, before anything is read."""
+    from advisor.modelling.names import check_name, operation_names
+
+    check_name(name, operation_names((data_dir("rules"), *configuration.rule_dirs)))
 
 
 def known_to(configuration: Configuration) -> Known:
@@ -76,39 +89,41 @@ def known_to(configuration: Configuration) -> Known:
     Raises:
         RuleError: a file is wrong; with its place.
     """
-    from advisor.modelling.defaults import load_defaults
     from advisor.modelling.read import Known
 
-    return Known(
-        operations=load_operations(configuration),
-        machines=load_machines(),
-        defaults=load_defaults(),
-    )
+    operations, defaults = load_operations(configuration)
+    return Known(operations=operations, machines=load_machines(), defaults=defaults)
 
 
-def load_operations(configuration: Configuration) -> dict[str, Operation]:
-    """Return the operations, shipped and configured, by id.
+def load_operations(
+    configuration: Configuration,
+) -> tuple[dict[str, Operation], Defaults]:
+    """Return the operations, shipped and configured, by id, and what models take for granted.
 
     Raises:
         RuleError: a file is wrong; with its place.
     """
     from advisor.facts import operations
+    from advisor.modelling import defaults
 
     packs = configuration.rule_dirs
     folders = (data_dir("rules"), *packs)
-    files = (
-        *(path for each in folders for path in operations.operation_paths(each)),
-        *code_files(),
+    data = [path for each in folders for path in operations.operation_paths(each)]
+    return remembered(
+        "operations",
+        (*data, defaults.defaults_file(), *code_files()),
+        repr([str(pack) for pack in packs]),
+        lambda: (operations.load_operations(packs), defaults.load_defaults()),
     )
-    asked = repr([str(pack) for pack in packs])
-    return remembered("operations", files, asked, lambda: operations.load_operations(packs))
 
 
 def load_machines() -> Machines:
     """Return the devices to model on."""
+    from advisor.hardware import devices
     from advisor.hardware.machines import Machines
 
-    return Machines(load_devices())
+    files = (*devices.seed_files(), *code_files())
+    return Machines(remembered("devices", files, "", devices.load_devices))
 
 
 def _answer(scenario: Scenario, sweep: str | None) -> Modelled:

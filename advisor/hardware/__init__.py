@@ -1,4 +1,7 @@
-"""Devices: what they are, what they can do, and which one a profile came from."""
+"""Devices: what they are, what they can do, and which one a profile came from.
+
+``seeding`` brings them into a database; it is not imported here, for models need none.
+"""
 
 from advisor.hardware.describe import (
     DeviceDescription,
@@ -9,7 +12,6 @@ from advisor.hardware.describe import (
 )
 from advisor.hardware.devices import Ceiling, DeviceSpec, OccupancyLimits, load_devices
 from advisor.hardware.matching import DeviceMatch, identify_device
-from advisor.hardware.seeding import seed_database, store_device
 
 __all__ = [
     "Ceiling",
@@ -23,6 +25,4 @@ __all__ = [
     "identify_device",
     "list_devices",
     "load_devices",
-    "seed_database",
-    "store_device",
 ]

@@ -3,29 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from advisor.errors import UsageError
 from advisor.modelling.costs import read_costs
-from advisor.modelling.given import number, parse_number
+from advisor.modelling.given import Given, number, parse_number
+from advisor.modelling.names import Asked
 from advisor.modelling.read import Known, find_operation
-from advisor.modelling.scenario import Item, Part, Roof, Scenario, State
-
-if TYPE_CHECKING:
-    from advisor.modelling.given import Given
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """What options say beside the scenario: devices by name, the kind of roof, a ceiling."""
-
-    devices: tuple[str, ...] = ()
-    roof: Roof | None = None
-    work: str | None = None
-    repeat: float | None = None
+from advisor.modelling.scenario import Item, Part, Scenario, State
 
 
 def asked_scenario(scenario: Scenario, asked: Asked, known: Known) -> Scenario:
@@ -117,8 +104,6 @@ def _size(word: str) -> tuple[str, float]:
 
 
 def _same(size: str) -> Given:
-    from advisor.modelling.given import Given
-
     return Given(text=size, names=frozenset({size}), calculate=lambda find: find(size))
 
 

@@ -12,6 +12,7 @@ from advisor.documents import MappingNode, Node, ScalarNode, SequenceNode, load
 from advisor.errors import Location, RuleError, UsageError
 from advisor.modelling.costs import costs_of, read_costs
 from advisor.modelling.given import Given, check_circles, number, read_given
+from advisor.modelling.names import check_name
 from advisor.modelling.scenario import ROOFS, Costs, Item, Part, Roof, Scenario, State
 
 if TYPE_CHECKING:
@@ -244,12 +245,8 @@ def find_operation(
     Raises:
         UsageError: there is none; names the nearest.
     """
-    if name in operations:
-        return operations[name]
-    near = get_close_matches(name, operations, n=1, cutoff=0.4)
-    lists = "advisor rules operations lists them"
-    hint = f"did you mean {near[0]!r}? {lists}" if near else lists
-    raise UsageError(f"there is no operation {name!r}", at=at, hint=hint)
+    check_name(name, operations, at)
+    return operations[name]
 
 
 def _sizes(
