@@ -49,14 +49,17 @@ def _on_device(
         operations = operations_on(Roofs(machine, state.roof), needed, state.collectives)
         rows.append((operations, total(operations, per)))
     start = scenario.start
+    roofs = Roofs(machine, start.roof)
     return DeviceResult(
         machine=machine,
         roof=start.roof,
+        bandwidth=roofs.bandwidth,
+        rated=roofs.rated,
         collectives=start.collectives,
         operations=rows[0][0],
         total=rows[0][1],
         steps=_steps([step.name for step in scenario.steps], rows),
-        sweep=None if sweep is None else swept(start, Roofs(machine, start.roof), sweep),
+        sweep=None if sweep is None else swept(start, roofs, sweep),
     )
 
 

@@ -1,4 +1,4 @@
-"""What can be told to be wrong before anything is read: names of operations; and what options say."""
+"""What is wrong before anything is read: names of operations; and what options say."""
 
 from __future__ import annotations
 

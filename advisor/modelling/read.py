@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.documents import MappingNode, Node, ScalarNode, SequenceNode, load
-from advisor.errors import Location, RuleError, UsageError
+from advisor.errors import Location, RuleError
 from advisor.modelling.costs import costs_of, read_costs
 from advisor.modelling.given import Given, check_circles, number, read_given
 from advisor.modelling.names import check_name

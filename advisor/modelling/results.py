@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -116,10 +117,15 @@ class ModelNumbers:
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceResult:
-    """A scenario on one device."""
+    """A scenario on one device; ``bandwidth`` [B/s] is that of DRAM, without collectives.
+
+    ``rated`` are all of its ceilings of that kind, by resource.
+    """
 
     machine: Machine
     roof: str
+    bandwidth: float
+    rated: Mapping[str, float]
     collectives: float
     operations: tuple[OperationResult, ...]
     total: Total
