@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from advisor.modelling.read import Known
     from advisor.modelling.results import Modelled
     from advisor.modelling.scenario import Scenario
+    from advisor.modelling.transformer import Pass
 
-__all__ = ["Asked", "model_costs", "model_file", "model_operation"]
+__all__ = ["Asked", "model_costs", "model_file", "model_operation", "model_transformer"]
 
 
 def model_file(
@@ -74,6 +75,33 @@ def model_costs(path: Path, asked: Asked, *, configuration: Configuration = DEFA
     from advisor.modelling.declare import costs_scenario
 
     return _answer(costs_scenario(path, asked, known_to(configuration)), None)
+
+
+def model_transformer(
+    path: Path,
+    asked_pass: Pass,
+    asked: Asked,
+    *,
+    sweep: str | None = None,
+    configuration: Configuration = DEFAULTS,
+) -> Modelled:
+    """Return what a pass of a language model comes to, from its published configuration.
+
+    Raises:
+        UsageError: the configuration or an option is wrong, or no workload describes the model.
+    """
+    from advisor.modelling import transformer
+    from advisor.modelling.sweep import parse_sweep
+    from advisor.modelling.workloads import load_workloads
+
+    return transformer.model_transformer(
+        path,
+        asked_pass,
+        asked,
+        known_to(configuration),
+        load_workloads((data_dir("rules"), *configuration.rule_dirs)),
+        None if sweep is None else parse_sweep(sweep),
+    )
 
 
 def _check_operation(name: str, configuration: Configuration) -> None:

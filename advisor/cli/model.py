@@ -13,6 +13,9 @@ from advisor.cli.output import csv_text, has_unicode, terminal_width, write_text
 from advisor.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from advisor.modelling.names import Asked
     from advisor.modelling.results import Modelled
 
 _EPILOG = """\b
@@ -20,10 +23,12 @@ Examples:
   advisor model serving.yaml --device "H100 SXM" --device "A100 SXM"
   advisor model matrix-product m=64 n=11008 k=4096 element=2 --device "H100 SXM"
   advisor model serving.yaml --sweep batch=1:1000 --format csv
+  advisor model --transformer config.json --phase decode --context 4096 --device "H100 SXM"
   advisor model --costs analysis.json --device v7x --work tensor_bf16
 """
 _FORMATS = click.Choice(["text", "json", "csv", "html", "markdown"])
 _SCENARIOS = (".yaml", ".yml")
+_OF_LANGUAGE_MODELS = ("phase", "batch", "context", "weights", "kv")
 
 
 @click.command(epilog=_EPILOG)
@@ -42,6 +47,17 @@ _SCENARIOS = (".yaml", ".yml")
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A compiler's cost analysis, JSON, in place of a scenario.",
 )
+@click.option(
+    "--transformer",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="config.json",
+    help="A language model's published configuration, in place of a scenario.",
+)
+@click.option("--phase", type=click.Choice(["decode", "prefill"]), help="Of a language model.")
+@click.option("--batch", type=click.IntRange(min=1), help="Sequences; 1.")
+@click.option("--context", type=click.IntRange(min=1), help="Positions of a sequence.")
+@click.option("--weights", metavar="FORMAT", help="bf16, fp8, int8 or int4; bf16.")
+@click.option("--kv", metavar="FORMAT", help="Of the cache, likewise; bf16.")
 @click.option("--format", "style", type=_FORMATS, default="text", show_default=True)
 @click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True))
 @click.pass_obj
@@ -51,6 +67,7 @@ def model(
     words: tuple[str, ...],
     sweep: str | None,
     costs: Path | None,
+    transformer: Path | None,
     style: str,
     output: str | None,
     **options: Any,
@@ -60,7 +77,7 @@ def model(
     A scenario is a YAML file; one operation can be given with its sizes. `advisor rules operations`
     lists operations, `advisor hardware list` devices.
     """
-    found = _found(settings, words, sweep, costs, **options)
+    found = _found(settings, words, sweep, costs, transformer, **options)
     text = _written(found, style)
     write_text(text, output)
     if output not in (None, "-"):
@@ -72,6 +89,7 @@ def _found(
     words: tuple[str, ...],
     sweep: str | None,
     costs: Path | None,
+    transformer: Path | None,
     **options: Any,
 ) -> Modelled:
     """Return the answer to what the words and options ask."""
@@ -83,6 +101,12 @@ def _found(
         work=options["work"],
         repeat=options["repeat"],
     )
+    if transformer is not None:
+        if words or costs is not None or asked.repeat is not None:
+            raise UsageError("--transformer is in place of a scenario, --costs and --repeat")
+        return _language_model(settings, transformer, asked, sweep, options)
+    if said := [name for name in _OF_LANGUAGE_MODELS if options[name] is not None]:
+        raise UsageError(f"--{said[0]} is for --transformer", hint="add --transformer config.json")
     if costs is not None:
         if words or sweep is not None:
             raise UsageError("--costs is in place of a scenario and of a sweep")
@@ -98,6 +122,27 @@ def _found(
         raise UsageError(f"{others[0]!r} is too much", hint="a scenario holds its sizes itself")
     return modelling.model_file(
         Path(first), asked, sweep=sweep, configuration=settings.configuration
+    )
+
+
+def _language_model(
+    settings: Settings, path: Path, asked: Asked, sweep: str | None, options: Mapping[str, Any]
+) -> Modelled:
+    from advisor.api import modelling
+    from advisor.modelling.transformer import Pass
+
+    for name in ("phase", "context"):
+        if options[name] is None:
+            raise UsageError(f"a language model needs --{name}")
+    asked_pass = Pass(
+        phase=options["phase"],
+        batch=options["batch"] or 1,
+        context=options["context"],
+        weights=options["weights"] or "bf16",
+        kv=options["kv"] or "bf16",
+    )
+    return modelling.model_transformer(
+        path, asked_pass, asked, sweep=sweep, configuration=settings.configuration
     )
 
 

@@ -18,6 +18,9 @@ class Defaults:
     formats: Mapping[str, float]
     cost_flops: str
     cost_bytes: str
+    activations: float
+    refused_keys: Mapping[str, str]
+    refused_types: Mapping[str, str]
 
 
 def defaults_file() -> Path:
@@ -32,12 +35,17 @@ def load_defaults() -> Defaults:
         RuleError: the file is wrong; with its place.
     """
     node = load(defaults_file())
-    node.refuse_unknown(("work", "formats", "costs"))
+    node.refuse_unknown(("work", "formats", "costs", "activations", "refused"))
     formats = node.mapping("formats")
     costs = node.mapping("costs")
+    refused = node.mapping("refused")
+    keys, types = refused.mapping("keys"), refused.mapping("model_types")
     return Defaults(
         work=node.mapping("work").sequence("default").texts(),
         formats={name: formats.number(name) for name in formats},
         cost_flops=costs.text("flops"),
         cost_bytes=costs.text("bytes"),
+        activations=node.number("activations"),
+        refused_keys={key: keys.text(key) for key in keys},
+        refused_types={kind: types.text(kind) for kind in types},
     )

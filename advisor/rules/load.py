@@ -19,7 +19,7 @@ from advisor.rules.rule import Rule, Subject
 from advisor.rules.settings import Settings, load_settings
 from advisor.rules.thresholds import Override
 
-NOT_RULES = ("counters", "facts", "labels", "operations")
+NOT_RULES = ("counters", "facts", "labels", "operations", "workloads")
 
 Overrides = Mapping[str, Mapping[str, Override]]
 
