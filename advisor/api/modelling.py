@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.api.remembered import code_files, remembered
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import UsageError
+from advisor.knowledge.cache import code_files, remembered
 from advisor.modelling.names import Asked
 from advisor.resources import data_dir
 
@@ -37,7 +37,7 @@ def model_file(
         UsageError: the file or an option is wrong; with its place where it has one.
     """
     from advisor.modelling.declare import asked_scenario
-    from advisor.modelling.read import read_scenario
+    from advisor.modelling.read_scenario import read_scenario
 
     if asked.work is not None or asked.repeat is not None:
         problem = "--work and --repeat are for an operation on the command line"

@@ -16,8 +16,8 @@ from advisor.cli.output import Progress
 from advisor.wording import printable
 
 if TYPE_CHECKING:
-    from advisor.api.profiles import Labels
-    from advisor.api.trial import Tried
+    from advisor.ingest.profiles import Labels
+    from advisor.ingest.trial import Tried
 
 _EPILOG = """\b
 Examples:
@@ -98,14 +98,14 @@ def ingest(settings: Settings, /, paths: tuple[str, ...], **options: Any) -> int
     labels = _labels(options)
     with Progress("reading", clock=time.monotonic) as progress:
         if options["spool"] is not None:
-            from advisor.api.spooling import spool_paths
+            from advisor.ingest.spool import spool_paths
 
             spooled = spool_paths(
                 options["spool"], paths, labels=labels, progress=progress, **reading
             )
             totals = tell_all(spooled, progress)
         else:
-            from advisor.api.profiles import ingest_paths
+            from advisor.ingest.profiles import ingest_paths
 
             stored = ingest_paths(
                 settings.database,
@@ -124,7 +124,7 @@ def ingest(settings: Settings, /, paths: tuple[str, ...], **options: Any) -> int
 
 
 def _labels(options: dict[str, Any]) -> Labels:
-    from advisor.api.profiles import Labels
+    from advisor.ingest.profiles import Labels
 
     names = ("label", "configuration", "commit", "branch", "tags", "step_time", "at")
     told = {name: options[name] for name in names}
@@ -138,7 +138,7 @@ def _labels(options: dict[str, Any]) -> Labels:
 
 
 def _try(settings: Settings, paths: tuple[str, ...], reading: dict[str, Any]) -> int:
-    from advisor.api.trial import try_paths
+    from advisor.ingest.trial import try_paths
 
     totals: Counter[str] = Counter()
     with Progress("trying", clock=time.monotonic) as progress:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +10,7 @@ import duckdb
 
 from advisor.database.records import storable
 from advisor.errors import UsageError
+from advisor.suggest import did_you_mean
 
 LATEST = "latest"
 _HINT = "advisor runs list shows the runs"
@@ -114,5 +114,5 @@ def _runs(
 
 def _did_you_mean(connection: duckdb.DuckDBPyConnection, wanted: str) -> str:
     known = [name for run in list_runs(connection) for name in (run.run_id, run.label) if name]
-    close = difflib.get_close_matches(wanted, known, n=1)
-    return f"did you mean {close[0]}? {_HINT}" if close else _HINT
+    near = did_you_mean(wanted, known)
+    return f"{near} {_HINT}" if near else _HINT

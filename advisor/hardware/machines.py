@@ -6,7 +6,6 @@ A device of one's own stands in a scenario, or in a file that ``advisor hardware
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from advisor.documents import MappingNode, Node, load
 from advisor.errors import ConfigError, Location, RuleError, UsageError
 from advisor.hardware.describe import devices_called, several_devices
 from advisor.hardware.devices import NOMINAL, PRACTICAL, PROJECT, Ceiling, DeviceSpec
+from advisor.suggest import did_you_mean
 
 KEYS = ("name", "memory", "ceilings", "project", "practical", "occupancy", "source")
 _KINDS = {"ceilings": NOMINAL, "project": PROJECT, "practical": PRACTICAL}
@@ -121,10 +121,7 @@ def _ceilings(
 ) -> Iterator[Ceiling]:
     for resource, value in node.items():
         if resource not in resources:
-            near = difflib.get_close_matches(resource, resources, n=1)
-            hint = (
-                f"did you mean {near[0]!r}?" if near else f"one of {', '.join(sorted(resources))}"
-            )
+            hint = did_you_mean(resource, resources, f"one of {', '.join(sorted(resources))}")
             problem = f"no ceiling is called {resource!r}"
             raise RuleError(problem, at=node.places[resource], hint=hint)
         yield Ceiling(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 
 from advisor.errors import UsageError
@@ -13,6 +12,7 @@ from advisor.modelling.given import Given, number, parse_number
 from advisor.modelling.names import Asked
 from advisor.modelling.read import Known, find_operation
 from advisor.modelling.scenario import Item, Part, Scenario, State
+from advisor.suggest import did_you_mean
 
 
 def asked_scenario(scenario: Scenario, asked: Asked, known: Known) -> Scenario:
@@ -90,8 +90,7 @@ def works_of(asked: Asked, known: Known) -> tuple[str, ...]:
         return known.defaults.work
     having = [name for name, unit in known.machines.resources.items() if unit == "FLOP/s"]
     if asked.work not in having:
-        near = get_close_matches(asked.work, having, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(sorted(having))}"
+        hint = did_you_mean(asked.work, having, f"one of {', '.join(sorted(having))}")
         raise UsageError(f"no device has a ceiling {asked.work!r}", hint=hint)
     return (asked.work,)
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.errors import Location, UsageError
+from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from advisor.modelling.scenario import Roof
 
 _FOLDER = "operations"
+_LIKE = 0.4  # names of operations are long, and people say a part of them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +41,7 @@ def check_name(name: str, known: Iterable[str], at: Location | None = None) -> N
     known = list(known)
     if name in known:
         return
-    near = get_close_matches(name, known, n=1, cutoff=0.4)
     lists = "advisor rules operations lists them"
-    hint = f"did you mean {near[0]!r}? {lists}" if near else lists
+    meant = did_you_mean(name, known, like=_LIKE)
+    hint = f"{meant} {lists}" if meant else lists
     raise UsageError(f"there is no operation {name!r}", at=at, hint=hint)

@@ -1,28 +1,25 @@
-"""A scenario from a YAML file: every key checked, with its place."""
+"""The operations of a scenario from YAML: every key checked, with its place."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.documents import MappingNode, Node, ScalarNode, SequenceNode, load
+from advisor.documents import MappingNode, Node, ScalarNode, SequenceNode
 from advisor.errors import Location, RuleError
 from advisor.modelling.costs import costs_of, read_costs
 from advisor.modelling.given import Given, check_circles, number, read_given
 from advisor.modelling.names import check_name
-from advisor.modelling.scenario import ROOFS, Costs, Item, Part, Roof, Scenario, State
+from advisor.modelling.scenario import ROOFS, Costs, Part, Roof
+from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from advisor.facts.operations import Operation
     from advisor.hardware.machines import Machine, Machines
     from advisor.modelling.defaults import Defaults
 
-KEYS = (
-    "title", "devices", "roof", "sizes", "per", "work", "operations", "collectives", "steps",
-)  # fmt: skip
 OPERATION_KEYS = (
     "name", "operation", "work", "repeat", "sizes", "flops", "bytes", "writes", "costs", "reuse",
     "served_by", "reaches",
@@ -38,46 +35,6 @@ class Known:
     operations: Mapping[str, Operation]
     machines: Machines
     defaults: Defaults
-
-
-def read_scenario(path: Path, known: Known) -> Scenario:
-    """Return the scenario that a file describes; it may name no device.
-
-    Raises:
-        UsageError: a key, name or number is wrong; with its place.
-    """
-    return scenario_of(load(path, name=str(path)), known, path.parent)
-
-
-def scenario_of(node: MappingNode, known: Known, base: Path) -> Scenario:
-    """Return the scenario that a mapping describes; files are looked for in ``base``.
-
-    Raises:
-        UsageError: a key, name or number is wrong; with its place.
-    """
-    from advisor.modelling.read_steps import read_step
-
-    node.refuse_unknown(KEYS)
-    sizes = read_sizes(node.mapping("sizes")) if "sizes" in node else {}
-    works = read_works(node["work"], known) if "work" in node else known.defaults.work
-    items = tuple(
-        Item(name=part.name, parts=(part,))
-        for part in read_operations(node.sequence("operations"), known, sizes, works, base)
-    )
-    start = State(
-        sizes=sizes,
-        items=items,
-        roof=read_roof(node["roof"]) if "roof" in node else "nominal",
-        collectives=read_collectives(node["collectives"]) if "collectives" in node else 0.0,
-        per=read_given(node["per"], sizes, what="a count") if "per" in node else number(1),
-    )
-    steps = node.sequence("steps") if "steps" in node else ()
-    return Scenario(
-        title=node.text("title") if "title" in node else "",
-        machines=read_devices(node["devices"], known) if "devices" in node else (),
-        start=start,
-        steps=tuple(read_step(each.as_mapping(), known, sizes) for each in steps),
-    )
 
 
 def read_devices(node: Node, known: Known) -> tuple[Machine, ...]:
@@ -113,8 +70,7 @@ def _resource(node: Node, known: Known, unit: str) -> str:
     name = node.as_text()
     having = sorted(each for each, found in known.machines.resources.items() if found == unit)
     if name not in having:
-        near = get_close_matches(name, having, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(having)}"
+        hint = did_you_mean(name, having, f"one of {', '.join(having)}")
         raise RuleError(f"no device has a ceiling {name!r}", at=node.at, hint=hint)
     return name
 
@@ -129,8 +85,7 @@ def read_roof(node: Node) -> Roof:
     for roof in ROOFS:
         if roof == found:
             return roof
-    near = get_close_matches(found, ROOFS, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(ROOFS)}"
+    hint = did_you_mean(found, ROOFS, f"one of {', '.join(ROOFS)}")
     raise RuleError(f"there is no roof {found!r}", at=node.at, hint=hint)
 
 

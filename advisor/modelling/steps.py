@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from advisor.errors import UsageError
 from advisor.modelling.given import check_circles
 from advisor.modelling.needs import needs
 from advisor.modelling.scenario import Item, Part, State, Step
+from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -146,5 +146,4 @@ def _declared(state: State) -> object:
 
 def _near(name: str, known: Iterable[str]) -> str:
     known = list(known)
-    near = get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known) or 'none'}"
+    return did_you_mean(name, known, f"there are {', '.join(known) or 'none'}")

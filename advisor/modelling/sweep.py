@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from advisor.modelling.given import Sizes, parse_number
 from advisor.modelling.needs import need, needs
 from advisor.modelling.operations import operations_on, total
 from advisor.modelling.results import Crossing, Sweep, SweepRow
+from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from advisor.modelling.needs import Need
@@ -79,9 +79,8 @@ def check_sweep(sweep: Range, state: State) -> None:
         UsageError: names the nearest.
     """
     if sweep.size not in state.sizes:
-        near = get_close_matches(sweep.size, state.sizes, n=1)
         known = ", ".join(state.sizes) or "none"
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {known}"
+        hint = did_you_mean(sweep.size, state.sizes, f"there are {known}")
         raise UsageError(f"there is no size {sweep.size!r} to sweep", hint=hint)
 
 

@@ -9,7 +9,6 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -22,6 +21,7 @@ from advisor.modelling.read import read_operation
 from advisor.modelling.results import LanguageModel, ModelNumbers
 from advisor.modelling.scenario import Item, Scenario, State
 from advisor.modelling.workloads import condition, without
+from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from advisor.modelling.names import Asked
@@ -111,9 +111,9 @@ def _workload(
         problem = f"{found} models have {reasons[0]}, which no workload describes"
         raise UsageError(problem, at=at)
     if found not in workloads:
-        near = get_close_matches(found, workloads, n=1)
-        meant = f"did you mean {near[0]!r}? " if near else ""
-        hint = f"{meant}there are {', '.join(sorted(workloads))}; a file in workloads/ adds one"
+        meant = did_you_mean(found, workloads, "")
+        there = f"there are {', '.join(sorted(workloads))}; a file in workloads/ adds one"
+        hint = f"{meant} {there}".strip()
         raise UsageError(f"no workload describes models of type {found!r}", at=at, hint=hint)
     return workloads[found]
 
@@ -144,8 +144,7 @@ def _sizes(
 def _format(name: str, known: Known) -> float:
     formats = known.defaults.formats
     if name not in formats:
-        near = get_close_matches(name, formats, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(formats)}"
+        hint = did_you_mean(name, formats, f"one of {', '.join(formats)}")
         raise UsageError(f"there is no format {name!r}", hint=hint)
     return formats[name]
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from advisor.model import Launch, ReferenceFinding, ReportedDevice, Session
-from advisor.readers import ncu_messages as messages
+from advisor.readers.ncu import messages
 
 _MAGIC = b"NVR\0"
 _CONTAINER_VERSION = 7

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from advisor.api.occupancy import compare_curve
+from advisor.counters.mapping import load_mapping
 from advisor.errors import UsageError
-from advisor.facts.mapping import load_mapping
 from advisor.hardware.devices import load_occupancy_limits
 from advisor.hardware.occupancy import (
     BlockShape,

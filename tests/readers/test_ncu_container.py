@@ -10,7 +10,8 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.model import Launch, Record, ReportedDevice, Session, Skipped
-from advisor.readers import ReadOptions, Source, ncu_report
+from advisor.readers import ReadOptions, Source
+from advisor.readers.ncu import report as ncu_report
 
 MAGIC = b"\x4e\x56\x52\x00"
 

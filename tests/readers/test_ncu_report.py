@@ -11,8 +11,10 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.model import Keyed, Launch, Record, ReferenceFinding, ReportedDevice, Session, Skipped
-from advisor.readers import ReadOptions, Source, ncu_messages, ncu_report
-from advisor.readers.ncu_launch import LaunchReader, Result
+from advisor.readers import ReadOptions, Source
+from advisor.readers.ncu import messages as ncu_messages
+from advisor.readers.ncu import report as ncu_report
+from advisor.readers.ncu.launch import LaunchReader, Result
 from seed.simulation.ncu_encoder import ReportWriter, write_report
 
 SESSION = Session(

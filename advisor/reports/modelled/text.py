@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.reports import numbers
 from advisor.reports.modelled.characters import LETTERS, roofline
 from advisor.reports.modelled.sentences import crossing, device_sentence, model_facts, step_sentence
-from advisor.reports.paper import Paper
+from advisor.reports.write.paper import Paper
 
 if TYPE_CHECKING:
     from advisor.modelling.results import DeviceResult, Modelled, OperationResult, Sweep
