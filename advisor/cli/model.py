@@ -155,6 +155,6 @@ def _written(found: Modelled, style: str) -> str:
         from advisor.reports.modelled.text import model_text
 
         return model_text(found, width=terminal_width(), ascii_only=not has_unicode())
-    from advisor.reports.modelled import page
+    from advisor.reports.modelled.page import html, markdown
 
-    return page.html(found) if style == "html" else page.markdown(found)
+    return html(found) if style == "html" else markdown(found)

@@ -46,6 +46,8 @@ def operation_result(placed: Placed, collectives: float) -> OperationResult:
         share_of_bandwidth=placed.dram_time / time,
         above_dram_roof=placed.above_dram_roof,
         modelled=need.modelled,
+        works=placed.works,
+        served_by=need.served_by,
         achieved=None if need.reaches is None else need.reaches * attainable,
         costs=_estimate(need),
     )

@@ -29,6 +29,7 @@ class Placed:
 
     need: Need
     work: str | None
+    works: tuple[str, ...]
     peak: float | None
     bandwidth: float
     compute_time: float
@@ -140,6 +141,7 @@ class Roofs:
         return Placed(
             need=need,
             work=work,
+            works=tuple(dict.fromkeys(self.work(works, need) for _, works in need.pieces)),
             peak=None if slow is None else self._peak(need, times[slow], work),
             bandwidth=bandwidth,
             compute_time=0.0 if slow is None else times[slow],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.reports import numbers
 
 if TYPE_CHECKING:
-    from advisor.modelling.results import Crossing, DeviceResult, Modelled
+    from advisor.modelling.results import Crossing, DeviceResult, Modelled, OperationResult
 
 
 def device_sentence(result: DeviceResult) -> str:
@@ -77,3 +77,18 @@ def crossing(found: Crossing, size: str) -> str:
         f"{found.operation} changes its bound at {size} = {found.value:.7g}:"
         f" {found.first_whole:.10g} is the first whole value{rough}."
     )
+
+
+def remark(each: OperationResult) -> str:
+    """Return what must be said of a kernel's numbers."""
+    parts = []
+    if each.modelled:
+        parts.append("modelled by its compiler")
+    if each.above_dram_roof:
+        parts.append("modelled: above the DRAM roof, a nearer memory serves it")
+    if each.achieved is not None:
+        parts.append(f"taken to reach {numbers.si(each.achieved, 'FLOP/s')}")
+    if each.costs is not None:
+        intensity = numbers.si(each.costs.arithmetic_intensity, "FLOP/B")
+        parts.append(f"its compiler models {intensity}")
+    return "; ".join(parts)

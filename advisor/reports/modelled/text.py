@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from advisor.reports import numbers
 from advisor.reports.modelled.characters import LETTERS, roofline
-from advisor.reports.modelled.sentences import crossing, device_sentence, model_facts, step_sentence
+from advisor.reports.modelled.sentences import (
+    crossing,
+    device_sentence,
+    model_facts,
+    remark,
+    step_sentence,
+)
 from advisor.reports.write.paper import Paper
 
 if TYPE_CHECKING:
-    from advisor.modelling.results import DeviceResult, Modelled, OperationResult, Sweep
+    from advisor.modelling.results import DeviceResult, Modelled, Sweep
 
-_WIDTHS = (1, 22, -7, -9, -9, -9, 15, -6)
-_HEAD = ("", "operation", "repeat", "FLOP", "bytes", "FLOP/B", "bound by", "of it")
-_TIME = (-9,)
+_WIDTHS = (1, 20, -6, -8, -8, -8, 13, -8, -7, -7)
+_HEAD = (
+    "", "operation", "repeat", "FLOP", "bytes", "FLOP/B", "bound by", "time", "of peak", "of band",
+)  # fmt: skip
+_NARROW = (0, 1, 5, 6, 7)  # the columns that a narrow terminal keeps
+_WIDE = sum(map(abs, _WIDTHS)) + 2 * (len(_WIDTHS) - 1)
 _STEPS = (-4, 34, -10, -8, -10)
 _SWEEP = (-12, -10, -13)
 _MOST_ROWS = 24
@@ -44,52 +54,38 @@ def _device(paper: Paper, result: DeviceResult) -> None:
 
 
 def _operations(paper: Paper, result: DeviceResult) -> None:
-    widths = (*_WIDTHS[:-1], *_TIME, _WIDTHS[-1], 0)
-    paper.row((*_HEAD[:-1], "time", _HEAD[-1], ""), widths)
-    for letter, each in zip(_letters(len(result.operations)), result.operations, strict=True):
-        share = each.share_of_peak if each.bound == "compute" else each.share_of_bandwidth
-        paper.row(
-            (
-                letter,
-                each.name,
-                numbers.digits(each.repeat),
-                numbers.si(each.flops, "FLOP").removesuffix("FLOP"),
-                numbers.si(each.bytes, "B"),
-                "no bytes" if each.no_bytes else numbers.digits(each.arithmetic_intensity),
-                each.binding_resource,
-                numbers.seconds(each.time),
-                numbers.share(share),
-                _remark(each),
-            ),
-            widths,
+    _row(paper, _HEAD)
+    letters = _letters(len(result.operations))
+    for letter, each in zip(letters, result.operations, strict=True):
+        cells = (
+            letter,
+            each.name,
+            f"{each.repeat:.10g}",
+            numbers.si(each.flops, "FLOP").removesuffix("FLOP"),
+            numbers.si(each.bytes, "B"),
+            "no bytes" if each.no_bytes else numbers.digits(each.arithmetic_intensity),
+            each.binding_resource,
+            numbers.seconds(each.time),
+            numbers.share(each.share_of_peak),
+            numbers.share(each.share_of_bandwidth),
         )
+        _row(paper, cells)
     total = result.total
-    paper.row(
-        (
-            "", "all of them", "", numbers.si(total.flops, "FLOP").removesuffix("FLOP"),
-            numbers.si(total.bytes, "B"), "", "", numbers.seconds(total.time), "", "",
-        ),
-        widths,
-    )  # fmt: skip
+    flops, moved = numbers.si(total.flops, "FLOP"), numbers.si(total.bytes, "B")
+    all_of_them = ("", "all of them", "", flops.removesuffix("FLOP"), moved, "", "")
+    _row(paper, (*all_of_them, numbers.seconds(total.time), "", ""))
+    for letter, each in zip(letters, result.operations, strict=True):
+        if said := remark(each):
+            paper.write(f"{letter}: {said}")
+
+
+def _row(paper: Paper, cells: Sequence[str]) -> None:
+    shown = range(len(cells)) if paper.width >= _WIDE else _NARROW
+    paper.row([cells[i] for i in shown], [_WIDTHS[i] for i in shown])
 
 
 def _letters(count: int) -> list[str]:
     return [*LETTERS[:count], *[""] * (count - len(LETTERS))]
-
-
-def _remark(each: OperationResult) -> str:
-    """Return what must be said of a kernel's numbers."""
-    parts = []
-    if each.modelled:
-        parts.append("modelled by a compiler")
-    if each.above_dram_roof:
-        parts.append("modelled: above the DRAM roof")
-    if each.achieved is not None:
-        parts.append(f"taken to reach {numbers.si(each.achieved, 'FLOP/s')}")
-    if each.costs is not None:
-        intensity = numbers.si(each.costs.arithmetic_intensity, "FLOP/B")
-        parts.append(f"its compiler models {intensity}")
-    return "; ".join(parts)
 
 
 def _roofline(paper: Paper, result: DeviceResult) -> None:
