@@ -120,7 +120,7 @@ def known_to(configuration: Configuration) -> Known:
     from advisor.modelling.read import Known
 
     operations, defaults = load_operations(configuration)
-    return Known(operations=operations, machines=load_machines(), defaults=defaults)
+    return Known(operations=operations, machines=load_machines(configuration), defaults=defaults)
 
 
 def load_operations(
@@ -145,13 +145,21 @@ def load_operations(
     )
 
 
-def load_machines() -> Machines:
-    """Return the devices to model on."""
+def load_machines(
+    configuration: Configuration = DEFAULTS, *, without: Path | None = None
+) -> Machines:
+    """Return the devices to model on: shipped, and the user's own but for those of one file.
+
+    Raises:
+        RuleError: a file of the user's own devices is wrong; with its place.
+    """
     from advisor.hardware import devices
-    from advisor.hardware.machines import Machines
+    from advisor.hardware.machines import Machines, load_own_machines, resources_of
 
     files = (*devices.seed_files(), *code_files())
-    return Machines(remembered("devices", files, "", devices.load_devices))
+    shipped = remembered("devices", files, "", devices.load_devices)
+    folder = None if configuration.devices is None else configuration.devices.value
+    return Machines(shipped, load_own_machines(folder, resources_of(shipped), without=without))
 
 
 def _answer(scenario: Scenario, sweep: str | None) -> Modelled:

@@ -52,6 +52,15 @@ class Machines:
         """Return what some device rates, each with its unit: B/s or FLOP/s."""
         return self._resources
 
+    def has(self, name: str) -> bool:
+        """Tell whether a name means a device, or several."""
+        if name.casefold().strip() in self._own:
+            return True
+        try:
+            return bool(devices_called(name, self._devices))
+        except UsageError:
+            return False
+
     def called(self, name: str) -> Machine:
         """Return the one device that a name means.
 
@@ -161,8 +170,10 @@ def read_machines(path: Path, resources: Mapping[str, str]) -> tuple[Machine, ..
     return tuple(found.values())
 
 
-def load_own_machines(folder: Path | None, resources: Mapping[str, str]) -> tuple[Machine, ...]:
-    """Return the user's devices, from the files of a folder in order of name.
+def load_own_machines(
+    folder: Path | None, resources: Mapping[str, str], *, without: Path | None = None
+) -> tuple[Machine, ...]:
+    """Return the user's devices, from the files of a folder in order of name, but for one file.
 
     Raises:
         RuleError: a file is wrong; with its place.
@@ -172,6 +183,8 @@ def load_own_machines(folder: Path | None, resources: Mapping[str, str]) -> tupl
         return ()
     found: dict[str, Machine] = {}
     for path in sorted(folder.glob("*.yaml")):
+        if path == without:
+            continue
         for machine in read_machines(path, resources):
             if machine.name.casefold() in found:
                 problem = f"the device {machine.name!r} is in another file of the folder, too"
