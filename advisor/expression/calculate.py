@@ -29,6 +29,9 @@ def calculation(node: Node, scales: Mapping[str, Fraction]) -> Calculation:
     if node.head == "case":
         return _case(parts)
     function = _CALLS[str(node.value)] if node.head == "call" else _OPERATORS[node.head]
+    if len(parts) == 2:  # most have two, and a sweep asks for thousands
+        left, right = parts
+        return lambda find: function(left(find), right(find))
     return lambda find: function(*[part(find) for part in parts])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,11 +14,16 @@ if TYPE_CHECKING:
     from advisor.modelling.scenario import Costs, Item, Part, State
 
 
+_ALWAYS = ("flops", "bytes")
+_OF_FUSED = (*_ALWAYS, "writes")
+WEIGHTS = "weights"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Need:
     """What one run of a kernel needs; ``pieces`` are FLOP and the ceilings they may use.
 
-    ``writes`` and ``weights`` [B] are parts of ``bytes``, None where nobody says. ``dram_bytes``
+    ``writes`` and ``weights`` [B] are parts of ``bytes``, None where nobody says or asks. ``dram_bytes``
     are what DRAM moves: fewer than ``bytes`` where they are used more than once.
     """
 
@@ -53,13 +58,14 @@ def needs(state: State, fixed: Mapping[str, float] | None = None) -> tuple[tuple
     return tuple(need(item, sizes) for item in state.items), per
 
 
-def need(item: Item, sizes: Sizes) -> Need:
-    """Return what a kernel needs.
+def need(item: Item, sizes: Sizes, *more: str) -> Need:
+    """Return what a kernel needs; ``more`` are amounts that few ask for, such as weights.
 
     Raises:
         UsageError: a size or an amount makes no sense, or fused operations do not touch.
     """
-    first, *others = (_of_part(part, sizes) for part in item.parts)
+    keys = _OF_FUSED if len(item.parts) > 1 else _ALWAYS
+    first, *others = (_of_part(part, sizes, (*keys, *more)) for part in item.parts)
     for part, other in zip(item.parts[1:], others, strict=True):
         first = _fused(first, other, part)
     return first if first.name == item.name else _named(first, item.name)
@@ -69,9 +75,9 @@ def _named(found: Need, name: str) -> Need:
     return replace(found, name=name)
 
 
-def _of_part(part: Part, sizes: Sizes) -> Need:
+def _of_part(part: Part, sizes: Sizes, keys: Sequence[str]) -> Need:
     given = {name: size.amount(sizes) for name, size in part.sizes.items()}
-    amounts = {key: made(given) for key, made in part.amounts.items()}
+    amounts = {key: part.amounts[key](given) for key in keys if key in part.amounts}
     if part.operation is None:
         amounts = {"flops": 0.0, "bytes": 0.0}
     amounts |= {key: each.amount(sizes) for key, each in part.fixed.items()}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from advisor.errors import UsageError
 from advisor.modelling.given import Sizes, parse_number
-from advisor.modelling.needs import need, needs
+from advisor.modelling.needs import WEIGHTS, need, needs
 from advisor.modelling.operations import operations_on, total
 from advisor.modelling.results import Crossing, Sweep, SweepRow
 from advisor.suggest import did_you_mean
@@ -119,7 +119,7 @@ class _Line:
         self._state, self._item, self._roofs, self._size = state, item, roofs, size
 
     def need(self, value: float) -> Need:
-        return need(self._item, Sizes(self._state.sizes, {self._size: value}))
+        return need(self._item, Sizes(self._state.sizes, {self._size: value}), WEIGHTS)
 
     def bound(self, value: float) -> Bound:
         return self._roofs.place(self.need(value)).bound

@@ -34,7 +34,9 @@ def json_text(found: Modelled) -> str:
     if found.model is not None:
         content["model"] = asdict(found.model)
     content["results"] = [_result(each) for each in found.results]
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    # Sweeps are long, and only the encoder without indentation is quick.
+    indent = 2 if all(each.sweep is None for each in found.results) else None
+    return json.dumps(content, indent=indent, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _result(found: DeviceResult) -> dict[str, Any]:
