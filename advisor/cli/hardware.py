@@ -13,7 +13,7 @@ from advisor.wording import one_line
 
 _EPILOG = """\b
 Examples:
-  advisor hardware compare "V100 SXM2" "A100 SXM" "H100 SXM" --roof project
+  advisor hardware compare "v100 sxm2" "a100 sxm" "h100 sxm" --roof project
   advisor hardware compare h100-sxm mi300x --format json
 """
 

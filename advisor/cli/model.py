@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 _EPILOG = """\b
 Examples:
-  advisor model serving.yaml --device "H100 SXM" --device "A100 SXM"
-  advisor model matrix-product m=64 n=11008 k=4096 element=2 --device "H100 SXM"
+  advisor model serving.yaml --device "h100 sxm" --device "a100 sxm"
+  advisor model matrix-product m=64 n=11008 k=4096 element=2 --device "h100 sxm"
   advisor model serving.yaml --sweep batch=1:1000 --format csv
-  advisor model --transformer config.json --phase decode --context 4096 --device "H100 SXM"
+  advisor model --transformer config.json --phase decode --context 4096 --device "h100 sxm"
   advisor model --costs analysis.json --device v7x --work tensor_bf16
 """
 _FORMATS = click.Choice(["text", "json", "csv", "html", "markdown"])

@@ -23,8 +23,8 @@ WEIGHTS = "weights"
 class Need:
     """What one run of a kernel needs; ``pieces`` are FLOP and the ceilings they may use.
 
-    ``writes`` and ``weights`` [B] are parts of ``bytes``, None where nobody says or asks. ``dram_bytes``
-    are what DRAM moves: fewer than ``bytes`` where they are used more than once.
+    ``writes`` and ``weights`` [B] are parts of ``bytes``, None where nobody says or asks.
+    ``dram_bytes`` are what DRAM moves: fewer than ``bytes`` where they are used more than once.
     """
 
     name: str
