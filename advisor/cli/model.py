@@ -41,7 +41,7 @@ _OF_LANGUAGE_MODELS = ("phase", "batch", "context", "weights", "kv")
 @click.option(
     "--repeat", type=click.FloatRange(min=1), callback=a_number, help="How often it runs."
 )
-@click.option("--sweep", metavar="SIZE=RANGE", help="batch=1,2,4 or batch=1:1000[:step].")
+@click.option("--sweep", metavar="SIZE=RANGE", help="Over a size: 1,2,4 or 1:1000[:step].")
 @click.option(
     "--costs",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),

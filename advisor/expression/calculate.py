@@ -105,8 +105,11 @@ def _known(combine: Callable[[list[Any]], float]) -> Callable[..., Value]:
 
 
 def _arg_max(*values: Value) -> Value:
-    pairs = [pair for pair in zip(values[1::2], values[::2], strict=True) if pair[0] is not None]
-    return max(pairs, key=lambda pair: pair[0])[1] if pairs else None  # type: ignore[arg-type, return-value]
+    best: tuple[float, Value] | None = None
+    for label, value in zip(values[::2], values[1::2], strict=True):
+        if isinstance(value, float) and (best is None or value > best[0]):
+            best = (value, label)
+    return best[1] if best else None
 
 
 def _round(value: float) -> float:

@@ -155,7 +155,7 @@ def _passed(first: Need, second: Need, part: Part) -> float:
     for each in (first, second):
         if each.dram_bytes != each.bytes or each.served_by is not None:
             problem = f"{each.name!r} has a reuse of its own"
-            raise UsageError(problem, at=part.at, hint="fuse first, then give the reuse")
+            raise UsageError(problem, at=part.at, hint="a reuse belongs to the fused one")
         if each.writes is None:
             hint = "give `writes`, in bytes"
             raise UsageError(f"it is not known what {each.name!r} writes", at=part.at, hint=hint)
