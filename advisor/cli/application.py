@@ -34,6 +34,7 @@ _COMMANDS = {
     "refresh": ("advisor.cli.refresh:refresh", "Work out quantities and findings anew."),
     "history": ("advisor.cli.history:history", "Show what moved over nights."),
     "runs": ("advisor.cli.runs:runs", "List, show and remove runs."),
+    "model": ("advisor.cli.model:model", "Tell how fast operations could be on a device."),
     "hardware": ("advisor.cli.hardware:hardware", "List devices and their ceilings."),
     "rules": ("advisor.cli.rules:rules", "List, read, explain, test and write rules."),
     "config": ("advisor.cli.config:config", "Show what is configured, and where."),

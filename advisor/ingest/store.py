@@ -17,7 +17,8 @@ from advisor.database.launches import LaunchWriter
 from advisor.database.planning import plan_for
 from advisor.database.rows import PlacedLaunch
 from advisor.errors import InputError, Location
-from advisor.hardware import identify_device, store_device
+from advisor.hardware import identify_device
+from advisor.hardware.seeding import store_device
 from advisor.ingest.identity import IncomingRun
 from advisor.ingest.records import Profile, Stored
 from advisor.knowledge.knowledge import Knowledge

@@ -47,6 +47,14 @@ def _operation(operation: Operation) -> str:
         f"**{operation.title}**\n",
         f"* least work: `{_one_line(operation.flops.expression.text)}` FLOP",
         f"* least traffic: `{_one_line(operation.bytes.expression.text)}` B",
+        *(
+            f"* {what}: `{_one_line(formula.expression.text)}` B"
+            for what, formula in (
+                ("of it written", operation.writes),
+                ("of it the same for any batch", operation.weights),
+            )
+            if formula is not None
+        ),
         *(f"* size {_size(size)}" for size in operation.sizes.values()),
         *(
             f"* constant `{each.name}` = {each.value:g} {each.unit}; source: {each.source}"

@@ -20,7 +20,7 @@ from advisor.rules.language.subjects import SUBJECTS, SubjectKind, Subjects
 from advisor.rules.language.thresholds import Override
 from advisor.suggest import did_you_mean
 
-NOT_RULES = ("counters", "facts", "labels", "operations")
+NOT_RULES = ("counters", "facts", "labels", "operations", "workloads")
 
 Overrides = Mapping[str, Mapping[str, Override]]
 
