@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from advisor.api.knowledge import find_rule, load_knowledge
 from advisor.api.reading import open_run
 from advisor.configuration import DEFAULTS, Configuration
+from advisor.database.parts import variants_of
 from advisor.errors import UsageError
-from advisor.facts import kernels_select
+from advisor.facts import current, kernels_select
 from advisor.facts.instructions import of_symptom
 from advisor.reports.instructions import worst_instructions
-from advisor.reports.rows import fetch
 from advisor.reports.view import named
 from advisor.rules import Outcome, Subject
 from advisor.rules.explain import Explanation, explain
@@ -28,12 +28,6 @@ if TYPE_CHECKING:
     from advisor.reports.instructions import Ranking, Rankings
     from advisor.reports.rows import Row
     from advisor.rules import Rule, Settings
-
-_KERNELS = """
-    SELECT variant_id, kernel_id, name AS kernel_name, short_name, launch_shape
-    FROM main.launch JOIN main.kernel USING (kernel_id) WHERE run_id = ?
-    GROUP BY ALL ORDER BY min(launch_index)
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,13 +63,14 @@ def explain_rule(
     found = find_rule(knowledge.rules, rule)
     with open_run(database, run, wait=wait) as (connection, about):
         run_id = about.run_id
-        rows = _chosen(fetch(connection, _KERNELS, [run_id]), found, kernel, run_id)
+        rows = _chosen(variants_of(connection, run_id), found, kernel, run_id)
+        relations = current(connection, knowledge.vocabulary, [run_id])
         explanations = explain(
             connection,
             found,
             run_id,
             [str(row["variant_id"]) for row in rows],
-            kernels=partial(kernels_select, knowledge.vocabulary),
+            kernels=partial(kernels_select, knowledge.vocabulary, relations=relations),
             vocabulary=knowledge.vocabulary,
             settings=knowledge.settings,
         )

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING
 
+from advisor.database.parts import findings_of_run
 from advisor.reports.records import Gain, RunFinding
-from advisor.reports.rows import Row, fetch, number, text
+from advisor.reports.rows import Row, number, text
 
 if TYPE_CHECKING:
     import duckdb
@@ -16,11 +17,6 @@ if TYPE_CHECKING:
     from advisor.configuration import Suppression
     from advisor.rules import Rule
 
-_FINDINGS = """
-    SELECT rule_id, rule_hash, gain_low, gain_likely, gain_high, evidence, "values"
-    FROM main.finding WHERE run_id = ? AND subject = 'run' AND outcome = 'fires'
-    ORDER BY rank NULLS LAST, rule_id
-"""
 _OUTDATED = "The rule has changed since; `advisor refresh` judges anew."
 _UNPROVEN = "Unproven: this rule was not yet seen to tell real runs apart."
 
@@ -36,7 +32,7 @@ def run_findings(
     known = {rule.id: rule for rule in rules}
     silenced = [each for each in suppressions if not each.expired(today)]
     found = []
-    for row in fetch(connection, _FINDINGS, [run_id]):
+    for row in findings_of_run(connection, run_id):
         rule = known.get(str(row["rule_id"]))
         if rule is not None and not any(each.covers(rule.id, ()) for each in silenced):
             found.append(_finding(row, rule))

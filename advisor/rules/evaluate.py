@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 import duckdb
 
+from advisor.database.relations import STORED, Relations
+from advisor.facts import current, kernels_select
 from advisor.facts.bindings import OfOperation
-from advisor.facts.view import kernels_select
 from advisor.facts.vocabulary import Vocabulary
 from advisor.rules.gains import Raw, Seconds, cut
 from advisor.rules.program import (
@@ -71,13 +72,22 @@ class Compiled:
     """Rules that are ready to be evaluated over any number of runs.
 
     ``rules`` are all of them, those about kernels first; the programs leave out those that can
-    apply to nothing. ``kernels`` is the SELECT of every kernel's facts that they read.
+    apply to nothing. ``kernels`` is the SELECT of the facts ``names`` of every kernel, which they
+    read.
     """
 
     rules: tuple[Rule, ...]
     of_kernels: Program
     of_run: Program
+    vocabulary: Vocabulary
+    names: tuple[str, ...]
     kernels: str
+
+    def kernels_from(self, relations: Relations) -> str:
+        """Return the SELECT of those facts from relations."""
+        if relations == STORED:
+            return self.kernels
+        return kernels_select(self.vocabulary, self.names, relations)
 
 
 def compile_rules(rules: Sequence[Rule], *, vocabulary: Vocabulary, settings: Settings) -> Compiled:
@@ -88,10 +98,15 @@ def compile_rules(rules: Sequence[Rule], *, vocabulary: Vocabulary, settings: Se
         compile_program([r for r in group if r.id not in idle], settings.about(subject), vocabulary)
         for subject, group in zip(_SUBJECTS, groups, strict=True)
     )
-    names = {*of_kernels.columns, *settings.run.kernel_columns, _KEY, _RUN_KEY}
-    kernels = kernels_select(vocabulary, sorted(names))
-    everything = tuple(rule for group in groups for rule in group)
-    return Compiled(rules=everything, of_kernels=of_kernels, of_run=of_run, kernels=kernels)
+    names = sorted({*of_kernels.columns, *settings.run.kernel_columns, _KEY, _RUN_KEY})
+    return Compiled(
+        rules=tuple(rule for group in groups for rule in group),
+        of_kernels=of_kernels,
+        of_run=of_run,
+        vocabulary=vocabulary,
+        names=tuple(names),
+        kernels=kernels_select(vocabulary, names),
+    )
 
 
 def _without_subject(rules: Sequence[Rule], vocabulary: Vocabulary) -> set[str]:
@@ -125,18 +140,21 @@ def evaluate_runs(
     run_ids: Sequence[str],
     *,
     settings: Settings,
+    relations: Relations = STORED,
 ) -> dict[str, list[Evaluation]]:
     """Return what the rules fire, rule out or cannot decide, for variants and the run, by run.
 
     In no particular order of variants; rules in order. Several runs at once, because planning the
     statements takes longer than running them over a few kernels.
     """
+    relations = current(connection, compiled.vocabulary, run_ids, relations)
     of_kernels, of_run = compiled.of_kernels, compiled.of_run
     run = settings.run
-    made = ("CREATE OR REPLACE TEMP TABLE", _TABLE, "AS SELECT * FROM (", compiled.kernels)
+    kernels = compiled.kernels_from(relations)
+    made = ("CREATE OR REPLACE TEMP TABLE", _TABLE, "AS SELECT * FROM (", kernels)
     which = f") WHERE run_id IN ({', '.join('?' * len(run_ids))})"
     connection.execute(" ".join((*made, which)), list(run_ids))
-    of_runs = run.select(_TABLE)
+    of_runs = run.select(_TABLE, relations)
     connection.execute(" ".join(("CREATE OR REPLACE TEMP TABLE", _RUN_TABLE, "AS", of_runs)))
     try:
         found = [
