@@ -116,7 +116,11 @@ def coverage(vocabulary: Vocabulary) -> tuple[str, str]:
     keys = ", ".join(map(text, names))
     entries = f"map_entries(map([{keys}], coverage_counts))"
     partial = "lambda entry: entry.value > 0 and entry.value < launch_count"
-    return f"[{counts}]", f"map_from_entries(list_filter({entries}, {partial}))"
+    found = f"map_from_entries(list_filter({entries}, {partial}))"
+    some = "lambda each: each > 0 and each < launch_count"
+    lacks = f"launch_count > 1 and len(list_filter(coverage_counts, {some})) > 0"
+    none = "map([]::varchar[], []::bigint[])"  # of most variants, which makes the rest worth while
+    return f"[{counts}]", f"case when {lacks} then {found} else {none} end"
 
 
 def _aggregated(vocabulary: Vocabulary) -> Iterator[Quantity]:
