@@ -12,9 +12,9 @@ from advisor.facts.variants import KEYS, column_of, variants_select
 from advisor.facts.vocabulary import Vocabulary
 
 _OF_KERNEL = {"kernel_name": "kernel.name", "short_name": "kernel.short_name"}
-_OF_RUN = {
-    "run_duration": "sum(duration) over (partition by run_id)",
-    "run_sm_clock": "max(sm_clock) over (partition by run_id, device_id)",
+_OF_RUN = {  # aggregate, and the columns of the variants that it is over
+    "run_duration": ("sum(duration)", ("run_id",)),
+    "run_sm_clock": ("max(sm_clock)", ("run_id", "device_id")),
 }
 _OF_LAUNCHES = ("launch_valid", "duration")  # read where launches are aggregated
 
@@ -54,12 +54,36 @@ def _kernels(
     columns = ["variant.*"]
     if of_kernel := _wanted(_OF_KERNEL, read):
         columns += [f"{_OF_KERNEL[name]} as {name}" for name in of_kernel]
-        source += f" left join {relations.item('kernel')} using (kernel_id)"
-    columns += [f"{_OF_RUN[name]} as {name}" for name in _wanted(_OF_RUN, read)]
+        kernel = relations.item("kernel")
+        source += f" left join {kernel} on kernel.kernel_id = variant.kernel_id"
+    for name in _wanted(_OF_RUN, read):
+        column, joined = _of_run(name, relations)
+        columns.append(column)
+        source += joined
     in_run = f"({select(', '.join(columns), source)}) as in_run"
     facts = [fact for fact in vocabulary.facts.values() if fact.level == "kernel"]
     with_devices = with_device(in_run, vocabulary, relations)
     return layered(with_devices, [column_of(fact) for fact in facts], names)
+
+
+def _of_run(name: str, relations: Relations) -> tuple[str, str]:
+    """Return a column over all variants of a run, and what must be joined for it.
+
+    Stored variants are read again: a window would hold every column of all of them. To aggregate
+    launches twice would be worse.
+    """
+    aggregate, keys = _OF_RUN[name]
+    if relations.variant is None or relations.from_launches:
+        return f"{aggregate} over (partition by {', '.join(keys)}) as {name}", ""
+    named = ", ".join(keys)
+    grouped = select(f"{named}, {aggregate} as {name}", relations.item("variant"))
+    same = " and ".join(
+        f"of_{name}.{key} is not distinct from variant.{key}"
+        if key != "run_id"
+        else f"of_{name}.{key} = variant.{key}"
+        for key in keys
+    )
+    return f"of_{name}.{name}", f" join ({grouped} group by {named}) as of_{name} on {same}"
 
 
 def _keys_of(read: Collection[str]) -> Iterable[str]:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from advisor.documents import MappingNode, load
 from advisor.errors import Location, RuleError
-from advisor.expression import Kind, Symbol
+from advisor.expression import Dialect, Kind, Symbol
 from advisor.facts.bindings import PARTS, Bound, OfOperation
 from advisor.facts.formulas import (
     Columns,
@@ -87,8 +87,8 @@ class KnownOf:
         """Return the columns that are looked at."""
         return frozenset(self.columns.values())
 
-    def sql(self, columns: Columns | Mapping[str, str] | None = None) -> str:
-        """Return the SQL; ``columns`` as for a formula."""
+    def sql(self, columns: Columns | Mapping[str, str] | None = None, _: Dialect = "duckdb") -> str:
+        """Return the SQL, the same in every dialect; ``columns`` as for a formula."""
         if columns is None:
             find: Columns = identifier
         else:
