@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import shlex
 
-from advisor.api.knowledge import load_knowledge
 from advisor.database.connect import open_for_reading
 from advisor.database.parts import variants_of
 from advisor.database.read import find_run
-from advisor.reports.instructions import worst_instructions, write_rankings
-from advisor.reports.paper import Paper
-from advisor.reports.rows import Row
-from advisor.reports.view import named
+from advisor.knowledge.load import load_knowledge
+from advisor.reports.record.instructions import worst_instructions
+from advisor.reports.record.rows import Row
+from advisor.reports.record.view import named
+from advisor.reports.write.instructions import write_rankings
+from advisor.reports.write.paper import Paper
 
 
 def render_instructions(

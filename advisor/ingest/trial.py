@@ -1,0 +1,102 @@
+"""What ingesting would do, found out by doing it in a database that is thrown away."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.database.connect import open_for_reading
+from advisor.database.parts import known_counts
+from advisor.database.read import Run, run_details
+from advisor.ingest.batches import Ingested, Writer, known_as, stored_runs, temporary_files
+from advisor.ingest.profiles import read_profiles
+from advisor.ingest.records import Labels, Profile
+from advisor.knowledge.load import load_knowledge
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """What would become of a profile.
+
+    ``format`` and ``profiler`` are None where it is not read; ``unknown`` names the quantities that
+    none of its launches has, of ``quantities`` in all.
+    """
+
+    result: Ingested
+    format: str | None = None
+    profiler: str | None = None
+    unknown: tuple[str, ...] = ()
+    quantities: int = 0
+
+
+def try_paths(
+    database: str,
+    paths: Sequence[str],
+    *,
+    as_format: str | None = None,
+    allow_truncated: bool = False,
+    jobs: int = 1,
+    wait: float,
+    progress: Callable[[str], None] = lambda _: None,
+) -> list[Tried]:
+    """Return what would become of every profile that ``paths`` name; store nothing.
+
+    Raises:
+        InputError: a path or pattern names nothing.
+        DatabaseError: the database is there but cannot be read, or there is no room to try.
+    """
+    known = stored_runs(database, wait)
+    knowledge = load_knowledge()
+    profiles = read_profiles(
+        paths,
+        labels=Labels(),
+        as_format=as_format,
+        allow_truncated=allow_truncated,
+        jobs=jobs,
+        entered=progress,
+    )
+    with temporary_files(database), tempfile.TemporaryDirectory(prefix="advisor-") as folder:
+        scratch = str(Path(folder) / "trial.duckdb")
+        writer = Writer(scratch, knowledge, wait=wait, progress=progress)
+        results = list(writer.store(_unless_known(profiles, known)))
+        tried = [Tried(result=result) for result in results]
+        if not any(result.status == "new" for result in results):
+            return tried
+        names = [q.name for q in knowledge.vocabulary.quantities.quantities.values()]
+        with open_for_reading(scratch) as connection:
+            return [_described(connection, each, names) for each in tried]
+
+
+def _unless_known(
+    profiles: Iterator[Profile | Ingested], known: dict[str, Run]
+) -> Iterator[Profile | Ingested]:
+    for each in profiles:
+        if isinstance(each, Profile) and each.run_id in known:
+            yield known_as(each.source.name, each.labels, known[each.run_id])
+        else:
+            yield each
+
+
+def _described(connection: duckdb.DuckDBPyConnection, tried: Tried, names: Sequence[str]) -> Tried:
+    if tried.result.status != "new":
+        return tried
+    run_id = str(tried.result.run_id)
+    about = run_details(connection, run_id)
+    counted = known_counts(connection, run_id, names)
+    return replace(
+        tried,
+        format=_told(about["format"]),
+        profiler=_told(about["profiler"]),
+        unknown=tuple(name for name, count in counted.items() if not count),
+        quantities=len(names),
+    )
+
+
+def _told(value: object) -> str | None:
+    return None if value is None else str(value)
