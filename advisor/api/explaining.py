@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from advisor.api.reading import open_run
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.counters.instructions import of_symptom
+from advisor.database.parts import variants_of
 from advisor.errors import UsageError
-from advisor.facts import kernels_select
+from advisor.facts import current, kernels_select
 from advisor.knowledge.load import find_rule, load_knowledge
 from advisor.reports.record.instructions import worst_instructions
-from advisor.reports.record.rows import fetch
 from advisor.reports.record.view import named
 from advisor.rules import Outcome
 from advisor.rules.engine.explain import Explanation, explain
@@ -29,12 +29,6 @@ if TYPE_CHECKING:
     from advisor.reports.record.instructions import Ranking, Rankings
     from advisor.reports.record.rows import Row
     from advisor.rules import Rule, Settings
-
-_KERNELS = """
-    SELECT variant_id, kernel_id, name AS kernel_name, short_name, launch_shape
-    FROM main.launch JOIN main.kernel USING (kernel_id) WHERE run_id = ?
-    GROUP BY ALL ORDER BY min(launch_index)
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,13 +64,14 @@ def explain_rule(
     found = find_rule(knowledge.rules, rule)
     with open_run(database, run, wait=wait) as (connection, about):
         run_id = about.run_id
-        rows = _chosen(fetch(connection, _KERNELS, [run_id]), found, kernel, run_id)
+        rows = _chosen(variants_of(connection, run_id), found, kernel, run_id)
+        relations = current(connection, knowledge.vocabulary, [run_id])
         explanations = explain(
             connection,
             found,
             run_id,
             [str(row["variant_id"]) for row in rows],
-            kernels=partial(kernels_select, knowledge.vocabulary),
+            kernels=partial(kernels_select, knowledge.vocabulary, relations=relations),
             vocabulary=knowledge.vocabulary,
             settings=knowledge.settings,
         )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from advisor import __version__
 from advisor.configuration import Suppression
 from advisor.errors import UsageError
-from advisor.facts import Vocabulary, kernels_select
+from advisor.facts import Vocabulary, current, kernels_select
 from advisor.reports.record import advice, placements
 from advisor.reports.record.charted import Ceiling, Plane, Roofline
 from advisor.reports.record.conditions import conditions
@@ -244,7 +244,9 @@ def _run_row(connection: duckdb.DuckDBPyConnection, run_id: str) -> Row:
 def _kernel_rows(
     connection: duckdb.DuckDBPyConnection, request: Request, vocabulary: Vocabulary
 ) -> list[Row]:
-    connection.execute(kernels_select(vocabulary).join(_TAKE), [request.run_id])
+    relations = current(connection, vocabulary, [request.run_id])
+    query = kernels_select(vocabulary, relations=relations)
+    connection.execute(query.join(_TAKE), [request.run_id])
     rows = fetch(connection, _KERNELS)
     return rows if request.kernel is None else named(rows, request.kernel, request.run_id)
 

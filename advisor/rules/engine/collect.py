@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import duckdb
 
+from advisor.database.parts import launches_of
 from advisor.rules.engine.evaluate import Evaluation
 from advisor.rules.engine.profiled import Profiled
 from advisor.rules.language.rule import Outcome
@@ -46,12 +47,10 @@ class Collection:
 
 def named_launches(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[NamedLaunch]:
     """Return the launches of a run in the order of the profile."""
-    rows = connection.execute(
-        "SELECT variant_id, short_name FROM main.launch JOIN main.kernel USING (kernel_id)"
-        " WHERE run_id = ? ORDER BY launch_index",
-        [run_id],
-    ).fetchall()
-    return [NamedLaunch(variant_id=v, function=name.rsplit("::", 1)[-1]) for v, name in rows]
+    return [
+        NamedLaunch(variant_id=variant_id, function=name.rsplit("::", 1)[-1])
+        for variant_id, name in launches_of(connection, run_id)
+    ]
 
 
 def collect(

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 import duckdb
 
+from advisor.database.relations import STORED, Relations
+from advisor.facts import current, kernels_select
 from advisor.facts.bindings import OfOperation
-from advisor.facts.view import kernels_select
 from advisor.facts.vocabulary import Vocabulary
 from advisor.rules.engine.gains import Raw, Seconds, cut
 from advisor.rules.engine.program import (
@@ -79,13 +80,15 @@ class Compiled:
     """Rules that are ready to be evaluated over any number of runs.
 
     ``rules`` are all of them, by subject; ``parts`` have the programs by its name, which leave out
-    rules that can apply to nothing. ``kernels`` is the SELECT of every kernel's facts that they
-    read. ``digest`` is 12 hex digits over all that findings rest on: rules, thresholds, guards,
-    factors of confidence and facts.
+    rules that can apply to nothing. ``kernels`` is the SELECT of the facts ``names`` of every
+    kernel, which they read. ``digest`` is 12 hex digits over all that findings rest on: rules,
+    thresholds, guards, factors of confidence and facts.
     """
 
     rules: tuple[Rule, ...]
     parts: Mapping[str, Part]
+    vocabulary: Vocabulary
+    names: tuple[str, ...]
     kernels: str
     digest: str
 
@@ -93,6 +96,12 @@ class Compiled:
     def of_kernels(self) -> Program:
         """Return the program of the rules about kernels."""
         return self.parts[KERNEL].program
+
+    def kernels_from(self, relations: Relations) -> str:
+        """Return the SELECT of those facts from relations."""
+        if relations == STORED:
+            return self.kernels
+        return kernels_select(self.vocabulary, self.names, relations)
 
 
 def compile_rules(
@@ -118,6 +127,8 @@ def compile_rules(
     return Compiled(
         rules=everything,
         parts=parts,
+        vocabulary=vocabulary,
+        names=tuple(sorted(names)),
         kernels=kernels,
         digest=_digest(everything, parts, kernels),
     )
@@ -141,7 +152,7 @@ def _digest(rules: Sequence[Rule], parts: Mapping[str, Part], kernels: str) -> s
         said += [name, program.written, program.factors, program.floors_rest, program.assumes]
         said += [(factor.because, factor.factor) for factor in settings.factors]
         said += [settings.unchecked_factor, settings.uncalibrated_factor]
-        said.append(relation.select(settings, _TABLE) if relation else None)
+        said.append(relation.select(settings, _TABLE, STORED) if relation else None)
     return hashlib.blake2b(repr(said).encode(), digest_size=6).hexdigest()
 
 
@@ -171,18 +182,23 @@ def _without_subject(rules: Sequence[Rule], vocabulary: Vocabulary) -> set[str]:
 
 
 def evaluate_runs(
-    connection: duckdb.DuckDBPyConnection, compiled: Compiled, run_ids: Sequence[str]
+    connection: duckdb.DuckDBPyConnection,
+    compiled: Compiled,
+    run_ids: Sequence[str],
+    relations: Relations = STORED,
 ) -> dict[str, list[Evaluation]]:
     """Return what the rules fire, rule out or cannot decide, for every subject in runs, by run.
 
     In no particular order of variants; rules in order. Several runs at once, because planning the
     statements takes longer than running them over a few kernels.
     """
-    made = ("CREATE OR REPLACE TEMP TABLE", _TABLE, "AS SELECT * FROM (", compiled.kernels)
+    relations = current(connection, compiled.vocabulary, run_ids, relations)
+    kernels = compiled.kernels_from(relations)
+    made = ("CREATE OR REPLACE TEMP TABLE", _TABLE, "AS SELECT * FROM (", kernels)
     which = f") WHERE run_id IN ({', '.join('?' * len(run_ids))})"
     connection.execute(" ".join((*made, which)), list(run_ids))
     try:
-        found = evaluate_table(connection, compiled, _TABLE)
+        found = evaluate_table(connection, compiled, _TABLE, relations)
     finally:
         connection.execute(f"DROP TABLE IF EXISTS {_TABLE}")
     by_run: dict[str, list[Evaluation]] = {run_id: [] for run_id in run_ids}
@@ -192,7 +208,10 @@ def evaluate_runs(
 
 
 def evaluate_table(
-    connection: duckdb.DuckDBPyConnection, compiled: Compiled, table: str
+    connection: duckdb.DuckDBPyConnection,
+    compiled: Compiled,
+    table: str,
+    relations: Relations = STORED,
 ) -> list[Evaluation]:
     """Return what the rules fire, rule out or cannot decide, over a table of kernels' facts.
 
@@ -206,7 +225,7 @@ def evaluate_table(
         if kind.relation is None:
             found += run_program(connection, program, table, key=kind.key)
             continue
-        subjects = kind.relation.select(program.settings, table)
+        subjects = kind.relation.select(program.settings, table, relations)
         made = ("CREATE OR REPLACE TEMP TABLE", _SUBJECTS_TABLE, "AS", subjects)
         connection.execute(" ".join(made))
         try:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import duckdb
 
+from advisor.database.relations import STORED
 from advisor.expression import Expression, Kind, Symbol, compile_expression, quote, written
 from advisor.expression.tree import Node
 from advisor.facts.vocabulary import Vocabulary
@@ -166,7 +167,7 @@ def _take(
     made = ("CREATE OR REPLACE TEMP TABLE", target, "AS SELECT * FROM (", kernels)
     connection.execute(" ".join((*made, ") WHERE run_id = ?")), [run_id])
     if kind.relation is not None:
-        subjects = kind.relation.select(settings, _KERNELS)
+        subjects = kind.relation.select(settings, _KERNELS, STORED)
         connection.execute(" ".join(("CREATE OR REPLACE TEMP TABLE", _FACTS, "AS", subjects)))
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from advisor.database.parts import stored_findings
 from advisor.rules.engine.evaluate import Compiled, Evaluation, evaluate_table, run_program
 from advisor.rules.engine.gains import Seconds
 from advisor.rules.language.rule import Outcome, Rule
@@ -14,11 +16,6 @@ from advisor.rules.language.subjects import KERNEL
 if TYPE_CHECKING:
     import duckdb
 
-_STORED = """
-    SELECT rule_id, variant_id, outcome, gain_low, gain_likely, gain_high, cap, cap_likely,
-        confidence, confidence_because, evidence, because, unchecked, "values"
-    FROM main.finding WHERE run_id = ? ORDER BY rule_id, variant_id
-"""
 _OUTCOMES = {"fires": Outcome.FIRES, "ruled_out": Outcome.RULED_OUT}
 
 
@@ -64,13 +61,11 @@ def _stored(
     connection: duckdb.DuckDBPyConnection, compiled: Compiled, run_id: str
 ) -> list[Evaluation]:
     rules = {rule.id: rule for rule in compiled.rules}
-    cursor = connection.execute(_STORED, [run_id])
-    names = [column[0] for column in cursor.description or ()]
-    rows = (dict(zip(names, row, strict=True)) for row in cursor.fetchall())
-    return [_evaluation(row, rules[row["rule_id"]], run_id) for row in rows]
+    rows = stored_findings(connection, run_id)
+    return [_evaluation(row, rules[str(row["rule_id"])], run_id) for row in rows]
 
 
-def _evaluation(row: dict[str, Any], rule: Rule, run_id: str) -> Evaluation:
+def _evaluation(row: Mapping[str, Any], rule: Rule, run_id: str) -> Evaluation:
     """Return the evaluation that became a row of ``finding``."""
     values = json.loads(row["values"])
     shown = {**values, **{name: each.value for name, each in rule.thresholds.items()}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from advisor.database.relations import Relations
 from advisor.expression import Symbol
 from advisor.facts.vocabulary import Vocabulary
 from advisor.rules.language.settings import Settings, SharedGuard
@@ -14,11 +15,12 @@ from advisor.rules.language.settings import Settings, SharedGuard
 class Relation:
     """Where the facts of a subject come from, as a SELECT over a table of kernels.
 
-    ``select`` gives one row per subject, with its key and ``run_id``, from the name of the table;
+    ``select`` gives one row per subject, with its key and ``run_id``, from the name of the table
+    and the relations that it came from;
     ``reads`` are the columns that the table must have.
     """
 
-    select: Callable[[Settings, str], str]
+    select: Callable[[Settings, str, Relations], str]
     reads: Callable[[Settings], frozenset[str]]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from advisor.database.relations import Relations
 from advisor.expression import Symbol
 from advisor.facts.vocabulary import Vocabulary
 from advisor.rules.language.settings import Settings
@@ -27,8 +28,8 @@ def _counted(settings: Settings) -> Settings:
     )
 
 
-def _select(settings: Settings, kernels: str) -> str:
-    return settings.run.select(kernels)
+def _select(settings: Settings, kernels: str, relations: Relations) -> str:
+    return settings.run.select(kernels, relations)
 
 
 def _reads(settings: Settings) -> frozenset[str]:
