@@ -89,7 +89,7 @@ def _evaluation(row: Mapping[str, Any], rule: Rule, run_id: str) -> Evaluation:
     )
 
 
-def _gain(row: dict[str, Any]) -> Seconds | None:
+def _gain(row: Mapping[str, Any]) -> Seconds | None:
     if row["gain_likely"] is None:
         return None
     return Seconds(low=row["gain_low"], likely=row["gain_likely"], high=row["gain_high"])
