@@ -17,6 +17,7 @@ from advisor.facts import operations
 from advisor.facts.bindings import PARTS
 from advisor.facts.counters import SECTIONS
 from advisor.facts.instructions import VIEW_KEYS, InstructionView, load_instruction_views
+from advisor.facts.mapping import counter_dirs
 from advisor.facts.vocabulary import AGGREGATES, FACT_KEYS, KINDS, WAYS, load_vocabulary
 from advisor.quantities import load_quantities
 from advisor.resources import data_dir
@@ -137,7 +138,7 @@ def _rule_keys() -> dict[str, Schema]:
 
 
 def _views() -> tuple[InstructionView, ...]:
-    return load_instruction_views(data_dir("rules") / "counters")
+    return load_instruction_views(counter_dirs())
 
 
 def _guard() -> Schema:
@@ -293,7 +294,7 @@ def operation_schema() -> Schema:
 
 
 def counters_schema() -> Schema:
-    """Return the schema of ``counters/<profiler>*.yaml``."""
+    """Return the schema of ``counters/<profiler>/*.yaml``."""
     sections = {"profiler": text("whose counters these are"), **_counter_sections()}
     keys = only(sections, ("profiler", *SECTIONS))
     return {"title": "advisor counters", **mapping_of(keys, required=("profiler",))}

@@ -12,7 +12,7 @@ from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import UsageError
 from advisor.facts import Vocabulary
 from advisor.ingest.knowledge import Knowledge
-from advisor.resources import data_dir
+from advisor.resources import rule_dirs
 from advisor.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _loaded_facts(configuration: Configuration) -> Vocabulary:
 
 def _files(packs: Iterable[Path]) -> list[Path]:
     """Return every file that the knowledge rests on: rules, facts, and the code that reads them."""
-    data = [path for folder in (data_dir("rules"), *packs) for path in folder.rglob("*.yaml")]
+    data = [path for folder in (*rule_dirs(), *packs) for path in folder.rglob("*.yaml")]
     return [path for path in (*data, *code_files()) if path.is_file()]
 
 

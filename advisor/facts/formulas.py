@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -115,13 +115,14 @@ def add_new(known: dict[str, T], found: Mapping[str, T], node: MappingNode) -> N
         known[name] = value
 
 
-def yaml_files(directory: Path, pattern: str) -> list[Path]:
-    """Return the files of ``directory`` that match ``pattern``, in order of name.
+def yaml_files(directories: Sequence[Path], pattern: str) -> list[Path]:
+    """Return the files of each directory that match ``pattern``, in order of name.
 
     Raises:
-        RuleError: there are none.
+        RuleError: there are none in any of them.
     """
-    files = sorted(directory.glob(pattern))
+    files = [path for directory in directories for path in sorted(directory.glob(pattern))]
     if not files:
-        raise RuleError(f"there is no file {pattern}", at=Location(name=str(directory)))
+        places = ", ".join(map(str, directories))
+        raise RuleError(f"there is no file {pattern}", at=Location(name=places))
     return files

@@ -1,4 +1,4 @@
-"""Counters to quantities: ``rules/counters/<profiler>*.yaml`` compiled to one SELECT.
+"""Counters to quantities: ``rules/counters/<profiler>/*.yaml`` compiled to one SELECT.
 
 The SELECT runs over a staging table with one column per counter (``Mapping.stage``) and yields one
 column per quantity. The first alternative that is not NULL wins; its label is kept where the
@@ -21,7 +21,7 @@ from advisor.facts.formulas import Formula, compile_formula
 from advisor.facts.layers import Column, dependency_order, identifier, layered, select, text
 from advisor.facts.staging import Array, Breakdown, OpcodeColumn, shape_columns, stage
 from advisor.quantities import Quantities, Quantity, load_quantities
-from advisor.resources import data_dir
+from advisor.resources import rule_dirs
 from advisor.units import DIMENSIONLESS, Dimension, Unit, parse_unit
 
 if TYPE_CHECKING:
@@ -117,15 +117,20 @@ class Mapping:
                 yield f"{source if quantity.name in known else 'null'}::varchar as {source}"
 
 
-def load_mapping(profiler: str, directory: Path | None = None) -> Mapping:
-    """Return the mapping of ``profiler``, from ``rules/counters`` by default.
+def load_mapping(profiler: str, directories: Sequence[Path] | None = None) -> Mapping:
+    """Return the mapping of ``profiler``, by default of ``rules/counters`` and installed packs.
 
     Raises:
         RuleError: a file or formula is wrong; with file, line and column.
     """
-    files = read_counter_files(directory or data_dir("rules") / "counters", profiler)
+    files = read_counter_files(directories or counter_dirs(), profiler)
     quantities = load_quantities()
     return _Compiler(files, quantities).mapping()
+
+
+def counter_dirs() -> list[Path]:
+    """Return the directories with a folder for each profiler."""
+    return [directory / "counters" for directory in rule_dirs()]
 
 
 class _Compiler:

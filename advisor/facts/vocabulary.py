@@ -27,7 +27,7 @@ from advisor.facts.formulas import (
 )
 from advisor.facts.layers import dependency_order, identifier, text
 from advisor.quantities import Quantities, Quantity, load_quantities
-from advisor.resources import data_dir
+from advisor.resources import rule_dirs
 from advisor.units import parse_unit
 
 Level = Literal["launch", "kernel"]
@@ -163,11 +163,9 @@ def load_vocabulary(
     """
     quantities = load_quantities()
     found: dict[str, _Declared] = {}
-    directories = [data_dir("rules") / "facts"]
-    directories += [extra / "facts" for extra in extra_dirs if (extra / "facts").is_dir()]
-    for directory in directories:
-        for path in yaml_files(directory, "*.yaml"):
-            _read_file(path, found, quantities)
+    directories = [directory / "facts" for directory in (*rule_dirs(), *extra_dirs)]
+    for path in yaml_files(directories, "*.yaml"):
+        _read_file(path, found, quantities)
     symbols = _symbols(quantities, found)
     facts = {name: _compile(declared, symbols, bound) for name, declared in found.items()}
     facts = _in_order(facts)

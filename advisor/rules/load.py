@@ -11,7 +11,7 @@ from pathlib import Path
 from advisor.documents import MappingNode, add_document
 from advisor.errors import ConfigError, Location, RuleError
 from advisor.facts.vocabulary import Vocabulary
-from advisor.resources import data_dir
+from advisor.resources import data_dir, rule_dirs
 from advisor.rules.estimators import load_estimators
 from advisor.rules.parse import Scope, parse_rule
 from advisor.rules.proven import load_proven
@@ -19,7 +19,7 @@ from advisor.rules.rule import Rule, Subject
 from advisor.rules.settings import Settings, load_settings
 from advisor.rules.thresholds import Override
 
-NOT_RULES = ("counters", "facts", "labels", "operations")
+NOT_RULES = ("counters", "facts", "labels", "operations", "profilers", "quantities")
 
 Overrides = Mapping[str, Mapping[str, Override]]
 
@@ -42,7 +42,7 @@ def load_rules(
     """
     settings = settings or load_settings(vocabulary.symbols)
     scopes = make_scopes(vocabulary, settings)
-    nodes = _rule_nodes((data_dir("rules"), *extra_dirs))
+    nodes = _rule_nodes((*rule_dirs(), *extra_dirs))
     overrides = overrides or {}
     _check_overrides(overrides, nodes)
     rules = (

@@ -10,6 +10,7 @@ from pathlib import Path
 from advisor.documents import MappingNode, load
 from advisor.expression import Expression, Kind, Symbol, compile_expression
 from advisor.facts.instructions import InstructionView, load_instruction_views
+from advisor.facts.mapping import counter_dirs
 from advisor.resources import data_dir
 from advisor.rules.estimators import SECONDS
 from advisor.rules.rule import Guard, Rule, Subject, Threshold
@@ -134,7 +135,7 @@ def load_settings(symbols: Mapping[str, Symbol], path: Path | None = None) -> Se
         states=tuple(document.sequence("states").texts()),
         collect=_collect(document.mapping("collect")),
         run=load_run_facts(symbols),
-        instruction_views=load_instruction_views(data_dir("rules") / "counters"),
+        instruction_views=load_instruction_views(counter_dirs()),
     )
 
 

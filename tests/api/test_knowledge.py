@@ -223,11 +223,12 @@ def test_loads_them_anew_when_a_file_changes(
 ) -> None:
     for name in ("rules", "seed"):
         shutil.copytree(data_dir(name), tmp_path / name, ignore=shutil.ignore_patterns("runs"))
-    for module in (knowledge, mappings, devices):
-        monkeypatch.setattr(module, "data_dir", lambda name: tmp_path / name)
+    for module in (knowledge, mappings):
+        monkeypatch.setattr(module, "rule_dirs", lambda: (tmp_path / "rules",))
+    monkeypatch.setattr(devices, "data_dir", lambda name: tmp_path / name)
     assert "no_duration" in load_mapping("ncu").flags
     assert "New device" not in {device.name for device in load_devices()}
-    (counters,) = (tmp_path / "rules" / "counters").glob("ncu.yaml")
+    counters = tmp_path / "rules" / "counters" / "ncu" / "base.yaml"
     counters.write_text(counters.read_text().replace("no_duration:", "no_time_at_all:"))
     (first, *_) = (tmp_path / "seed" / "devices").glob("*.yaml")
     first.write_text(re.sub(r"(?m)^(    name:).*$", r"\1 New device", first.read_text(), count=1))
