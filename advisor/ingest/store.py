@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor.database import write
+from advisor.database.columns import require_columns
 from advisor.database.launches import LaunchWriter
 from advisor.database.planning import plan_for
 from advisor.database.rows import PlacedLaunch
@@ -51,6 +52,7 @@ def store_profiles(
         InputError: a profile is damaged or holds no launch; the database is as it was.
     """
     started = time.monotonic()
+    require_columns(connection, knowledge.vocabulary.quantities.quantities.values())
     known = write.stored_launches(connection, {profile.run_id for profile in profiles})
     incoming: dict[str, IncomingRun] = {}
     plan_for(connection, _BATCH)
