@@ -24,7 +24,7 @@ from advisor.resources import data_dir
 from advisor.rules.estimators import BOUNDS, Estimator, load_estimators
 from advisor.rules.example_files import EXAMPLE_KEYS
 from advisor.rules.parse import OPTIONAL, REQUIRED
-from advisor.rules.rule import Outcome, Severity, Subject
+from advisor.rules.rule import JUDGED, Outcome, Severity, Subject
 from advisor.rules.run_facts import load_run_facts
 from docs.shapes import (
     Schema,
@@ -92,7 +92,6 @@ def rule_schema() -> Schema:
 
 
 def _rule_keys() -> dict[str, Schema]:
-    sections = texts("sections of the profiler's report")
     return {
         "id": text("the path: family/slug", pattern="^[^/]+/[^/]+$"),
         "title": text("one line: what is wrong"),
@@ -121,10 +120,6 @@ def _rule_keys() -> dict[str, Schema]:
             },
             required=("expect",),
             about="how to see that the advice worked",
-        ),
-        "collect": mapping_of(
-            {"sections": sections, "metrics": texts("counters of the profiler")},
-            about="what to ask the profiler for where the rule is unknown",
         ),
         "references": texts("documents that the rule rests on"),
         "tests": _tests(),
@@ -185,7 +180,7 @@ def _tests() -> Schema:
                     {"type": ["number", "string", "boolean", "null"]},
                     "facts by name, in SI; null is unknown, and so is what is left out",
                 ),
-                "expect": choice((each.value for each in Outcome), "what the rule must say"),
+                "expect": choice((each.value for each in JUDGED), "what the rule must say"),
                 "gain": {
                     "description": "seconds expected, after the cap: the likely ones, or each",
                     "oneOf": [number, mapping_of(dict.fromkeys(BOUNDS, number))],

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 from advisor.api.knowledge import load_knowledge
 from advisor.api.reading import open_run
 from advisor.configuration import DEFAULTS, Configuration
+from advisor.profilers import Options
 from advisor.reports.rows import fetch, text
 from advisor.reports.view import named
 from advisor.rules import Collection, Outcome, collect, evaluate_runs, named_launches
+from advisor.rules.asking import asking, missing_facts
 from advisor.rules.profiled import profiled
 from advisor.rules.suppress import screen
 
@@ -31,6 +33,9 @@ _KERNELS = """
 """
 
 
+_UNDECIDED = (Outcome.UNKNOWN, Outcome.NOT_KNOWABLE)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settled:
     """A rule that the command would decide, over how many kernels, and the facts it lacks now."""
@@ -43,12 +48,18 @@ class Settled:
 
 @dataclass(frozen=True, kw_only=True)
 class ToCollect:
-    """What a run leaves open; ``collection`` is None where nothing worth asking for is."""
+    """What a run leaves open; ``collection`` is None where nothing worth asking for is.
+
+    ``not_knowable`` are the rules that ``profiler`` can never decide; None where nobody described
+    the run's profiler.
+    """
 
     run_id: str
     collection: Collection | None
     kernels: tuple[str, ...] = ()
     settles: tuple[Settled, ...] = ()
+    profiler: str | None = None
+    not_knowable: tuple[str, ...] = ()
 
 
 def to_collect(
@@ -74,17 +85,28 @@ def to_collect(
         if kernel is not None:
             rows = named(rows, kernel, run_id)
         unknown = _unknown(connection, run_id, rows, knowledge, configuration)
-        settings = knowledge.settings.collect
         (about,) = fetch(connection, "SELECT * FROM main.run WHERE run_id = ?", [run_id])
         launches = named_launches(connection, run_id)
-        program = profiled(text(about, "command_line"), text(about, "program"), settings)
-        found = collect(unknown, launches, settings, program)
+        reach = knowledge.compiled.reach(text(about, "profiler"))
+        version = text(about, "profiler_version")
+        open_ = [each for each in unknown if each.outcome is Outcome.UNKNOWN]
+        ask = asking(connection, run_id, reach, version, missing_facts(open_))
+        options = Options() if reach is None else reach.profiler.options
+        program = profiled(text(about, "command_line"), text(about, "program"), options)
+        found = collect(open_, launches, knowledge.settings.collect, program, ask)
+    never = tuple(sorted({each.rule.id for each in unknown} - {each.rule.id for each in open_}))
+    name = None if reach is None else reach.profiler.name
     if found is None:
-        return ToCollect(run_id=run_id, collection=None)
+        return ToCollect(run_id=run_id, collection=None, profiler=name, not_knowable=never)
     names = {str(row["variant_id"]): str(row["short_name"]) for row in rows}
     chosen = tuple(dict.fromkeys(names[variant] for variant in found.variant_ids))
     return ToCollect(
-        run_id=run_id, collection=found, kernels=chosen, settles=_settled(unknown, found)
+        run_id=run_id,
+        collection=found,
+        kernels=chosen,
+        settles=_settled(open_, found),
+        profiler=name,
+        not_knowable=never,
     )
 
 
@@ -107,7 +129,7 @@ def _unknown(
         kernel_names=variants,
         today=datetime.fromtimestamp(time.time(), tz=UTC).date(),
     )
-    return [each for each in screened.shown if each.outcome is Outcome.UNKNOWN]
+    return [each for each in screened.shown if each.outcome in _UNDECIDED]
 
 
 def _settled(unknown: Sequence[Evaluation], found: Collection) -> tuple[Settled, ...]:

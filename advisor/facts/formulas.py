@@ -10,6 +10,7 @@ from typing import TypeVar
 from advisor.documents import MappingNode, Node
 from advisor.errors import Location, RuleError
 from advisor.expression import Expression, Kind, Symbol, compile_expression
+from advisor.expression.needs import Needs, needs
 from advisor.facts.layers import identifier
 from advisor.units import Unit, parse_unit
 
@@ -52,6 +53,10 @@ class Formula:
     def names(self) -> frozenset[str]:
         """Return the names that are not named numbers."""
         return self.expression.names.difference(self.numbers)
+
+    def needs(self) -> Needs:
+        """Return the names that it cannot do without; None where it has no value at all."""
+        return needs(self.expression.tree, lambda name: frozenset({name}) - self.numbers.keys())
 
     def sql(self, columns: Columns | Mapping[str, str] | None = None) -> str:
         """Return the SQL; ``columns`` gives the SQL of a name, by default its quoted self."""

@@ -52,6 +52,11 @@ class Derived:
         """Return every name that an alternative reads."""
         return frozenset[str]().union(*(way.formula.names for way in self.alternatives))
 
+    def ways(self) -> tuple[frozenset[str], ...]:
+        """Return the names that each alternative cannot do without."""
+        found = (way.formula.needs() for way in self.alternatives)
+        return tuple(names for names in found if names is not None)
+
     def columns(self) -> Iterator[Column]:
         """Yield the column of the value and, where it is remembered, of the source."""
         ways = [(way.formula.sql(), text(way.label)) for way in self.alternatives]
@@ -71,8 +76,10 @@ class Mapping:
     print them in measure. ``keyed`` and ``instructions`` are the counters with many values that are
     kept. ``curves`` are those of the keyed ones that hold the resident warps of a multiprocessor
     over a parameter of the launch: parameter → counter.
-    ``columns`` are the quantities and helpers; ``flags`` is the SQL, over columns of ``launch``,
-    that lists what is odd about it. Both are text already: what is kept needs no formula again.
+    ``ways`` are the ways to know a quantity, helper or weighted sum, best first: the names that
+    each cannot do without. ``columns`` are the quantities and helpers; ``flags`` is the SQL, over
+    columns of ``launch``, that lists what is odd about it. Both are text already: what is kept
+    needs no formula again.
     """
 
     profiler: str
@@ -83,6 +90,7 @@ class Mapping:
     instructions: tuple[str, ...]
     opcodes: tuple[OpcodeColumn, ...]
     breakdowns: tuple[Breakdown, ...]
+    ways: dict[str, tuple[frozenset[str], ...]]
     columns: tuple[Column, ...]
     flags: str
     quantities: Quantities
@@ -164,10 +172,19 @@ class _Compiler:
             instructions=tuple(self._files.instructions),
             opcodes=tuple(self._files.opcodes.values()),
             breakdowns=tuple(self._files.breakdowns.values()),
+            ways=self._ways(derived),
             columns=tuple(column for one in derived for column in one.columns()),
             flags=flags,
             quantities=self._quantities,
         )
+
+    def _ways(self, derived: Sequence[Derived]) -> dict[str, tuple[frozenset[str], ...]]:
+        ways = {one.name: one.ways() for one in derived}
+        for column in self._files.opcodes.values():
+            ways[column.name] = (frozenset({column.counter}),)
+        for name, breakdown in self._files.breakdowns.items():
+            ways[name] = tuple(frozenset({counters}) for counters in breakdown.lists)
+        return ways
 
     def _flags(self) -> str:
         cases = []

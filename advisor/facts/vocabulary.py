@@ -40,22 +40,38 @@ KINDS = {"text": Kind.TEXT, "boolean": Kind.BOOLEAN, "number": Kind.NUMBER}
 
 @dataclass(frozen=True, kw_only=True)
 class KernelColumn:
-    """A column of the view ``kernels`` that is neither quantity nor fact."""
+    """A column of the view ``kernels`` that is neither quantity nor fact.
+
+    ``of`` is the quantity that it follows from.
+    """
 
     name: str
     unit: str
     about: str
+    of: str | None = None
 
 
 KERNEL_COLUMNS = (
     KernelColumn(name="launch_count", unit="1", about="launches of the variant"),
     KernelColumn(name="launches_excluded", unit="1", about="launches left out of its totals"),
-    KernelColumn(name="duration_min", unit="s", about="shortest launch"),
-    KernelColumn(name="duration_median", unit="s", about="median launch"),
-    KernelColumn(name="duration_max", unit="s", about="longest launch"),
-    KernelColumn(name="duration_stddev", unit="s", about="standard deviation over the launches"),
-    KernelColumn(name="run_duration", unit="s", about="all profiled kernel time of the run"),
-    KernelColumn(name="run_sm_clock", unit="Hz", about="largest clock of the run on this device"),
+    KernelColumn(name="duration_min", unit="s", about="shortest launch", of="duration"),
+    KernelColumn(name="duration_median", unit="s", about="median launch", of="duration"),
+    KernelColumn(name="duration_max", unit="s", about="longest launch", of="duration"),
+    KernelColumn(
+        name="duration_stddev",
+        unit="s",
+        about="standard deviation over the launches",
+        of="duration",
+    ),
+    KernelColumn(
+        name="run_duration", unit="s", about="all profiled kernel time of the run", of="duration"
+    ),
+    KernelColumn(
+        name="run_sm_clock",
+        unit="Hz",
+        about="largest clock of the run on this device",
+        of="sm_clock",
+    ),
 )
 
 

@@ -16,6 +16,7 @@ from advisor import __version__
 from advisor.configuration import Suppression
 from advisor.errors import UsageError
 from advisor.facts import Vocabulary, kernels_select
+from advisor.profilers import Options
 from advisor.reports import advice, placements
 from advisor.reports.charted import Ceiling, Plane, Roofline
 from advisor.reports.conditions import conditions
@@ -40,7 +41,8 @@ from advisor.reports.vendor import vendor_findings
 from advisor.reports.verdict import totals, verdict
 from advisor.reports.whole_run import run_findings
 from advisor.rules import Rule, collect, named_launches, rank, rules_hash
-from advisor.rules.evaluate import Compiled, run_program
+from advisor.rules.asking import asking, missing_facts
+from advisor.rules.evaluate import Compiled, run_program, within_reach
 from advisor.rules.profiled import profiled
 from advisor.rules.suppress import screen
 
@@ -154,7 +156,9 @@ def _said(
     run_id, today = request.run_id, _today(request)
     program, settings = compiled.of_kernels, compiled.of_kernels.settings
     variants = {str(row["variant_id"]): row for row in rows}
+    reach = compiled.reach(text(run, "profiler"))
     judged = run_program(connection, program, _TABLE, key="variant_id", run_id=run_id)
+    judged = within_reach(judged, reach)
     screened = screen(
         [each for each in judged if each.variant_id in variants],
         request.suppressions,
@@ -169,13 +173,18 @@ def _said(
         ranked, variants, names, vocabulary, judgement, total=total, run_id=run_id, worst=worst
     )
     launches = named_launches(connection, run_id)
-    ran = profiled(text(run, "command_line"), text(run, "program"), settings.collect)
-    collection = collect(evaluations, launches, settings.collect, ran)
+    options = Options() if reach is None else reach.profiler.options
+    ran = profiled(text(run, "command_line"), text(run, "program"), options)
+    version = text(run, "profiler_version")
+    ask = asking(connection, run_id, reach, version, missing_facts(evaluations))
+    collection = collect(evaluations, launches, settings.collect, ran, ask)
     return _Said(
         actions=actions,
         more_actions=len(ranked) - sum(len(action.kernels) for action in actions),
-        results=advice.results(evaluations, ranked, rows=variants, run_id=run_id, worst=worst),
-        collect=advice.to_collect(evaluations, collection),
+        results=advice.results(
+            evaluations, ranked, rows=variants, run_id=run_id, worst=worst, asking=ask
+        ),
+        collect=advice.to_collect(evaluations, collection, reach),
         suppressed=suppressed(screened, variants),
         findings=run_findings(connection, run_id, compiled.rules, request.suppressions, today),
     )

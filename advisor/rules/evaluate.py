@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import duckdb
 
@@ -20,6 +20,7 @@ from advisor.rules.program import (
     detail_columns,
     factor_column,
 )
+from advisor.rules.reach import Reach
 from advisor.rules.rule import Guard, Outcome, Rule, Subject, Value
 from advisor.rules.settings import Settings
 
@@ -71,16 +72,28 @@ class Compiled:
     """Rules that are ready to be evaluated over any number of runs.
 
     ``rules`` are all of them, those about kernels first; the programs leave out those that can
-    apply to nothing. ``kernels`` is the SELECT of every kernel's facts that they read.
+    apply to nothing. ``kernels`` is the SELECT of every kernel's facts that they read. ``reaches``
+    say what profilers can tell, by their names.
     """
 
     rules: tuple[Rule, ...]
     of_kernels: Program
     of_run: Program
     kernels: str
+    reaches: Mapping[str, Reach] = field(default_factory=dict)
+
+    def reach(self, profiler: str | None) -> Reach | None:
+        """Return what the profiler of a run can tell; None where nobody described it."""
+        return None if profiler is None else self.reaches.get(profiler)
 
 
-def compile_rules(rules: Sequence[Rule], *, vocabulary: Vocabulary, settings: Settings) -> Compiled:
+def compile_rules(
+    rules: Sequence[Rule],
+    *,
+    vocabulary: Vocabulary,
+    settings: Settings,
+    reaches: Mapping[str, Reach] | None = None,
+) -> Compiled:
     """Return the rules about kernels and about runs, compiled."""
     groups = [[r for r in rules if r.subject is subject] for subject in _SUBJECTS]
     idle = _without_subject(rules, vocabulary)
@@ -91,7 +104,13 @@ def compile_rules(rules: Sequence[Rule], *, vocabulary: Vocabulary, settings: Se
     names = {*of_kernels.columns, *settings.run.kernel_columns, _KEY, _RUN_KEY}
     kernels = kernels_select(vocabulary, sorted(names))
     everything = tuple(rule for group in groups for rule in group)
-    return Compiled(rules=everything, of_kernels=of_kernels, of_run=of_run, kernels=kernels)
+    return Compiled(
+        rules=everything,
+        of_kernels=of_kernels,
+        of_run=of_run,
+        kernels=kernels,
+        reaches=reaches or {},
+    )
 
 
 def _without_subject(rules: Sequence[Rule], vocabulary: Vocabulary) -> set[str]:
@@ -149,7 +168,32 @@ def evaluate_runs(
     by_run: dict[str, list[Evaluation]] = {run_id: [] for run_id in run_ids}
     for each in found:
         by_run[each.run_id].append(each)
-    return by_run
+    reaches = _reaches(connection, compiled, run_ids)
+    return {run: within_reach(said, reaches.get(run)) for run, said in by_run.items()}
+
+
+def within_reach(evaluations: Sequence[Evaluation], reach: Reach | None) -> list[Evaluation]:
+    """Return evaluations, with those told apart that the profiler of the run can never decide."""
+    hopeless = frozenset() if reach is None else reach.hopeless
+    return [
+        replace(each, outcome=Outcome.NOT_KNOWABLE)
+        if each.outcome is Outcome.UNKNOWN and each.rule.id in hopeless
+        else each
+        for each in evaluations
+    ]
+
+
+def _reaches(
+    connection: duckdb.DuckDBPyConnection, compiled: Compiled, run_ids: Sequence[str]
+) -> dict[str, Reach]:
+    """Return what the profilers of some runs can tell, by run."""
+    if not compiled.reaches:
+        return {}
+    which = f"WHERE run_id IN ({', '.join('?' * len(run_ids))})"
+    query = " ".join(("SELECT run_id, profiler FROM main.run", which))
+    rows = connection.execute(query, list(run_ids)).fetchall()
+    found = {run_id: compiled.reach(profiler) for run_id, profiler in rows}
+    return {run_id: reach for run_id, reach in found.items() if reach is not None}
 
 
 def run_program(

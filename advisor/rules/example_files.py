@@ -9,7 +9,7 @@ from advisor.documents import MappingNode, Node, ScalarNode, SequenceNode
 from advisor.errors import Location, RuleError
 from advisor.expression import Kind, Symbol
 from advisor.rules.estimators import BOUNDS
-from advisor.rules.rule import Example, Outcome, Rule, Value
+from advisor.rules.rule import JUDGED, Example, Outcome, Rule, Value
 
 EXAMPLE_KEYS = ("name", "facts", "expect", "gain", "assumed", "evidence", "because")
 _PYTHON_TYPES: Mapping[Kind, tuple[type, ...]] = {
@@ -86,10 +86,10 @@ def _value(name: str, node: Node, facts: MappingNode, symbols: Mapping[str, Symb
 
 def _outcome(node: Node) -> Outcome:
     text = node.as_text()
-    for outcome in Outcome:
+    for outcome in JUDGED:
         if outcome.value == text:
             return outcome
-    raise node.unexpected(" or ".join(repr(outcome.value) for outcome in Outcome))
+    raise node.unexpected(" or ".join(repr(outcome.value) for outcome in JUDGED))
 
 
 def _gain(node: Node | None) -> dict[str, float]:

@@ -15,7 +15,6 @@ from advisor.expression import Expression, Kind, Symbol, compile_expression
 from advisor.rules.estimators import BOUNDS, SECONDS, Estimator
 from advisor.rules.example_files import check_examples, read_examples
 from advisor.rules.rule import (
-    Collect,
     Formula,
     GainRange,
     Guard,
@@ -41,7 +40,6 @@ REQUIRED = (
     "why",
     "recommendation",
     "verify",
-    "collect",
     "references",
     "tests",
 )
@@ -135,7 +133,6 @@ def _key_checks(
         lambda: [_template(each, names) for each in node.sequence("recommendation")],
         lambda: _texts(node.get("caveats")),
         lambda: _verify(node.mapping("verify")),
-        lambda: _collect(node.mapping("collect")),
         lambda: node.sequence("references").texts(),
         lambda: _instructions(node.get("instructions"), scope.instructions),
         lambda: read_examples(node.sequence("tests"), scope.symbols),
@@ -174,7 +171,6 @@ def _rule(
         recommendation=tuple(_template(step, names) for step in node.sequence("recommendation")),
         caveats=_texts(node.get("caveats")),
         verify=_verify(node.mapping("verify")),
-        collect=_collect(node.mapping("collect")),
         references=node.sequence("references").texts(),
         examples=read_examples(node.sequence("tests"), scope.symbols),
         instructions=_instructions(node.get("instructions"), scope.instructions),
@@ -303,11 +299,6 @@ def _assumptions(
 def _verify(node: MappingNode) -> Verify:
     node.refuse_unknown(("expect", "guard"))
     return Verify(expect=node.sequence("expect").texts(), guard=_texts(node.get("guard")))
-
-
-def _collect(node: MappingNode) -> Collect:
-    node.refuse_unknown(("sections", "metrics"))
-    return Collect(sections=_texts(node.get("sections")), metrics=_texts(node.get("metrics")))
 
 
 def _instructions(node: Node | None, known: frozenset[str]) -> str | None:

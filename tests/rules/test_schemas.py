@@ -56,7 +56,6 @@ why: It is a sample.
 recommendation: ["Raise {{ load_efficiency | percent }}."]
 caveats: [none]
 verify: {expect: [duration decreases], guard: [dram_bytes does not increase]}
-collect: {sections: [SectionOfSample], metrics: [counter]}
 references: [none]
 tests:
   - name: fires

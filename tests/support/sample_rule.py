@@ -24,7 +24,6 @@ RULE = dedent("""\
     why: It is a sample.
     recommendation: ["Raise {{ load_efficiency | percent }}."]
     verify: {expect: [duration decreases]}
-    collect: {sections: [SectionOfSample]}
     references: [none]
     tests:
       - name: fires
