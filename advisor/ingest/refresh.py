@@ -27,7 +27,7 @@ _STAGED = "staged"
 _KEY = "launch_index"
 _LAUNCHES = """
     SELECT launch_index, grid_x, grid_y, grid_z, block_x, block_y, block_z,
-        key_set.keys, counter_values, text_set.texts
+        key_set.keys, counter_values, text_set.texts, device_id
     FROM main.launch
     LEFT JOIN main.key_set ON key_set.key_set = counter_keys
     LEFT JOIN main.text_set ON text_set.text_set = launch.text_set
@@ -113,9 +113,9 @@ def _derive(
     mapping = knowledge.mapping(reader_of(stored_as).COUNTERS)
     done = 0
     staged = ArrayTable(connection, _STAGED)
-    for batch in _batches(connection, run_id):
+    for batch, devices in _batches(connection, run_id):
         indexes = np.array([launch.index for launch in batch])
-        staged.fill({"row": indexes, **mapping.stage(batch)})
+        staged.fill({"row": indexes, **mapping.stage(batch, devices)})
         verb = ("INSERT INTO", _TABLE) if done else ("CREATE TEMP TABLE", _TABLE, "AS")
         chosen = ("SELECT * RENAME (row AS", _KEY, ") FROM (", mapping.sql(_STAGED), ")")
         connection.execute(" ".join((*verb, *chosen)))
@@ -124,7 +124,10 @@ def _derive(
     return done
 
 
-def _batches(connection: duckdb.DuckDBPyConnection, run_id: str) -> Iterator[Sequence[Launch]]:
+def _batches(
+    connection: duckdb.DuckDBPyConnection, run_id: str
+) -> Iterator[tuple[Sequence[Launch], Sequence[str | None]]]:
+    """Yield the stored launches by the hundred, each with the ids of their devices."""
     last = -1
     while rows := connection.execute(_LAUNCHES, [run_id, run_id, last, _BATCH]).fetchall():
         first, last = rows[0][0], rows[-1][0]
@@ -134,7 +137,8 @@ def _batches(connection: duckdb.DuckDBPyConnection, run_id: str) -> Iterator[Seq
         ).fetchall():
             held = keyed.setdefault(index, {})
             held[counter] = Keyed(keys=tuple(keys), values=tuple(values))
-        yield [_launch(row, keyed.get(row[0], {})) for row in rows]
+        launches = [_launch(row[:-1], keyed.get(row[0], {})) for row in rows]
+        yield launches, [row[-1] for row in rows]
 
 
 def _launch(row: Sequence[Any], keyed: Mapping[str, Keyed]) -> Launch:
