@@ -11,6 +11,7 @@ from advisor.facts import Vocabulary
 from advisor.reports import numbers
 from advisor.reports.instructions import Ranking, Rankings
 from advisor.reports.judgement import Judgement
+from advisor.reports.layout import layout
 from advisor.reports.records import (
     Action,
     Collect,
@@ -33,11 +34,6 @@ if TYPE_CHECKING:
     from advisor.rules.reach import Reach
 
 MOST_CARDS = 3
-
-_SHARES = frozenset(
-    {"share", "rate", "utilization", "fraction", "efficiency", "pipe", "occupancy", "divergence"}
-    | {"side", "busy", "balance", "imbalance"}
-)
 
 Confidence = Literal["high", "medium", "low"]
 
@@ -274,7 +270,7 @@ def _verify(line: str, row: Row, vocabulary: Vocabulary) -> str:
     if now is None or not change:
         return f"{_words(name)} {change}".strip()
     unit = vocabulary.unit(name) or "1"
-    shown = numbers.share(now) if _is_share(name, unit) else numbers.si(now, unit)
+    shown = numbers.share(now) if name in layout().shares else numbers.si(now, unit)
     return f"{_words(name)} {change}, now {shown}{_summed(name, row, vocabulary)}"
 
 
@@ -284,11 +280,6 @@ def _summed(name: str, row: Row, vocabulary: Vocabulary) -> str:
     if launches == 1 or not vocabulary.adds_up(name):
         return ""
     return f", sum of {numbers.counted(launches, 'launch')}"
-
-
-def _is_share(name: str, unit: str) -> bool:
-    """Tell whether a value is a share and not a count, which the vocabulary does not tell apart."""
-    return unit == "1" and any(part in _SHARES for part in name.split("_"))
 
 
 def _words(name: str) -> str:
