@@ -12,11 +12,10 @@ from advisor.facts import Vocabulary, load_vocabulary
 from advisor.facts.bindings import bind
 from advisor.facts.operations import load_operations, operation_paths
 from advisor.ingest.knowledge import Knowledge
-from advisor.profilers import load_profilers
 from advisor.rules.load import load_rules, rule_paths
-from advisor.rules.reach import Reach, make_reach
+from advisor.rules.reach import load_reaches
 from advisor.rules.rule import Rule, Severity
-from advisor.rules.settings import Settings, load_settings
+from advisor.rules.settings import load_settings
 from advisor.rules.thresholds import Override
 
 
@@ -39,18 +38,10 @@ def loaded(configuration: Configuration) -> Knowledge:
         settings=settings,
         load_mapping=load_mapping,
         load_devices=load_devices,
-        reaches=_reaches(vocabulary, settings, rules),
+        reaches=load_reaches(vocabulary, settings.run, rules, load_mapping=load_mapping),
     )
     _ = knowledge.compiled  # and remembered with the rest
     return knowledge
-
-
-def _reaches(vocabulary: Vocabulary, settings: Settings, rules: Sequence[Rule]) -> dict[str, Reach]:
-    """Return what each described profiler can tell."""
-    return {
-        name: make_reach(profiler, load_mapping(name), vocabulary, settings.run, rules)
-        for name, profiler in load_profilers().items()
-    }
 
 
 def load_bound_vocabulary(configuration: Configuration) -> Vocabulary:

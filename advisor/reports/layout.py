@@ -1,6 +1,7 @@
 """Which facts a report shows of a kernel, in which order, under which words.
 
-That is what ``rules/labels/report.yaml`` says. Units come from the vocabulary. Installed packs may add to every part.
+That is what ``rules/labels/report.yaml`` says. Units come from the vocabulary. Installed packs may
+add to every part.
 """
 
 from __future__ import annotations

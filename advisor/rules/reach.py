@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from advisor.expression.needs import NOTHING, Needs, needs
 from advisor.facts.bindings import OfOperation
 from advisor.facts.vocabulary import KERNEL_COLUMNS, Fact, KnownOf, Vocabulary
-from advisor.profilers import Profiler, version_key
+from advisor.profilers import Profiler, load_profilers, version_key
 from advisor.rules.rule import Rule, Subject
 from advisor.rules.run_facts import KERNELS, RunFacts
 
@@ -188,6 +188,26 @@ def make_reach(
         | {name for name in run.facts if of_run(name) is None and name not in names},
         hopeless=frozenset(hopeless),
     )
+
+
+def load_reaches(
+    vocabulary: Vocabulary,
+    run: RunFacts,
+    rules: Sequence[Rule],
+    *,
+    load_mapping: Callable[[str], Counters],
+) -> dict[str, Reach]:
+    """Return what each described profiler can tell, by its name.
+
+    ``load_mapping`` returns how its counters become quantities.
+
+    Raises:
+        RuleError: a file is wrong; with its place.
+    """
+    return {
+        name: make_reach(profiler, load_mapping(name), vocabulary, run, rules)
+        for name, profiler in load_profilers().items()
+    }
 
 
 def _can_fire(rule: Rule, of_name: OfName) -> bool:

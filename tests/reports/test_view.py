@@ -11,6 +11,7 @@ import duckdb
 import pytest
 
 from advisor.errors import UsageError
+from advisor.facts.mapping import load_mapping
 from advisor.reports import render
 from advisor.reports.judgement import load_judgement
 from advisor.reports.machine import json_text
@@ -19,6 +20,7 @@ from advisor.reports.terminal import kernel_text, report_text
 from advisor.reports.view import Request, build_report
 from advisor.rules import load_rules, load_settings
 from advisor.rules.evaluate import Compiled, compile_rules
+from advisor.rules.reach import load_reaches
 from tests.support.facts import Value, database_of, vocabulary_once
 
 Launch = Mapping[str, Value]
@@ -100,7 +102,8 @@ def compiled_once() -> Compiled:
     vocabulary = vocabulary_once()
     settings = load_settings(vocabulary.symbols)
     rules = load_rules(vocabulary, settings=settings)
-    return compile_rules(rules, vocabulary=vocabulary, settings=settings)
+    reaches = load_reaches(vocabulary, settings.run, rules, load_mapping=load_mapping)
+    return compile_rules(rules, vocabulary=vocabulary, settings=settings, reaches=reaches)
 
 
 def insert(connection: duckdb.DuckDBPyConnection, table: str, row: Mapping[str, object]) -> None:
