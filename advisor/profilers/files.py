@@ -25,7 +25,7 @@ KEYS = (
     "launch",
     "never",
 )
-SECTION_KEYS = ("name", "first", "last", "counters")
+SECTION_KEYS = ("name", "first", "last", "counters", "reserve")
 OPTION_KEYS = ("programs", "flags", "chooses", "keeps")
 NEVER_KEYS = ("names", "because")
 PLACES = ("section", "sections", "metrics", "options", "function", "pattern", "launches", "program")
@@ -41,13 +41,15 @@ Version = tuple[int, ...]
 class Section:
     """A set of counters with a name, as versions from ``first`` to ``last`` collect it.
 
-    ``counters`` may be patterns; ``*`` stands for anything.
+    ``counters`` may be patterns; ``*`` stands for anything. One in ``reserve`` is asked for only
+    where a fact cannot be known without.
     """
 
     name: str
     counters: tuple[str, ...]
     first: str | None = None
     last: str | None = None
+    reserve: bool = False
 
     def brings(self, counter: str) -> bool:
         """Tell whether a counter is among its own."""
@@ -116,10 +118,29 @@ class Profiler:
     launch: Mapping[str, str] = field(default_factory=dict)
     never: tuple[Never, ...] = ()
 
-    def sections_with(self, counter: str, version: str | None) -> tuple[str, ...]:
-        """Return the sections that bring a counter in a version, in the order of the file."""
-        found = (s.name for s in self.sections if s.is_in(version) and s.brings(counter))
-        return tuple(dict.fromkeys(found))
+    def sections_with(
+        self, counter: str, version: str | None, *, reserve: bool = True
+    ) -> tuple[str, ...]:
+        """Return the sections that bring a counter in a version, in the order of the file.
+
+        Without ``reserve`` those in reserve are left out.
+        """
+        found = (s for s in self.sections if s.is_in(version) and (reserve or not s.reserve))
+        return tuple(dict.fromkeys(s.name for s in found if s.brings(counter)))
+
+    def place_of(self, counter: str, version: str | None) -> int:
+        """Return the place of the first section that brings a counter; after all, where none does.
+
+        What comes without being asked for is before all.
+        """
+        if self.brings_always(counter):
+            return -1
+        places = (
+            place
+            for place, each in enumerate(self.sections)
+            if each.is_in(version) and each.brings(counter)
+        )
+        return next(places, len(self.sections))
 
     def brings_always(self, counter: str) -> bool:
         """Tell whether a counter comes without being asked for."""
@@ -236,7 +257,11 @@ def _sections(document: MappingNode) -> Iterator[Section]:
             if not version_key(version):
                 raise RuleError(f"{version!r} is no version", at=node.at)
         yield Section(
-            name=node.text("name"), counters=_texts(node, "counters"), first=first, last=last
+            name=node.text("name"),
+            counters=_texts(node, "counters"),
+            first=first,
+            last=last,
+            reserve="reserve" in node and node.boolean("reserve"),
         )
 
 

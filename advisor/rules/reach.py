@@ -42,7 +42,10 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Mode:
-    """How counters are had: in sections of a version (None: the newest), or by their names too."""
+    """How counters are had: in sections of a version (None: the newest).
+
+    With ``by_name`` also by their names, and in sections that are kept in reserve.
+    """
 
     version: str | None = None
     by_name: bool = False
@@ -105,6 +108,7 @@ class Reach:
         offers = {
             each: self.profiler.sections_with(each, needed or version)
             for each in sorted(now | later)
+            if not self.profiler.brings_always(each)
         }
         chosen = {sections[0] for sections in offers.values() if len(sections) == 1}
         left = [sections for sections in offers.values() if sections and not chosen & {*sections}]
@@ -139,22 +143,29 @@ class Reach:
         return None if self._by_ways(name, known, mode) is None else frozenset({name})
 
     def _by_ways(self, name: str, known: Collection[str], mode: Mode) -> Needs:
-        """Return the counters of the first way to a quantity that is open."""
+        """Return the counters of the way to a quantity that is open and takes the least.
+
+        Sections that stand first in the profiler's file are preferred, then the better way.
+        """
         if name in known or name in self.vocabulary.quantities.device:
             return NOTHING
         if name in self.ways:
-            for way in self.ways[name]:
-                found = [self._by_ways(each, known, mode) for each in way]
-                if None not in found:
-                    return NOTHING.union(*(each for each in found if each is not None))
-            return None
+            ways = ([self._by_ways(each, known, mode) for each in way] for way in self.ways[name])
+            found = [NOTHING.union(*filter(None, way)) for way in ways if None not in way]
+            return min(found, key=lambda counters: self._cost(counters, mode), default=None)
         known_names = self.vocabulary.quantities
-        if name in known_names.launch or self.profiler.brings_always(name):
+        if name in known_names.launch:
             return NOTHING
+        if self.profiler.brings_always(name):
+            return frozenset({name})
         if name in known_names.quantities:
             return None
-        offered = self.profiler.sections_with(name, mode.version)
+        offered = self.profiler.sections_with(name, mode.version, reserve=mode.by_name)
         return frozenset({name}) if offered or self._by_name(name, mode) else None
+
+    def _cost(self, counters: Iterable[str], mode: Mode) -> int:
+        """Return the place in the file of the last section that is needed; at the end is none."""
+        return max((self.profiler.place_of(each, mode.version) for each in counters), default=-1)
 
     def _by_name(self, counter: str, mode: Mode) -> bool:
         return mode.by_name and self.profiler.takes_name(counter)
