@@ -21,7 +21,7 @@ from advisor.facts.view import create_views
 from advisor.facts.vocabulary import KERNEL_COLUMNS, load_vocabulary
 from advisor.quantities import load_quantities
 from advisor.resources import data_dir
-from advisor.rules.load import load_rules
+from advisor.rules.language.load import load_rules
 from advisor.rules.pages import operations_page, summary
 
 if TYPE_CHECKING:

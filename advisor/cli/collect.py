@@ -13,7 +13,7 @@ from advisor.cli.output import has_unicode, plain, terminal_width
 
 if TYPE_CHECKING:
     from advisor.api.collecting import ToCollect
-    from advisor.reports.paper import Paper
+    from advisor.reports.write.paper import Paper
 
 _EPILOG = """\b
 Examples:
@@ -66,7 +66,7 @@ def _json(found: ToCollect) -> str:
 
 
 def _text(found: ToCollect) -> str:
-    from advisor.reports.paper import Paper
+    from advisor.reports.write.paper import Paper
     from advisor.wording import seconds
 
     paper = Paper(width=terminal_width(), ascii_only=not has_unicode())

@@ -37,7 +37,8 @@ def require_columns(
     made_by = (
         f"run: advisor{of_file} db upgrade"
         if quantity.of_pack
-        else "what ships needs a migration; while 0001 is not released: python -m migrations.freeze"
+        else "what ships needs a migration, and migrations/README.md says how to make one: "
+        "python -m migrations.freeze --unreleased, while 0001 is not released"
     )
     raise DatabaseError(
         f"has no column in table {table} for the quantity {quantity.name}{others}",

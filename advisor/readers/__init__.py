@@ -9,8 +9,8 @@ from pathlib import Path
 
 from advisor.errors import ConfigError, InputError, Location, UsageError
 from advisor.profilers import load_profilers
-from advisor.readers import ncu_report
 from advisor.readers.base import Reader, ReadOptions, Source
+from advisor.readers.ncu import report as ncu_report
 from advisor.resources import named_by_packages, rule_dirs
 
 __all__ = [
@@ -43,7 +43,8 @@ def readers() -> Iterator[Reader]:
         ConfigError: an installed package names a reader that is none.
     """
     yield ncu_report
-    from advisor.readers import ncu_csv, ncu_text
+    from advisor.readers.ncu import csv as ncu_csv
+    from advisor.readers.ncu import text as ncu_text
 
     yield ncu_csv
     yield ncu_text

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from advisor.facts.operations import Operation, Size
 from advisor.facts.vocabulary import Vocabulary
-from advisor.rules.asking import Asking
-from advisor.rules.proven import Evidence
-from advisor.rules.reach import Reach
-from advisor.rules.rule import Outcome, Rule, Subject
+from advisor.rules.engine.asking import Asking
+from advisor.rules.engine.reach import Reach
+from advisor.rules.language.proven import Evidence
+from advisor.rules.language.rule import Outcome, Rule, Subject
 
 
 def rule_pages(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.reports.kernels import kernel
-from advisor.reports.records import Kernel, KernelName
-from advisor.reports.rows import Row
+from advisor.reports.record.kernels import kernel
+from advisor.reports.record.records import Kernel, KernelName
+from advisor.reports.record.rows import Row
 from tests.support.facts import vocabulary_once
 
 QUARTER: Row = {

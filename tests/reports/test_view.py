@@ -10,17 +10,17 @@ from functools import cache
 import duckdb
 import pytest
 
+from advisor.counters.mapping import load_mapping
 from advisor.errors import UsageError
-from advisor.facts.mapping import load_mapping
 from advisor.reports import render
-from advisor.reports.judgement import load_judgement
-from advisor.reports.machine import json_text
-from advisor.reports.records import Report
-from advisor.reports.terminal import kernel_text, report_text
-from advisor.reports.view import Request, build_report
+from advisor.reports.record.judgement import load_judgement
+from advisor.reports.record.records import Report
+from advisor.reports.record.view import Request, build_report
+from advisor.reports.write.machine import json_text
+from advisor.reports.write.terminal import kernel_text, report_text
 from advisor.rules import load_rules, load_settings
-from advisor.rules.evaluate import Compiled, compile_rules
-from advisor.rules.reach import load_reaches
+from advisor.rules.engine.evaluate import Compiled, compile_rules
+from advisor.rules.engine.reach import load_reaches
 from tests.support.facts import Value, database_of, vocabulary_once
 
 Launch = Mapping[str, Value]
@@ -70,6 +70,7 @@ def run_of(launches: Sequence[Launch], **changes: object) -> Iterator[duckdb.Duc
     run = {
         "run_id": "run",
         "content_hash": "0" * 64,
+        "part": 0,
         "name": "some/folder/profile.ncu-rep",
         "format": "ncu-rep",
         "status": "complete",

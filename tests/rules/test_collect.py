@@ -8,10 +8,10 @@ import pytest
 from advisor.facts import Vocabulary
 from advisor.profilers import Options, Profiler, Section
 from advisor.rules import Evaluation, Outcome, Rule, Settings, Subject, collect
-from advisor.rules.asking import Asking
-from advisor.rules.collect import NamedLaunch
-from advisor.rules.profiled import Profiled
-from advisor.rules.reach import Reach
+from advisor.rules.engine.asking import Asking
+from advisor.rules.engine.collect import NamedLaunch
+from advisor.rules.engine.profiled import Profiled
+from advisor.rules.engine.reach import Reach
 from tests.support.sample_rule import RULE, Load
 
 

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from advisor.counters.mapping import load_mapping
 from advisor.errors import Location, RuleError
 from advisor.expression import Kind, Symbol, compile_expression
 from advisor.expression.needs import Needs, needs
 from advisor.facts import Vocabulary
-from advisor.facts.mapping import load_mapping
 from advisor.profilers import Profiler, Section, load_profilers
 from advisor.profilers.command import asking_words, command_words
 from advisor.rules import Settings
-from advisor.rules.asking import Asking
-from advisor.rules.reach import Reach, make_reach
+from advisor.rules.engine.asking import Asking
+from advisor.rules.engine.reach import Reach, make_reach
 from advisor.units import DIMENSIONLESS
 
 NOTHING: frozenset[str] = frozenset()
