@@ -1,7 +1,7 @@
 CREATE TABLE alembic_version(version_num VARCHAR, PRIMARY KEY(version_num));
 CREATE TABLE ceiling(device_id VARCHAR NOT NULL, resource VARCHAR NOT NULL, kind VARCHAR NOT NULL, "value" DOUBLE NOT NULL, unit VARCHAR NOT NULL, basis VARCHAR, "method" VARCHAR, reference DOUBLE, "source" VARCHAR, confidence VARCHAR, note VARCHAR);
 CREATE TABLE device(device_id VARCHAR, "name" VARCHAR, vendor VARCHAR, architecture VARCHAR, chip VARCHAR, form_factor VARCHAR, aliases VARCHAR[], isa VARCHAR, unit_kind VARCHAR, unit_count DOUBLE, base_clock DOUBLE, boost_clock DOUBLE, memory_type VARCHAR, memory_size DOUBLE, memory_bus_width DOUBLE, l2_size DOUBLE, unit_memory_size DOUBLE, power_limit DOUBLE, tensor_fp16_rate DOUBLE, tensor_tf32_rate DOUBLE, tensor_int8_rate DOUBLE, notes VARCHAR[], sources VARCHAR[], confidence VARCHAR, origin VARCHAR, PRIMARY KEY(device_id));
-CREATE TABLE finding(run_id VARCHAR NOT NULL, rule_id VARCHAR NOT NULL, rule_hash VARCHAR NOT NULL, subject VARCHAR NOT NULL, variant_id VARCHAR, outcome VARCHAR NOT NULL, severity VARCHAR NOT NULL, mechanism VARCHAR, gain_low DOUBLE, gain_likely DOUBLE, gain_high DOUBLE, confidence DOUBLE, rank BIGINT, evidence VARCHAR, because VARCHAR, unchecked VARCHAR[], "values" VARCHAR);
+CREATE TABLE finding(run_id VARCHAR NOT NULL, rule_id VARCHAR NOT NULL, rule_hash VARCHAR NOT NULL, subject VARCHAR NOT NULL, variant_id VARCHAR, outcome VARCHAR NOT NULL, severity VARCHAR NOT NULL, mechanism VARCHAR, gain_low DOUBLE, gain_likely DOUBLE, gain_high DOUBLE, cap DOUBLE, cap_likely DOUBLE, confidence DOUBLE, confidence_because VARCHAR[], rank BIGINT, evidence VARCHAR, because VARCHAR, unchecked VARCHAR[], "values" VARCHAR);
 CREATE TABLE kernel(kernel_id VARCHAR, "name" VARCHAR NOT NULL, short_name VARCHAR NOT NULL, normalised_name VARCHAR NOT NULL, mangled_name VARCHAR, PRIMARY KEY(kernel_id));
 CREATE TABLE key_set(key_set VARCHAR, keys VARCHAR[] NOT NULL, PRIMARY KEY(key_set));
 CREATE TABLE keyed_set(keyed_set VARCHAR, key_set VARCHAR NOT NULL, "values" DOUBLE[] NOT NULL, PRIMARY KEY(keyed_set));
@@ -18,7 +18,7 @@ CREATE TABLE variant_place(run_id VARCHAR NOT NULL, variant_id VARCHAR NOT NULL,
 INSERT INTO alembic_version VALUES ('0001');
 INSERT INTO ceiling VALUES ('text', 'text', 'text', 0.5, 'text', 'text', 'text', 0.5, 'text', 'text', 'text');
 INSERT INTO device VALUES ('text', 'text', 'text', 'text', 'text', 'text', ['text'], 'text', 'text', 0.5, 0.5, 0.5, 'text', 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, ['text'], ['text'], 'text', 'text');
-INSERT INTO finding VALUES ('text', 'text', 'text', 'text', 'text', 'text', 'text', 'text', 0.5, 0.5, 0.5, 0.5, 7, 'text', 'text', ['text'], 'text');
+INSERT INTO finding VALUES ('text', 'text', 'text', 'text', 'text', 'text', 'text', 'text', 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, ['text'], 7, 'text', 'text', ['text'], 'text');
 INSERT INTO kernel VALUES ('text', 'text', 'text', 'text', 'text');
 INSERT INTO key_set VALUES ('text', ['text']);
 INSERT INTO keyed_set VALUES ('text', 'text', [0.5]);
