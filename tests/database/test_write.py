@@ -271,7 +271,7 @@ def test_removes_a_run_with_all_that_hangs_on_it(database: Path, run: RunRow) ->
             "SELECT table_name FROM duckdb_columns() WHERE column_name = 'run_id'"
             " AND database_name = current_database()"
         ).fetchall()
-        assert len(tables) == 7
+        assert len(tables) == 8
         for (table,) in tables:
             rows = connection.execute(f"SELECT DISTINCT run_id FROM {table}").fetchall()
             assert rows == [("other",)], table
