@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import crowd, ingest, rules, startup, store, variants
+from benchmarks import crowd, history, ingest, rules, startup, store, variants
 from benchmarks.measure import show
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Path], list[Line]]]] = {
     "variants": ("Facts of kernels", variants.run),
     "rules": ("Rules", rules.run),
     "crowd": ("Crowd", crowd.run),
+    "history": ("History", history.run),
 }
 
 

@@ -63,11 +63,10 @@ def _configured(configuration: Configuration) -> str:
 
 def _rules(configuration: Configuration) -> str:
     from advisor.knowledge.load import load_knowledge
-    from advisor.rules import rules_hash
 
     knowledge = load_knowledge(configuration)
     facts = len(knowledge.vocabulary.facts)
-    return f"{len(knowledge.rules)} rules over {facts} facts, {rules_hash(knowledge.rules)}"
+    return f"{len(knowledge.rules)} rules over {facts} facts, {knowledge.compiled.digest}"
 
 
 def _devices() -> str:

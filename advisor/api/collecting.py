@@ -96,8 +96,7 @@ def _unknown(
     variants: Mapping[str, tuple[str, ...]] = {
         str(row["variant_id"]): (str(row["kernel_name"]), str(row["short_name"])) for row in rows
     }
-    settings = knowledge.settings
-    found = evaluate_runs(connection, knowledge.compiled, [run_id], settings=settings)[run_id]
+    found = evaluate_runs(connection, knowledge.compiled, [run_id])[run_id]
     screened = screen(
         [each for each in found if each.variant_id in variants],
         configuration.suppress,

@@ -17,8 +17,9 @@ from advisor.facts import current, kernels_select
 from advisor.knowledge.load import find_rule, load_knowledge
 from advisor.reports.record.instructions import worst_instructions
 from advisor.reports.record.view import named
-from advisor.rules import Outcome, Subject
+from advisor.rules import Outcome
 from advisor.rules.engine.explain import Explanation, explain
+from advisor.rules.language.subjects import RUN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +104,7 @@ def _worst(
 
 
 def _chosen(rows: Sequence[Row], rule: Rule, kernel: str | None, run_id: str) -> Sequence[Row]:
-    if rule.subject is Subject.RUN:
+    if rule.subject == RUN:
         return ()
     if kernel is None:
         hint = f"advisor rules explain {rule.id} KERNEL; `advisor report` lists the kernels"
@@ -117,7 +118,7 @@ def _name(row: Row) -> str:
 
 
 def _collect(explanation: Explanation, run_id: str) -> str:
-    if explanation.rule.subject is Subject.RUN:
+    if explanation.rule.subject == RUN:
         return f"advisor collect {run_id}"
     return f"advisor collect {run_id} --kernel {shlex.quote(explanation.subject)}"
 

@@ -23,10 +23,10 @@ _LAUNCHES = """
 _KERNELS = """
     SELECT DISTINCT name, short_name, launch_shape FROM variant JOIN kernel USING (kernel_id)
 """
-_RUN_FINDINGS = """
-    SELECT rule_id, rule_hash, gain_low, gain_likely, gain_high, evidence, "values"
-    FROM finding WHERE run_id = ? AND subject = 'run' AND outcome = 'fires'
-    ORDER BY rank NULLS LAST, rule_id
+_FINDINGS = """
+    SELECT rule_id, variant_id, outcome, gain_low, gain_likely, gain_high, cap, cap_likely,
+        confidence, confidence_because, evidence, because, unchecked, "values"
+    FROM finding WHERE run_id = ? ORDER BY rule_id, variant_id
 """
 _VENDOR_FINDINGS = """
     SELECT variant_id, rule, any_value(title) AS title, severity, scope,
@@ -108,9 +108,9 @@ def known_counts(
     return dict(zip(names, connection.execute(query, [run_id]).fetchall()[0], strict=True))
 
 
-def findings_of_run(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Row]:
-    """Return what fires about a run as a whole, the most time first."""
-    return _rows(connection, _RUN_FINDINGS, [run_id])
+def stored_findings(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Row]:
+    """Return what was stored of a run's findings, by rule and variant."""
+    return _rows(connection, _FINDINGS, [run_id])
 
 
 def findings_of_vendor(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Row]:

@@ -17,7 +17,6 @@ from advisor.ingest.store import judge
 from advisor.knowledge.knowledge import Knowledge
 from advisor.model import Dim3, Keyed, Launch
 from advisor.readers import reader_of
-from advisor.rules import rules_hash
 
 if TYPE_CHECKING:
     import duckdb
@@ -59,7 +58,7 @@ def refresh_run(
         before = renewing.findings(connection, run_id)
         judge(connection, [run_id], knowledge)
         after = renewing.findings(connection, run_id)
-        renewing.set_rules_hash(connection, run_id, rules_hash(knowledge.rules))
+        renewing.set_rules_hash(connection, run_id, knowledge.compiled.digest)
     return Refreshed(
         run_id=run_id,
         launches=launches,

@@ -12,8 +12,9 @@ import duckdb
 from advisor.database.parts import launches_of
 from advisor.rules.engine.evaluate import Evaluation
 from advisor.rules.engine.profiled import Profiled
-from advisor.rules.language.rule import Outcome, Subject
+from advisor.rules.language.rule import Outcome
 from advisor.rules.language.settings import CollectSettings
+from advisor.rules.language.subjects import KERNEL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,11 +100,7 @@ def _unknown(evaluations: Iterable[Evaluation]) -> dict[str, list[Evaluation]]:
     """Return what is unknown of kernels in which time could be saved, for each of them."""
     unknown: dict[str, list[Evaluation]] = defaultdict(list)
     for each in evaluations:
-        if (
-            each.rule.subject is Subject.KERNEL
-            and each.outcome is Outcome.UNKNOWN
-            and each.cap != 0
-        ):
+        if each.rule.subject == KERNEL and each.outcome is Outcome.UNKNOWN and each.cap != 0:
             unknown[each.variant_id].append(each)
     return unknown
 
