@@ -252,6 +252,10 @@ def facts_schema() -> Schema:
                 "type": "boolean",
                 "description": "sum only over launches in which all quantities are known",
             },
+            "tracked": {
+                "type": "boolean",
+                "description": "stored with each variant; shipped facts only, by a migration",
+            },
             "formula": text("an SQL scalar expression over quantities, facts and thresholds"),
             "known_of": map_of(text("a quantity or fact"), "labels of what is known, joined"),
             "of_operation": choice(PARTS, "what the operation of a kernel says"),
