@@ -29,6 +29,10 @@ Examples:
   advisor ingest profile.ncu-rep --spool /shared/spool
   advisor db merge /shared/spool
 """
+_SAID = (
+    *("label", "configuration", "commit", "branch", "note", "compiler", "group", "rank"),
+    *("tags", "step_time", "at"),
+)
 _NAMED = 6  # unknown quantities that a trial names
 
 
@@ -69,7 +73,15 @@ def _moment(
 @click.option("--config", "configuration", help="Name the build or configuration, likewise.")
 @click.option("--commit", help="Commit of the profiled program.")
 @click.option("--branch", help="Branch of the profiled program.")
-@click.option("--git", is_flag=True, help="Take commit and branch from the working directory.")
+@click.option("--note", metavar="TEXT", help="What is new in it, such as the commit's subject.")
+@click.option("--git", is_flag=True, help="Take these three from the working directory.")
+@click.option("--compiler", metavar="TEXT", help="Compiler of the profiled program, and version.")
+@click.option("--group", metavar="NAME", help="Runs of one execution, such as its ranks, share it.")
+@click.option(
+    "--rank",
+    type=click.IntRange(0, 2**31 - 1),
+    help="Which process of the group these profiles are from, from 0.",
+)
 @click.option("--tag", "tags", multiple=True, help="Free word to find the run by; repeatable.")
 @click.option(
     "--at",
@@ -126,14 +138,14 @@ def ingest(settings: Settings, /, paths: tuple[str, ...], **options: Any) -> int
 def _labels(options: dict[str, Any]) -> Labels:
     from advisor.ingest.profiles import Labels
 
-    names = ("label", "configuration", "commit", "branch", "tags", "step_time", "at")
-    told = {name: options[name] for name in names}
-    if options["git"] and not (told["commit"] and told["branch"]):
+    told = {name: options[name] for name in _SAID}
+    from_git = ("branch",) if told["commit"] else ("commit", "branch", "note")
+    missing = [name for name in from_git if not told[name]]
+    if options["git"] and missing:
         from advisor.api.revision import git_revision
 
-        commit, branch = git_revision()
-        told["commit"] = told["commit"] or commit
-        told["branch"] = told["branch"] or branch
+        found = git_revision()
+        told |= {name: getattr(found, name) for name in missing}
     return Labels(**told)
 
 

@@ -15,7 +15,8 @@ from advisor.suggest import did_you_mean
 LATEST = "latest"
 _HINT = "advisor runs list shows the runs"
 _COLUMNS = (
-    'run_id, name, label, configuration, branch, "commit", tags, step_time, started_at,'
+    'run_id, name, label, configuration, branch, "commit", note, compiler, group_id, rank, tags,'
+    " step_time, started_at,"
     " ingested_at, status, simulated, profiler, profiler_version, device_names, launches,"
     " skipped, content_hash"
 )
@@ -32,6 +33,10 @@ class Run:
     configuration: str | None
     branch: str | None
     commit: str | None
+    note: str | None
+    compiler: str | None
+    group_id: str | None
+    rank: int | None
     tags: list[str] | None
     step_time: float | None
     started_at: datetime | None

@@ -12,6 +12,7 @@ from advisor.hardware.describe import (
 )
 from advisor.hardware.devices import Ceiling, DeviceSpec, OccupancyLimits, load_devices
 from advisor.hardware.matching import DeviceMatch, identify_device
+from advisor.hardware.part import model_of, partition_of
 
 __all__ = [
     "Ceiling",
@@ -25,4 +26,6 @@ __all__ = [
     "identify_device",
     "list_devices",
     "load_devices",
+    "model_of",
+    "partition_of",
 ]

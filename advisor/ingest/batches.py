@@ -21,7 +21,10 @@ from advisor.model import Skipped
 _MOST = 64  # profiles in one transaction
 _LARGEST = 32 * 1024**2  # bytes of profiles in one transaction, unless one alone is larger
 _PAUSE = 0.1  # seconds that others have to get the lock: longer than between two of their tries
-_COMPARED = ("label", "configuration", "commit", "branch", "step_time", "at")
+_COMPARED = (
+    *("label", "configuration", "commit", "branch", "note", "compiler", "group", "rank"),
+    *("step_time", "at"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,6 +152,10 @@ def known_as(name: str, told: Labels, run: Run) -> Ingested:
         configuration=run.configuration,
         commit=run.commit,
         branch=run.branch,
+        note=run.note,
+        compiler=run.compiler,
+        group=run.group_id,
+        rank=run.rank,
         tags=tuple(run.tags or ()),
         step_time=run.step_time,
         at=run.started_at,

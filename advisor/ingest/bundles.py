@@ -28,7 +28,7 @@ from advisor import __version__
 from advisor.database.connect import put
 from advisor.errors import InputError, Location, UsageError
 from advisor.ingest.batches import temporary_files
-from advisor.ingest.records import Labels, Profile
+from advisor.ingest.records import LARGEST_RANK, Labels, Profile
 from advisor.readers import Source, reader_of
 
 SUFFIX = ".bundle"
@@ -46,6 +46,10 @@ _LABELS: dict[str, tuple[type, ...]] = {
     "configuration": (str, NoneType),
     "commit": (str, NoneType),
     "branch": (str, NoneType),
+    "note": (str, NoneType),
+    "compiler": (str, NoneType),
+    "group": (str, NoneType),
+    "rank": (int, NoneType),
     "tags": (list,),
     "step_time": (float, int, NoneType),
     "at": (str, NoneType),
@@ -202,6 +206,8 @@ def _parsed(told: dict[str, Any]) -> Labels:
     step_time = labels["step_time"]
     if step_time is not None and not 0 < step_time <= sys.float_info.max:
         raise ValueError(f"its manifest says that step_time is {reprlib.repr(step_time)}")
+    if labels["rank"] is not None and not 0 <= labels["rank"] <= LARGEST_RANK:
+        raise ValueError(f"its manifest says that rank is {reprlib.repr(labels['rank'])}")
     return Labels(**labels)
 
 

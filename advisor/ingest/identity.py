@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -11,8 +11,11 @@ from advisor import __version__
 from advisor.database import ids, names
 from advisor.database.records import storable
 from advisor.database.rows import KernelRow, PlacedLaunch, RunRow, SeriesRow
+from advisor.hardware import model_of, partition_of
 from advisor.ingest.records import Profile
 from advisor.model import Launch, Session, Skipped
+
+_NANOSECONDS = 10**9  # in a second
 
 
 @dataclass(kw_only=True)
@@ -26,6 +29,7 @@ class IncomingRun:
     notes: list[str] = field(default_factory=list)
     device_ids: dict[int, str] = field(default_factory=dict)
     placed_without_device: bool = False
+    _clock_origin: int | None = None
     _seen: dict[tuple[str, str | None, str], tuple[KernelRow, SeriesRow]] = field(
         default_factory=dict
     )
@@ -64,6 +68,7 @@ class IncomingRun:
             launch_shape=shape,
             device_id=device_id,
             device_name=launch.device_name,
+            started_at=self._since_origin(launch.started_at),
         )
 
     def row(self, rules_hash: str) -> RunRow:
@@ -77,15 +82,21 @@ class IncomingRun:
             advisor_version=__version__,
             name=self.profile.source.name,
             size=self.profile.source.size,
+            status="partial" if any(each.cut for each in self.skipped) else "complete",
             started_at=labels.at or _time(session.started_at),
+            clock_origin=self._clock_origin,
+            compiler=labels.compiler,
             commit=labels.commit,
             branch=labels.branch,
+            note=labels.note,
             configuration=labels.configuration,
             label=labels.label,
             tags=labels.tags,
             step_time=labels.step_time,
-            device_names=", ".join(dict.fromkeys(device.name for device in session.devices))
-            or None,
+            group_id=labels.group,
+            rank=labels.rank,
+            device_names=_joined(device.name for device in session.devices),
+            partition=_joined(partition_of(device.name) for device in session.devices),
             launches=self.launches,
             skipped=len(self.skipped),
             skipped_reasons=self._remarks(),
@@ -100,12 +111,22 @@ class IncomingRun:
             host=session.host,
             operating_system=session.operating_system,
             driver_version=session.driver_version,
-            cuda_version=session.cuda_version,
+            runtime=session.runtime,
+            runtime_version=session.runtime_version,
+            clock_epoch=session.clock_epoch,
             clock_control=session.clock_control,
             cache_control=session.cache_control,
             replay_mode=session.replay_mode,
             simulated=session.simulated,
         )
+
+    def _since_origin(self, started_at: int | None) -> float | None:
+        """Return seconds after the first event; exact to a nanosecond for a hundred days."""
+        if started_at is None:
+            return None
+        if self._clock_origin is None:
+            self._clock_origin = started_at
+        return (started_at - self._clock_origin) / _NANOSECONDS
 
     def _remarks(self) -> str:
         """Return as JSON what was left out, and what is in doubt."""
@@ -125,6 +146,7 @@ class IncomingRun:
         normalised = names.normalised_name(launch.kernel_name)
         kernel_id = ids.kernel_id(normalised)
         configuration = self.profile.labels.configuration
+        model = launch.device_name and model_of(launch.device_name)
         kernel = KernelRow(
             kernel_id=kernel_id,
             name=launch.kernel_name,
@@ -133,10 +155,10 @@ class IncomingRun:
             mangled_name=launch.mangled_name,
         )
         series = SeriesRow(
-            series_id=ids.series_id(kernel_id, problem, launch.device_name, configuration),
+            series_id=ids.series_id(kernel_id, problem, model, configuration),
             kernel_id=kernel_id,
             problem_key=problem,
-            device_name=launch.device_name,
+            device_name=model,
             configuration=configuration,
         )
         return kernel, series
@@ -148,6 +170,10 @@ def _launch_shape(launch: Launch) -> str | None:
         return None
     grid, block = (", ".join(map(str, sides)) for sides in (launch.grid, launch.block))
     return f"({grid})x({block})"
+
+
+def _joined(names: Iterable[str | None]) -> str | None:
+    return ", ".join(dict.fromkeys(filter(None, names))) or None
 
 
 def _time(seconds: float | None) -> datetime | None:

@@ -68,6 +68,7 @@ def run_of(launches: Sequence[Launch], **changes: object) -> Iterator[duckdb.Duc
     run = {
         "run_id": "run",
         "content_hash": "0" * 64,
+        "part": 0,
         "name": "some/folder/profile.ncu-rep",
         "format": "ncu-rep",
         "status": "complete",

@@ -189,7 +189,8 @@ class _Table:
         if not self.options.allow_truncated:
             hint = "copy the file again, or take what is whole with --allow-truncated"
             raise InputError(problem, at=row.at, hint=hint)
-        return Skipped(place=str(row.at), reason=f"{problem}; its launch is left out")
+        reason = f"{problem}; its launch is left out"
+        return Skipped(place=str(row.at), reason=reason, cut=True)
 
 
 @dataclass

@@ -123,7 +123,7 @@ class LaunchReader:
             context=message.context if message.HasField("context") else None,
             stream=message.stream if message.HasField("stream") else None,
             process=result.process,
-            started_at=moment(message.created),
+            started_at=_nanoseconds(moment(message.created)),
             nvtx=tuple(_ranges(message)),
             clock_locked=message.clock.executed if message.clock.HasField("executed") else None,
             counters=counters,
@@ -241,6 +241,10 @@ class LaunchReader:
         if told is not None and is_size(told):
             return int(told)
         return next(iter(self._devices)) if len(self._devices) == 1 else None
+
+
+def _nanoseconds(seconds: float | None) -> int | None:
+    return None if seconds is None else int(seconds) * 10**9
 
 
 def _grid_in_blocks(version: str | None) -> bool:

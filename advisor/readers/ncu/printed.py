@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from advisor.errors import InputError, Location
 from advisor.model import Dim3, Launch, Packed, ReferenceFinding, ReportedDevice, Session, Skipped
@@ -70,6 +70,7 @@ class Notes:
     error: str | None = None
     is_summary: bool = False
     has_other_page: bool = False
+    cut: bool = False
     launches: int = 0
     devices: dict[int, ReportedDevice] = field(default_factory=dict)
     labels: Unknown = field(default_factory=lambda: Unknown("labels without a known counter"))
@@ -114,8 +115,9 @@ class Notes:
 
     def skipped(self) -> list[Skipped]:
         """Return one record for each kind of thing that was not understood."""
-        kinds = (self.labels, self.units, self.unlike, self.rows)
+        kinds = (self.labels, self.units, self.unlike)
         records = [record for kind in kinds for record in kind.skipped(self.name)]
+        records += [replace(record, cut=self.cut) for record in self.rows.skipped(self.name)]
         if self.has_other_page:
             reason = "a page for a terminal beside what was read; ingest it as a file of its own"
             records.append(Skipped(place=self.name, reason=reason))

@@ -59,7 +59,8 @@ def read(source: Source, options: ReadOptions) -> Iterator[Record]:
         except InputError as error:
             if not options.allow_truncated or not report.launches:
                 raise _with_count(error, report.launches) from error
-            yield Skipped(place=str(error.at), reason=f"{error.problem}; the rest is left out")
+            reason = f"{error.problem}; the rest is left out"
+            yield Skipped(place=str(error.at), reason=reason, cut=True)
 
 
 class _Report:

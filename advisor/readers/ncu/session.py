@@ -51,8 +51,10 @@ class SessionPieces:
             operating_system=" ".join(filter(None, (text(system.name), text(system.build))))
             or None,
             driver_version=versions.get("Display Driver Version") or None,
-            cuda_version=versions.get("CUDA Version") or None,
+            runtime="CUDA",
+            runtime_version=versions.get("CUDA Version") or None,
             started_at=moment(message.created),
+            clock_epoch="utc",
             devices=_devices(message),
             simulated=properties.get(SIMULATED) == "true",
             **_conditions(message),

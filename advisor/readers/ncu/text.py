@@ -202,6 +202,7 @@ class _Page:
         if not label or not cell or label == "Metric Name":
             return
         if not whole or not self._fits(line):
+            self.notes.cut |= not whole
             self.notes.rows.add(str(self.at))
             return
         launch.check_room(self.at)

@@ -126,16 +126,17 @@ def _profiler(run: Row) -> Condition:
     name = text(run, "profiler") or UNKNOWN
     version = text(run, "profiler_version") or "version unknown"
     notes = [f"{text(run, 'replay_mode')} replay"] if text(run, "replay_mode") else []
-    if passes := number(run, "passes"):
-        notes.append(f"up to {numbers.fixed(passes)} passes")
     return Condition(label="profiler", value=f"{name} {version}", note=", ".join(notes))
 
 
 def _driver(run: Row) -> Condition:
-    driver, cuda = text(run, "driver_version"), text(run, "cuda_version")
-    if driver is None and cuda is None:
+    driver, version = text(run, "driver_version"), text(run, "runtime_version")
+    if driver is None and version is None:
         return Condition(label="driver", value=UNKNOWN, note=_NOT_TOLD)
-    return Condition(label="driver", value=driver or UNKNOWN, note=f"CUDA {cuda or UNKNOWN}")
+    library = text(run, "runtime") or "run-time library"
+    return Condition(
+        label="driver", value=driver or UNKNOWN, note=f"{library} {version or UNKNOWN}"
+    )
 
 
 def _cache_control(run: Row) -> Condition:
@@ -157,7 +158,8 @@ def _time_line(step_time: float | None) -> Condition:
 def _completeness(run: Row, rows: Sequence[Row]) -> Condition:
     skipped, excluded = whole(run, "skipped"), sum(whole(row, "launches_excluded") for row in rows)
     if text(run, "status") == "partial":
-        return Condition(label="profile", value="cut off", note="only its start", departs=True)
+        note = "only what is whole of it was taken"
+        return Condition(label="profile", value="cut off", note=note, departs=True)
     if not skipped and not excluded:
         return _time_line(number(run, "step_time"))
     notes = [f"{numbers.counted(excluded, 'launch')} left out of totals"] if excluded else []
