@@ -102,6 +102,8 @@ ALLOWED: dict[str, tuple[str, set[float]]] = {
     "advisor/cli/ingest.py": ("how many names a line holds", {6}),
     "advisor/cli/output.py": ("how often progress is drawn [s]", {0.1}),
     "advisor/expression/calculate.py": ("how a number is rounded", {0.5}),
+    "advisor/modelling/needs.py": ("what is no count of results", {1e-9}),
+    "advisor/modelling/operations.py": ("what a float holds with room to spare", {1e250}),
     "advisor/modelling/costs.py": ("how large a file may be [B]", {50_000_000}),
     "advisor/modelling/sweep.py": ("how many points a sweep may have", {100_000}),
     "advisor/modelling/transformer.py": ("how large a number may be", {1e18}),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from advisor.modelling.scenario import Costs, Item, Part, State
 
 
+_LEAST_PER = 1e-9  # less would be no count
 _ALWAYS = ("flops", "bytes")
 _OF_FUSED = (*_ALWAYS, "writes")
 WEIGHTS = "weights"
@@ -53,7 +54,7 @@ def needs(state: State, fixed: Mapping[str, float] | None = None) -> tuple[tuple
     """
     sizes = Sizes(state.sizes, fixed)
     per = state.per.amount(sizes)
-    if per <= 0:
+    if per < _LEAST_PER:
         raise UsageError("a pass without results has no time per result", at=state.per.at)
     return tuple(need(item, sizes) for item in state.items), per
 
