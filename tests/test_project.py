@@ -109,6 +109,7 @@ ALLOWED: dict[str, tuple[str, set[float]]] = {
     "advisor/modelling/transformer.py": ("how large a number may be", {1e18}),
     "advisor/reports/modelled/characters.py": ("how many lines a drawing has", {14}),
     "advisor/reports/modelled/text.py": ("how many rows of a sweep are shown", {24}),
+    "advisor/expression/plain.py": ("what is left to the whole language", {60, 8}),
     "advisor/expression/check.py": ("how high a power may be", {9}),
     "advisor/expression/parse.py": ("how long and deep a text may be", {8000, 1500, 16, 60}),
     "advisor/expression/sql.py": ("how long the SQL of a text may be", {100_000}),
