@@ -24,10 +24,12 @@ from advisor.modelling import read, read_scenario, read_steps, workloads
 from advisor.modelling.scenario import ROOFS
 from advisor.quantities import load_quantities
 from advisor.resources import data_dir
-from advisor.rules.language.estimators import BOUNDS, Estimator, load_estimators
+from advisor.rules.language.estimators import Estimator, load_estimators
 from advisor.rules.language.example_files import EXAMPLE_KEYS
 from advisor.rules.language.parse import OPTIONAL, REQUIRED
-from advisor.rules.language.rule import Outcome, Severity, Subject
+from advisor.rules.language.rule import BOUNDS, Outcome, Severity
+from advisor.rules.language.subjects import RUN, SUBJECTS
+from advisor.rules.language.verification import Direction
 from docs.shapes import (
     Schema,
     choice,
@@ -101,7 +103,7 @@ def _rule_keys() -> dict[str, Schema]:
         "id": text("the path: family/slug", pattern="^[^/]+/[^/]+$"),
         "title": text("one line: what is wrong"),
         "severity": choice((each.value for each in Severity), "what a gate fails on; not rank"),
-        "subject": choice((each.value for each in Subject), "what one evaluation is about"),
+        "subject": choice(SUBJECTS, "what one evaluation is about"),
         "mechanism": text("the cause; findings of one kernel that share it become one action"),
         "threshold": named_numbers("named numbers; a configuration may change them"),
         "applies_to": text(f"where the rule makes sense at all: {EXPRESSION}"),
@@ -118,14 +120,7 @@ def _rule_keys() -> dict[str, Schema]:
             "minItems": 1,
         },
         "caveats": texts("what the reader must mind"),
-        "verify": mapping_of(
-            {
-                "expect": texts("what must move, which way: `duration decreases`"),
-                "guard": texts("what must not get worse: `dram_bytes does not increase`"),
-            },
-            required=("expect",),
-            about="how to see that the advice worked",
-        ),
+        "verify": _verify(),
         "collect": mapping_of(
             {"sections": sections, "metrics": texts("counters of the profiler")},
             about="what to ask the profiler for where the rule is unknown",
@@ -139,6 +134,34 @@ def _rule_keys() -> dict[str, Schema]:
             "what shows the symptom in single instructions",
         ),
     }
+
+
+def _verify() -> Schema:
+    forbidden = choice(
+        (each.value for each in Direction if each.forbids), "which way it must not move"
+    )
+    wanted = choice(
+        (each.value for each in Direction if not each.forbids), "which way it must move"
+    )
+    check: dict[str, Schema] = {
+        "expression": text(f"the value: {EXPRESSION}"),
+        "called": text("its name in a sentence, where it is not a single fact"),
+        "tolerance": {
+            "type": "number",
+            "minimum": 0,
+            "maximum": 1,
+            "description": "a smaller share of the value before is no change",
+        },
+    }
+    target = {"type": ["string", "number"], "description": f"what it comes to: {EXPRESSION}"}
+    required = ("expression", "moves")
+    ways = [
+        mapping_of({**check, "moves": wanted, "target": target}, required=required),
+        mapping_of({**check, "moves": forbidden}, required=required),
+        mapping_of({"note": text("what only a person can check")}, required=("note",)),
+    ]
+    lines = list_of({"oneOf": ways}, "what must move and which way, what must not, and notes")
+    return {**lines, "minItems": 1}
 
 
 def _views() -> tuple[InstructionView, ...]:
@@ -158,7 +181,7 @@ def _guard() -> Schema:
 
 def _gain() -> Schema:
     symbols = load_vocabulary().symbols
-    of_runs = load_estimators(load_run_facts(symbols).symbols, Subject.RUN)
+    of_runs = load_estimators(load_run_facts(symbols).symbols, RUN)
     estimators = load_estimators(symbols) | of_runs
     ways = [
         mapping_of({bound: text(f"seconds: {EXPRESSION}") for bound in BOUNDS}, required=BOUNDS)
@@ -232,6 +255,10 @@ def facts_schema() -> Schema:
             "paired": {
                 "type": "boolean",
                 "description": "sum only over launches in which all quantities are known",
+            },
+            "tracked": {
+                "type": "boolean",
+                "description": "kept per variant, in a column; shipped facts only",
             },
             "formula": text("an SQL scalar expression over quantities, facts and thresholds"),
             "known_of": map_of(text("a quantity or fact"), "labels of what is known, joined"),

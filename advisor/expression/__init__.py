@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Expression", "Kind", "Symbol", "compile_expression", "quote", "written"]
 
-Dialect = Literal["duckdb", "postgres"]
+Dialect = Literal["duckdb", "portable", "postgres"]
+"""``portable`` is spelled as DuckDB does, and uses only what other engines mean the same by."""
 
 _TYPES = {Kind.NUMBER: "DOUBLE PRECISION", Kind.TEXT: "VARCHAR", Kind.BOOLEAN: "BOOLEAN"}
 

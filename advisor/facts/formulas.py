@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from advisor.documents import MappingNode, Node
 from advisor.errors import Location, RuleError
-from advisor.expression import Expression, Kind, Symbol, compile_expression
+from advisor.expression import Dialect, Expression, Kind, Symbol, compile_expression
 from advisor.facts.layers import identifier
 from advisor.units import Unit, parse_unit
 
@@ -61,14 +61,16 @@ class Formula:
         """Return the names that are not named numbers."""
         return self.expression.names.difference(self.numbers)
 
-    def sql(self, columns: Columns | Mapping[str, str] | None = None) -> str:
+    def sql(
+        self, columns: Columns | Mapping[str, str] | None = None, dialect: Dialect = "duckdb"
+    ) -> str:
         """Return the SQL; ``columns`` gives the SQL of a name, by default its quoted self."""
         if columns is None:
             find: Columns = identifier
         else:
             find = columns if callable(columns) else columns.__getitem__
         return self.expression.sql(
-            lambda name: self.numbers[name].sql if name in self.numbers else find(name)
+            lambda name: self.numbers[name].sql if name in self.numbers else find(name), dialect
         )
 
     def calculation(self) -> Calculation:

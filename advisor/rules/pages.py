@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from advisor.facts.operations import Operation, Size
 from advisor.facts.vocabulary import Vocabulary
 from advisor.rules.language.proven import Evidence
-from advisor.rules.language.rule import Outcome, Rule, Subject
+from advisor.rules.language.rule import Outcome, Rule
+from advisor.rules.language.subjects import KERNEL
+from advisor.rules.language.verify_words import general_lines
 
 
 def rule_pages(
@@ -74,7 +76,7 @@ def summary(rule: Rule) -> str:
     """Return a rule in short: what it looks for, its thresholds, and what its advice rests on."""
     lines = [
         f"### `{rule.id}`\n",
-        f"**{rule.title}** ({rule.severity.value}, about a {rule.subject.value};"
+        f"**{rule.title}** ({rule.severity.value}, about a {rule.subject};"
         f" mechanism `{rule.mechanism}`)\n",
         f"{rule.why.strip()}\n",
         f"Fires when `{_one_line(rule.when.text)}`.\n",
@@ -88,7 +90,7 @@ def summary(rule: Rule) -> str:
 def _page(rule: Rule, counted: Evidence | None) -> str:
     parts = [
         f"# {rule.title}\n",
-        f"`{rule.id}`, {rule.severity.value}, about a {rule.subject.value}, mechanism"
+        f"`{rule.id}`, {rule.severity.value}, about a {rule.subject}, mechanism"
         f" `{rule.mechanism}`. {_proof(rule, counted)}\n",
         f"{rule.why.strip()}\n",
         "## When it fires\n",
@@ -104,7 +106,7 @@ def _page(rule: Rule, counted: Evidence | None) -> str:
         ("What to do", _numbered(step.text for step in rule.recommendation)),
         ("What it is worth", list(_gain(rule))),
         ("Mind", [f"* {caveat}" for caveat in rule.caveats]),
-        ("How to verify", [f"* {line}" for line in (*rule.verify.expect, *rule.verify.guard)]),
+        ("How to verify", [f"* {line}" for line in general_lines(rule.verify)]),
         ("What to collect", list(_collect(rule))),
         ("Examples", list(_examples(rule))),
         ("References", [f"* {reference}" for reference in rule.references]),
@@ -119,7 +121,7 @@ def _index(rules: Sequence[Rule], vocabulary: Vocabulary) -> str:
     symptoms: dict[str, list[Rule]] = defaultdict(list)
     for rule in rules:
         families[rule.family].append(rule)
-        if rule.subject is Subject.KERNEL:
+        if rule.subject == KERNEL:
             for name in sorted(rule.when.names - rule.thresholds.keys()):
                 symptoms[name].append(rule)
     for family, members in families.items():
@@ -138,7 +140,7 @@ def _link(rule: Rule) -> str:
 
 
 def _proof(rule: Rule, counted: Evidence | None) -> str:
-    subjects = f"real {rule.subject.value}s"
+    subjects = f"real {rule.subject}s"
     if counted is None or not counted.is_proof:
         return f"Unproven: it was not yet seen to tell {subjects} apart."
     return f"Proven: fired on {counted.fired:,} {subjects}, silent on {counted.silent:,}."

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 from advisor.facts import Vocabulary
-from advisor.reports import numbers
 from advisor.reports.record.instructions import Ranking, Rankings
 from advisor.reports.record.judgement import Judgement
 from advisor.reports.record.records import (
@@ -20,20 +19,18 @@ from advisor.reports.record.records import (
     Rest,
     RuleResult,
 )
-from advisor.reports.record.rows import Row, number, whole
+from advisor.reports.record.rows import Row, number
+from advisor.reports.record.verify import verify_lines
 from advisor.rules.engine.collect import Collection
 from advisor.rules.engine.evaluate import Evaluation
 from advisor.rules.engine.gains import Seconds
 from advisor.rules.engine.rank import Action as Ranked
-from advisor.rules.language.rule import Outcome, Severity
+from advisor.rules.language.rule import Outcome, Rule, Severity
+from advisor.rules.language.verification import Measured
 
 MOST_CARDS = 3
 
-_SHARES = frozenset(
-    {"share", "rate", "utilization", "fraction", "efficiency", "pipe", "occupancy", "divergence"}
-    | {"side", "busy", "balance", "imbalance"}
-)
-
+Measure = Callable[[Rule, str], tuple[Measured, ...]]
 Confidence = Literal["high", "medium", "low"]
 
 
@@ -47,12 +44,14 @@ def cards(
     total: float | None,
     run_id: str,
     worst: Rankings,
+    measure: Measure,
 ) -> tuple[Action, ...]:
     """Return the cards of the first page: actions of one rule become one, the most time first.
 
     ``rows`` are the kernels by variant, ``names`` what to call them, ``worst`` their worst
-    instructions. An action that saves too little of ``total`` seconds is not worth a card; one
-    without an estimate is where its rule is no mere note. Unproven rules get none.
+    instructions; ``measure`` gives the values that a rule verifies, of a variant. An action that
+    saves too little of ``total`` seconds is not worth a card; one without an estimate is where its
+    rule is no mere note. Unproven rules get none.
     """
     worth = judgement.worth_a_card * (total or 0.0)
     by_rule: dict[str, list[Ranked]] = defaultdict(list)
@@ -72,6 +71,7 @@ def cards(
             total=total,
             run_id=run_id,
             worst=worst,
+            measure=measure,
         )
         for number, group in enumerate(groups[:MOST_CARDS], start=1)
     )
@@ -162,12 +162,13 @@ def _card(
     total: float | None,
     run_id: str,
     worst: Rankings,
+    measure: Measure,
 ) -> Action:
     best = group[0].evaluation
     rule = best.rule
     row = rows[best.variant_id]
     gain = _sum([each.gain for each in group if each.gain is not None])
-    verify = [_verify(line, row, vocabulary) for line in (*rule.verify.expect, *rule.verify.guard)]
+    values = measure(rule, best.variant_id)
     return Action(
         number=position,
         rule_id=rule.id,
@@ -179,7 +180,7 @@ def _card(
         evidence=best.evidence,
         why=rule.why,
         steps=best.recommendation,
-        verify=tuple(verify),
+        verify=verify_lines(rule, values, row, vocabulary),
         caveats=rule.caveats,
         confidence=_confidence(best.confidence, judgement),
         confidence_reason=", ".join(best.confidence_because),
@@ -235,32 +236,6 @@ def _needs(evaluation: Evaluation) -> str:
     words += [f"--metrics {','.join(asked.metrics)}"] if asked.metrics else []
     needs = f"Needs {', '.join(_words(name) for name in evaluation.missing)}"
     return f"{needs}; collect with {' '.join(words)}." if words else f"{needs}."
-
-
-def _verify(line: str, row: Row, vocabulary: Vocabulary) -> str:
-    """Return a line of ``verify`` in words, with the value that the kernel has now."""
-    name, _, change = line.partition(" ")
-    now = number(row, name)
-    if name not in vocabulary.symbols:
-        return line
-    if now is None or not change:
-        return f"{_words(name)} {change}".strip()
-    unit = vocabulary.unit(name) or "1"
-    shown = numbers.share(now) if _is_share(name, unit) else numbers.si(now, unit)
-    return f"{_words(name)} {change}, now {shown}{_summed(name, row, vocabulary)}"
-
-
-def _summed(name: str, row: Row, vocabulary: Vocabulary) -> str:
-    """Return over how many launches a value adds up; nothing where it is of one."""
-    launches = (row.get("coverage") or {}).get(name, whole(row, "launch_count"))
-    if launches == 1 or not vocabulary.adds_up(name):
-        return ""
-    return f", sum of {numbers.counted(launches, 'launch')}"
-
-
-def _is_share(name: str, unit: str) -> bool:
-    """Tell whether a value is a share and not a count, which the vocabulary does not tell apart."""
-    return unit == "1" and any(part in _SHARES for part in name.split("_"))
 
 
 def _words(name: str) -> str:
