@@ -132,7 +132,7 @@ def _nothing_to_do(
 ) -> str:
     nothing = f"{holds} No rule offers an action worth its time"
     if not sums.duration or sums.evident < judgement.enough_evidence * sums.duration:
-        if collect is None:
+        if collect is None or not collect.rule_count:
             return f"{nothing}."
         rules = numbers.counted(collect.rule_count, "rule")
         return f"{nothing}; {rules} {collect.lack} counters."

@@ -8,13 +8,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from advisor.database.parts import stored_findings
-from advisor.rules.engine.evaluate import Compiled, Evaluation, evaluate_table, run_program
+from advisor.rules.engine.evaluate import (
+    Compiled,
+    Evaluation,
+    evaluate_table,
+    run_program,
+    within_reach,
+)
 from advisor.rules.engine.gains import Seconds
 from advisor.rules.language.rule import Outcome, Rule
 from advisor.rules.language.subjects import KERNEL
 
 if TYPE_CHECKING:
     import duckdb
+
+    from advisor.rules.engine.reach import Reach
 
 _OUTCOMES = {"fires": Outcome.FIRES, "ruled_out": Outcome.RULED_OUT}
 
@@ -38,14 +46,15 @@ def findings_of_run(
     *,
     judged_by: str | None,
     kernels: str,
+    reach: Reach | None = None,
 ) -> Findings:
     """Return the findings of a run; ``judged_by`` is the digest of what the stored ones rest on.
 
     ``kernels`` is a table of the facts of the run's kernels, with the columns that
-    ``compiled.kernels`` has.
+    ``compiled.kernels`` has; ``reach`` is what the run's profiler can tell.
     """
     if judged_by != compiled.digest:
-        judged = evaluate_table(connection, compiled, kernels)
+        judged = within_reach(evaluate_table(connection, compiled, kernels), reach)
         return Findings(evaluations=tuple(judged), are_stored=False)
     stored = _stored(connection, compiled, run_id)
     known = {(each.variant_id, each.rule.id) for each in stored}
@@ -53,6 +62,7 @@ def findings_of_run(
     unknown = run_program(
         connection, part.program, kernels, key=part.kind.key, outcomes=(Outcome.UNKNOWN,)
     )
+    unknown = within_reach(unknown, reach)
     open_ones = [each for each in unknown if (each.variant_id, each.rule.id) not in known]
     return Findings(evaluations=(*stored, *open_ones), are_stored=True)
 
@@ -89,7 +99,7 @@ def _evaluation(row: Mapping[str, Any], rule: Rule, run_id: str) -> Evaluation:
     )
 
 
-def _gain(row: dict[str, Any]) -> Seconds | None:
+def _gain(row: Mapping[str, Any]) -> Seconds | None:
     if row["gain_likely"] is None:
         return None
     return Seconds(low=row["gain_low"], likely=row["gain_likely"], high=row["gain_high"])

@@ -16,7 +16,6 @@ from advisor.rules.language.example_files import check_examples, read_examples
 from advisor.rules.language.rule import (
     BOUNDS,
     SECONDS,
-    Collect,
     Formula,
     GainRange,
     Guard,
@@ -42,7 +41,6 @@ REQUIRED = (
     "why",
     "recommendation",
     "verify",
-    "collect",
     "references",
     "tests",
 )
@@ -138,7 +136,6 @@ def _key_checks(
         lambda: [_template(each, names) for each in node.sequence("recommendation")],
         lambda: _texts(node.get("caveats")),
         lambda: read_verify(node["verify"], names, scope.tolerance),
-        lambda: _collect(node.mapping("collect")),
         lambda: node.sequence("references").texts(),
         lambda: _instructions(node.get("instructions"), scope.instructions),
         lambda: read_examples(node.sequence("tests"), scope.symbols),
@@ -177,7 +174,6 @@ def _rule(
         recommendation=tuple(_template(step, names) for step in node.sequence("recommendation")),
         caveats=_texts(node.get("caveats")),
         verify=read_verify(node["verify"], names, scope.tolerance),
-        collect=_collect(node.mapping("collect")),
         references=node.sequence("references").texts(),
         examples=read_examples(node.sequence("tests"), scope.symbols),
         instructions=_instructions(node.get("instructions"), scope.instructions),
@@ -299,11 +295,6 @@ def _assumptions(
             value.as_text(), names, at=value.at, kind=Kind.NUMBER, unit=unit
         )
     return assumed
-
-
-def _collect(node: MappingNode) -> Collect:
-    node.refuse_unknown(("sections", "metrics"))
-    return Collect(sections=_texts(node.get("sections")), metrics=_texts(node.get("metrics")))
 
 
 def _instructions(node: Node | None, known: frozenset[str]) -> str | None:
