@@ -119,7 +119,7 @@ def _settled(unknown: Sequence[Evaluation], found: Collection) -> tuple[Settled,
     settled = [
         Settled(
             rule_id=rule_id,
-            title=evaluations[0].rule.title,
+            title=evaluations[0].words.fill(evaluations[0].rule.title),
             kernels=len(evaluations),
             lacks=tuple(dict.fromkeys(name for each in evaluations for name in each.missing)),
         )

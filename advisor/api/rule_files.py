@@ -141,7 +141,13 @@ def write_pages(directory: str, configuration: Configuration = DEFAULTS) -> Iter
     """
     knowledge = load_knowledge(configuration)
     operations = load_operations(configuration.rule_dirs).values()
-    pages = rule_pages(knowledge.rules, knowledge.vocabulary, load_proven(), operations)
+    pages = rule_pages(
+        knowledge.rules,
+        knowledge.vocabulary,
+        load_proven(),
+        operations,
+        knowledge.settings.vendors.default,
+    )
     for name, text in pages.items():
         path = Path(directory) / name
         try:

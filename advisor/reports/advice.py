@@ -1,4 +1,4 @@
-"""From evaluations to cards, to what is left alone, to what should be collected."""
+"""From evaluations to actions, to what needs none, to what should be collected."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from advisor.facts import Vocabulary
-from advisor.reports import numbers
+from advisor.reports.expected import expected
 from advisor.reports.instructions import Ranking, Rankings
 from advisor.reports.judgement import Judgement
 from advisor.reports.records import (
@@ -20,7 +20,7 @@ from advisor.reports.records import (
     Rest,
     RuleResult,
 )
-from advisor.reports.rows import Row, number, whole
+from advisor.reports.rows import Row, number
 from advisor.rules.collect import Collection
 from advisor.rules.evaluate import Evaluation
 from advisor.rules.gains import Seconds
@@ -28,11 +28,6 @@ from advisor.rules.rank import Action as Ranked
 from advisor.rules.rule import Outcome, Severity
 
 MOST_CARDS = 3
-
-_SHARES = frozenset(
-    {"share", "rate", "utilization", "fraction", "efficiency", "pipe", "occupancy", "divergence"}
-    | {"side", "busy", "balance", "imbalance"}
-)
 
 Confidence = Literal["high", "medium", "low"]
 
@@ -164,25 +159,27 @@ def _card(
     worst: Rankings,
 ) -> Action:
     best = group[0].evaluation
-    rule = best.rule
+    rule, words = best.rule, best.words
     row = rows[best.variant_id]
     gain = _sum([each.gain for each in group if each.gain is not None])
-    verify = [_verify(line, row, vocabulary) for line in (*rule.verify.expect, *rule.verify.guard)]
+    lines = (*rule.verify.expect, *rule.verify.guard)
+    verify = [expected(line, row, vocabulary, words) for line in lines]
     return Action(
         number=position,
         rule_id=rule.id,
-        title=rule.title,
+        title=words.fill(rule.title),
+        headline=words.fill(rule.headline),
         severity=rule.severity.value,
         kernels=tuple(names[each.evaluation.variant_id] for each in group),
         gain=gain,
         gain_share=gain.likely / total if gain is not None and total else None,
         evidence=best.evidence,
-        why=rule.why,
+        why=words.fill(rule.why),
         steps=best.recommendation,
         verify=tuple(verify),
-        caveats=rule.caveats,
+        caveats=tuple(words.fill(caveat) for caveat in rule.caveats),
         confidence=_confidence(best.confidence, judgement),
-        confidence_reason=", ".join(best.confidence_because),
+        confidence_reason="; ".join(best.confidence_because),
         next_command=_show(row, run_id),
         references=rule.references,
         instructions=_worst(best, worst),
@@ -204,11 +201,12 @@ def _result(
     return RuleResult(
         outcome=_WORDS[evaluation.outcome],
         rule_id=rule.id,
-        title=rule.title,
+        title=evaluation.words.fill(rule.title),
         severity=rule.severity.value,
         text=said,
         gain=None if gain is None else _gain(gain),
         unchecked=evaluation.unchecked,
+        not_checked=_not_checked(evaluation),
         next_command=command,
         instructions=_worst(evaluation, worst),
     )
@@ -221,7 +219,7 @@ def _worst(evaluation: Evaluation, worst: Rankings) -> Ranking | None:
     return worst.get((evaluation.variant_id, evaluation.rule.instructions))
 
 
-_UNPROVEN = " Unproven: this rule was not yet seen to tell real kernels apart."
+_UNPROVEN = " Unproven: not yet found on one real kernel and absent from another."
 _WORDS: Mapping[Outcome, Literal["fires", "ruled out", "unknown"]] = {
     Outcome.FIRES: "fires",
     Outcome.RULED_OUT: "ruled out",
@@ -233,38 +231,16 @@ def _needs(evaluation: Evaluation) -> str:
     asked = evaluation.rule.collect
     words = [f"--section {section}" for section in asked.sections]
     words += [f"--metrics {','.join(asked.metrics)}"] if asked.metrics else []
-    needs = f"Needs {', '.join(_words(name) for name in evaluation.missing)}"
+    needs = f"Needs {evaluation.words.list_names(evaluation.missing)}"
     return f"{needs}; collect with {' '.join(words)}." if words else f"{needs}."
 
 
-def _verify(line: str, row: Row, vocabulary: Vocabulary) -> str:
-    """Return a line of ``verify`` in words, with the value that the kernel has now."""
-    name, _, change = line.partition(" ")
-    now = number(row, name)
-    if name not in vocabulary.symbols:
-        return line
-    if now is None or not change:
-        return f"{_words(name)} {change}".strip()
-    unit = vocabulary.unit(name) or "1"
-    shown = numbers.share(now) if _is_share(name, unit) else numbers.si(now, unit)
-    return f"{_words(name)} {change}, now {shown}{_summed(name, row, vocabulary)}"
-
-
-def _summed(name: str, row: Row, vocabulary: Vocabulary) -> str:
-    """Return over how many launches a value adds up; nothing where it is of one."""
-    launches = (row.get("coverage") or {}).get(name, whole(row, "launch_count"))
-    if launches == 1 or not vocabulary.adds_up(name):
-        return ""
-    return f", sum of {numbers.counted(launches, 'launch')}"
-
-
-def _is_share(name: str, unit: str) -> bool:
-    """Tell whether a value is a share and not a count, which the vocabulary does not tell apart."""
-    return unit == "1" and any(part in _SHARES for part in name.split("_"))
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
+def _not_checked(evaluation: Evaluation) -> tuple[str, ...]:
+    """Return what each exclusion lacks that could not be checked."""
+    words = evaluation.words
+    return tuple(
+        f"{words.list_names(facts)} (not collected)" for facts in evaluation.not_collected if facts
+    )
 
 
 def _sentence(text_: str) -> str:

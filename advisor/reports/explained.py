@@ -30,7 +30,9 @@ def explanation_text(
     """Write one explanation."""
     rule = explanation.rule
     paper.heading(f"{rule.id} on {name}")
-    paper.write(f"{rule.title}: {explanation.outcome.value}, {explanation.because}.")
+    paper.write(
+        f"{explanation.words.fill(rule.title)}: {explanation.outcome.value}, {explanation.because}."
+    )
     if explanation.applies_to is not None:
         _part(paper, "applies to", explanation.applies_to)
     _part(paper, "when", explanation.when)

@@ -19,7 +19,7 @@ LABELS: Mapping[str, str] = {
     "fp64": "FP64",
     "tensor": "tensor",
 }
-_ALIKE = "memory and arithmetic alike"
+_BOUND = {"balanced": "bound by memory and compute alike"}
 MEMORY = ("dram", "l2", "l1", "shared")
 PRECISIONS = ("fp64", "fp32", "fp16", "tensor")
 
@@ -173,9 +173,9 @@ GROUPS = (
             Entry("limiting_unit", "busiest unit"),
             Entry("issue_slot_utilization", "issue slots used", share=True),
             Entry("eligible_warps", "eligible warps"),
-            Entry("sm_busy", "multiprocessors active", share=True),
-            Entry("sm_imbalance", "imbalance of multiprocessors", share=True),
-            Entry("sm_clock", "clock, multiprocessors"),
+            Entry("sm_busy", "{UNITS} active", share=True),
+            Entry("sm_imbalance", "imbalance of {UNITS}", share=True),
+            Entry("sm_clock", "clock, {UNITS}"),
         ),
     ),
     Group(
@@ -202,7 +202,7 @@ GROUPS = (
             Entry("shared_load_ways", "passes per shared load"),
             Entry("shared_store_ways", "passes per shared store"),
             Entry("local_traffic_share", "local memory in L1 traffic", share=True),
-            Entry("divergence", "lanes that do nothing", share=True),
+            Entry("divergence", "idle threads", share=True),
         ),
     ),
 )
@@ -212,8 +212,8 @@ def limited_by(limiter: str | None) -> str:
     """Return what limits a kernel, in words.
 
     >>> limited_by("memory"), limited_by("balanced")
-    ('limited by memory', 'limited by memory and arithmetic alike')
+    ('memory-bound', 'bound by memory and compute alike')
     """
     if limiter is None:
         return "limiter undetermined"
-    return f"limited by {_ALIKE if limiter == 'balanced' else limiter}"
+    return _BOUND.get(limiter, f"{limiter}-bound")

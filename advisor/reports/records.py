@@ -18,6 +18,7 @@ SCHEMA_VERSION = "1.0"
 _NAMED_KERNELS = 6
 
 Outcome = Literal["fires", "ruled out", "unknown"]
+_OUTCOME_WORDS = {"fires": "found", "ruled out": "not the cause", "unknown": "unknown"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,12 +104,13 @@ class KernelName:
 class Action:
     """One thing to do: a finding, or findings of one rule over several kernels, ranked.
 
-    ``about_measurement`` marks what makes no kernel faster, but its numbers sounder.
+    ``title`` is an order, ``headline`` the same after "Start by". ``about_measurement`` marks what makes no kernel faster, but its numbers sounder.
     """
 
     number: int
     rule_id: str
     title: str
+    headline: str
     severity: str
     kernels: tuple[KernelName, ...]
     gain: Gain | None
@@ -155,9 +157,9 @@ class Collect:
     command: str | None
 
     @property
-    def lack(self) -> str:
+    def need(self) -> str:
         """Return the verb that goes with the number of rules."""
-        return "lacks" if self.rule_count == 1 else "lack"
+        return "needs" if self.rule_count == 1 else "need"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,7 +233,11 @@ class Occupancy:
 
 @dataclass(frozen=True, kw_only=True)
 class RuleResult:
-    """What one rule says of one kernel."""
+    """What one rule says of one kernel.
+
+    ``unchecked`` are the conditions of exclusions that could not be checked, ``not_checked`` what
+    each of them lacks, in words.
+    """
 
     outcome: Outcome
     rule_id: str
@@ -240,8 +246,14 @@ class RuleResult:
     text: str
     gain: Gain | None
     unchecked: tuple[str, ...] = ()
+    not_checked: tuple[str, ...] = ()
     next_command: str = ""
     instructions: Ranking | None = None
+
+    @property
+    def word(self) -> str:
+        """Return the outcome as a reader knows it."""
+        return _OUTCOME_WORDS[self.outcome]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,9 +40,10 @@ from advisor.reports.vendor import vendor_findings
 from advisor.reports.verdict import totals, verdict
 from advisor.reports.whole_run import run_findings
 from advisor.rules import Rule, collect, named_launches, rank, rules_hash
-from advisor.rules.evaluate import Compiled, run_program
+from advisor.rules.evaluate import Compiled, run_program, run_words
 from advisor.rules.profiled import profiled
 from advisor.rules.suppress import screen
+from advisor.rules.words import Words
 
 if TYPE_CHECKING:
     import duckdb
@@ -98,12 +99,22 @@ def build_report(
     devices, known = _devices(connection, rows)
     drawn = _drawn(run, rows, devices, known, judgement)
     names = kernel_names(rows)
+    settings = compiled.of_kernels.settings
+    words = run_words(connection, [request.run_id], settings)[request.run_id]
     said = _said(
-        connection, request, run, rows, names, judgement, vocabulary=vocabulary, compiled=compiled
+        connection,
+        request,
+        run,
+        rows,
+        names,
+        judgement,
+        vocabulary=vocabulary,
+        compiled=compiled,
+        words=words,
     )
     sums = totals(rows)
     vendor = vendor_findings(connection, request.run_id)
-    kernels = _kernels(rows, names, said, vendor, vocabulary, request)
+    kernels = _kernels(rows, names, said, vendor, vocabulary, request, words)
     return Report(
         run=_run(run, rows),
         verdict=verdict(rows, sums, said.actions, said.collect, judgement),
@@ -115,7 +126,7 @@ def build_report(
         left_alone=advice.left_alone(kernels, sums.duration),
         not_judged=advice.not_judged(kernels, sums.duration),
         collect=said.collect,
-        conditions=conditions(run, rows, devices, judgement),
+        conditions=conditions(run, rows, devices, judgement, words),
         device=drawn.device,
         ceilings=drawn.ceilings,
         rooflines=drawn.rooflines,
@@ -150,11 +161,14 @@ def _said(
     *,
     vocabulary: Vocabulary,
     compiled: Compiled,
+    words: Words,
 ) -> _Said:
     run_id, today = request.run_id, _today(request)
     program, settings = compiled.of_kernels, compiled.of_kernels.settings
     variants = {str(row["variant_id"]): row for row in rows}
-    judged = run_program(connection, program, _TABLE, key="variant_id", run_id=run_id)
+    judged = run_program(
+        connection, program, _TABLE, key="variant_id", run_id=run_id, words={run_id: words}
+    )
     screened = screen(
         [each for each in judged if each.variant_id in variants],
         request.suppressions,
@@ -177,7 +191,9 @@ def _said(
         results=advice.results(evaluations, ranked, rows=variants, run_id=run_id, worst=worst),
         collect=advice.to_collect(evaluations, collection),
         suppressed=suppressed(screened, variants),
-        findings=run_findings(connection, run_id, compiled.rules, request.suppressions, today),
+        findings=run_findings(
+            connection, run_id, compiled.rules, request.suppressions, today, words
+        ),
     )
 
 
@@ -286,6 +302,7 @@ def _kernels(
     vendor: Mapping[str, tuple[VendorFinding, ...]],
     vocabulary: Vocabulary,
     request: Request,
+    words: Words,
 ) -> tuple[Kernel, ...]:
     spoken: dict[str, list[int]] = defaultdict(list)
     for action in said.actions:
@@ -296,6 +313,7 @@ def _kernels(
             row,
             names[str(row["variant_id"])],
             vocabulary,
+            words,
             results=said.results.get(str(row["variant_id"]), ()),
             vendor=vendor.get(str(row["variant_id"]), ()),
             actions=tuple(dict.fromkeys(spoken[str(row["variant_id"])])),

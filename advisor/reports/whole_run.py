@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 
     from advisor.configuration import Suppression
     from advisor.rules import Rule
+    from advisor.rules.words import Words
 
 _FINDINGS = """
     SELECT rule_id, rule_hash, gain_low, gain_likely, gain_high, evidence, "values"
     FROM main.finding WHERE run_id = ? AND subject = 'run' AND outcome = 'fires'
     ORDER BY rank NULLS LAST, rule_id
 """
-_OUTDATED = "The rule has changed since; `advisor refresh` judges anew."
-_UNPROVEN = "Unproven: this rule was not yet seen to tell real runs apart."
+_OUTDATED = "Computed by an older version of this check; `advisor refresh` recomputes it."
+_UNPROVEN = "Unproven: not yet found in one real run and absent from another."
 
 
 def run_findings(
@@ -31,27 +32,31 @@ def run_findings(
     rules: Sequence[Rule],
     suppressions: Sequence[Suppression],
     today: date,
+    words: Words,
 ) -> tuple[RunFinding, ...]:
-    """Return the findings about a run, the most time first; only of rules that are in use."""
+    """Return the findings about a run, the most time first; only of rules that are in use.
+
+    Titles and steps are in ``words``; evidence as it was stored.
+    """
     known = {rule.id: rule for rule in rules}
     silenced = [each for each in suppressions if not each.expired(today)]
     found = []
     for row in fetch(connection, _FINDINGS, [run_id]):
         rule = known.get(str(row["rule_id"]))
         if rule is not None and not any(each.covers(rule.id, ()) for each in silenced):
-            found.append(_finding(row, rule))
+            found.append(_finding(row, rule, words))
     return tuple(found)
 
 
-def _finding(row: Row, rule: Rule) -> RunFinding:
+def _finding(row: Row, rule: Rule, words: Words) -> RunFinding:
     is_same = row["rule_hash"] == rule.text_hash
     values = json.loads(text(row, "values") or "{}")
     values |= {name: each.value for name, each in rule.thresholds.items()}
-    step = rule.recommendation[0].fill(values) if is_same else ""
+    step = words.fill(rule.recommendation[0], values) if is_same else ""
     remarks = [_OUTDATED] * (not is_same) + [_UNPROVEN] * rule.is_unproven
     return RunFinding(
         rule_id=rule.id,
-        title=rule.title,
+        title=words.fill(rule.title),
         severity=rule.severity.value,
         evidence=text(row, "evidence") or "",
         step=step,

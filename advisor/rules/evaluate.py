@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import duckdb
 
+from advisor import wording
+from advisor.database.read import get_vendors
+from advisor.expression import Expression
 from advisor.facts.bindings import OfOperation
 from advisor.facts.view import kernels_select
 from advisor.facts.vocabulary import Vocabulary
@@ -22,6 +25,7 @@ from advisor.rules.program import (
 )
 from advisor.rules.rule import Guard, Outcome, Rule, Subject, Value
 from advisor.rules.settings import Settings
+from advisor.rules.words import Words
 
 _TABLE = "rule_facts"
 _RUN_TABLE = "rule_run_facts"
@@ -40,7 +44,7 @@ class Evaluation:
     ``gain`` is in seconds and cut; None where it cannot be estimated. ``cap`` and ``cap_likely``
     are what could be saved at most, following this rule. ``confidence`` is in [0, 1], with the
     reasons that it is not 1. ``because`` says why it was ruled out, ``unchecked`` which guards had
-    no value, ``missing`` which facts made it unknown. ``variant_id`` is the run's id where the
+    no value and ``not_collected`` which facts each lacks; ``missing`` which facts made it unknown. ``variant_id`` is the run's id where the
     subject is the run.
     """
 
@@ -49,6 +53,7 @@ class Evaluation:
     variant_id: str
     outcome: Outcome
     values: Mapping[str, Value]
+    words: Words = field(default_factory=Words, repr=False)
     gain: Seconds | None = None
     cap: float | None = None
     cap_likely: float | None = None
@@ -58,6 +63,7 @@ class Evaluation:
     recommendation: tuple[str, ...] = ()
     because: str | None = None
     unchecked: tuple[str, ...] = ()
+    not_collected: tuple[tuple[str, ...], ...] = ()
     missing: tuple[str, ...] = ()
 
     @property
@@ -137,11 +143,12 @@ def evaluate_runs(
     which = f") WHERE run_id IN ({', '.join('?' * len(run_ids))})"
     connection.execute(" ".join((*made, which)), list(run_ids))
     of_runs = run.select(_TABLE)
+    words = run_words(connection, run_ids, settings)
     connection.execute(" ".join(("CREATE OR REPLACE TEMP TABLE", _RUN_TABLE, "AS", of_runs)))
     try:
         found = [
-            *run_program(connection, of_kernels, _TABLE, key=_KEY),
-            *run_program(connection, of_run, _RUN_TABLE, key=_RUN_KEY),
+            *run_program(connection, of_kernels, _TABLE, key=_KEY, words=words),
+            *run_program(connection, of_run, _RUN_TABLE, key=_RUN_KEY, words=words),
         ]
     finally:
         connection.execute(f"DROP TABLE IF EXISTS {_TABLE}")
@@ -159,11 +166,13 @@ def run_program(
     *,
     key: str,
     run_id: str = "",
+    words: Mapping[str, Words] | None = None,
 ) -> list[Evaluation]:
     """Return what the program's rules fire, rule out or cannot decide over a table of facts.
 
     ``table`` has one row per subject: ``key`` and the program's columns, and where it holds several
-    runs (no ``run_id`` is given) the column ``run_id``.
+    runs (no ``run_id`` is given) the column ``run_id``. ``words`` are those to write of each run in,
+    neutral ones by default.
     """
     if not program.rules:
         return []
@@ -175,7 +184,7 @@ def run_program(
         if OUTCOMES[code] in _KEPT
     ]
     details = read_details(connection, program, table, key, [pair[:2] for pair in said])
-    common = (run_id, program.settings)
+    common = (run_id, program.settings, words or {})
     subjects = {
         subject: _subject(subject, facts, details[subject], *common)
         for subject, facts in _rows(connection, f"FROM {table}", key).items()
@@ -211,13 +220,32 @@ def read_details(
     return found
 
 
-def _subject(subject: Value, facts: Row, details: Row, run_id: str, settings: Settings) -> _Subject:
+def run_words(
+    connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str], settings: Settings
+) -> dict[str, Words]:
+    """Return the words to write of each run in: those of the vendor of its device."""
+    return {
+        run_id: settings.vendors.words(vendor, profiler)
+        for run_id, (vendor, profiler) in get_vendors(connection, run_ids).items()
+    }
+
+
+def _subject(
+    subject: Value,
+    facts: Row,
+    details: Row,
+    run_id: str,
+    settings: Settings,
+    words: Mapping[str, Words],
+) -> _Subject:
+    run_id = run_id or str(facts.get(_RUN_KEY, ""))
     return _Subject(
         id=str(subject),
         facts=facts,
         details=details,
-        run_id=run_id or str(facts.get(_RUN_KEY, "")),
+        run_id=run_id,
         settings=settings,
+        words=words.get(run_id, settings.vendors.default),
     )
 
 
@@ -239,6 +267,7 @@ class _Subject:
     details: Row
     run_id: str
     settings: Settings
+    words: Words
 
 
 def _evaluation(rule: Rule, index: int, outcome: Outcome, subject: _Subject) -> Evaluation:
@@ -254,27 +283,28 @@ def _evaluation(rule: Rule, index: int, outcome: Outcome, subject: _Subject) -> 
         variant_id=subject.id,
         outcome=outcome,
         values=values,
+        words=subject.words,
         cap=raw.cap,
         cap_likely=raw.cap_likely,
     )
     if outcome is Outcome.UNKNOWN:
         return replace(common, missing=_missing(rule, values, guards))
-    evidence = rule.evidence.fill(shown)
+    words = subject.words
+    evidence = words.fill(rule.evidence, shown)
     if outcome is Outcome.RULED_OUT:
-        because = next(guard.because.fill(shown) for guard, holds in guards if holds)
+        because = next(words.fill(guard.because, shown) for guard, holds in guards if holds)
         return replace(common, evidence=evidence, because=because)
-    unchecked = tuple(
-        guard.when.text for guard, holds in guards if holds is None and not guard.shared
-    )
-    confidence, reasons = _confidence(rule, subject, unchecked)
+    open_guards = [guard for guard, holds in guards if holds is None and not guard.shared]
+    confidence, reasons = _confidence(rule, subject, len(open_guards))
     return replace(
         common,
         gain=None if rule.gain is None else cut(raw),
         confidence=confidence,
         confidence_because=reasons,
         evidence=evidence,
-        recommendation=tuple(step.fill(shown) for step in rule.recommendation),
-        unchecked=unchecked,
+        recommendation=tuple(words.fill(step, shown) for step in rule.recommendation),
+        unchecked=tuple(guard.when.text for guard in open_guards),
+        not_collected=tuple(_unknown(guard.when, rule, values) for guard in open_guards),
     )
 
 
@@ -295,21 +325,18 @@ def _number(value: Value) -> float | None:
     return value if isinstance(value, float) else None
 
 
-def _confidence(
-    rule: Rule, subject: _Subject, unchecked: Sequence[str]
-) -> tuple[float, tuple[str, ...]]:
+def _confidence(rule: Rule, subject: _Subject, unchecked: int) -> tuple[float, tuple[str, ...]]:
     """Return the product of the factors that hold and of one per unchecked guard, with reasons."""
     settings, details = subject.settings, subject.details
     held = [f for number, f in enumerate(settings.factors) if details[factor_column(number)]]
     product = math.prod(factor.factor for factor in held)
     reasons = [factor.because for factor in held]
     if unchecked:
-        count = len(unchecked)
-        reasons.append(f"{count} guard{'s' if count > 1 else ''} unchecked")
-    product *= settings.unchecked_factor ** len(unchecked)
+        reasons.append(f"{wording.few(unchecked, 'exclusion')} not checked")
+    product *= settings.unchecked_factor**unchecked
     if rule.gain_is_uncalibrated:
         product *= settings.uncalibrated_factor
-        reasons.append("a gain by uncalibrated shares")
+        reasons.append("estimate not calibrated")
     return product, tuple(reasons)
 
 
@@ -324,3 +351,9 @@ def _missing(
         if guard.required and holds is None:
             names |= guard.when.names
     return tuple(sorted(n for n in names - rule.thresholds.keys() if values[n] is None))
+
+
+def _unknown(condition: Expression, rule: Rule, values: Row) -> tuple[str, ...]:
+    """Return the facts of a condition that have no value."""
+    names = condition.names - rule.thresholds.keys()
+    return tuple(sorted(name for name in names if values[name] is None))

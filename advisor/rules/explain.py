@@ -11,12 +11,13 @@ from advisor.expression import Expression, Kind, Symbol, compile_expression, quo
 from advisor.expression.tree import Node
 from advisor.facts.vocabulary import Vocabulary
 from advisor.rules.estimators import SECONDS
-from advisor.rules.evaluate import read_details, run_program
+from advisor.rules.evaluate import read_details, run_program, run_words
 from advisor.rules.gains import Raw, Seconds, cut
 from advisor.rules.program import OUTCOMES, compile_program, detail_columns
 from advisor.rules.rule import Formula, Outcome, Rule, Subject, Value
 from advisor.rules.settings import Settings
 from advisor.rules.thresholds import in_scope
+from advisor.rules.words import Words
 
 _JOINING = ("and", "or", "not")
 _ORDERED = ("<", "<=", ">", ">=", "=")
@@ -98,6 +99,7 @@ class Explanation:
     confidence: float | None
     confidence_because: tuple[str, ...]
     missing: tuple[str, ...]
+    words: Words
 
 
 def explain(
@@ -121,14 +123,18 @@ def explain(
     named = kernels(sorted({*columns, "variant_id", "run_id"}))
     _take(connection, named, run_id, settings, about_kernel=about_kernel)
     symbols = vocabulary.symbols if about_kernel else settings.run.symbols
-    explainer = _Explainer(rule, in_scope(symbols, rule.thresholds), program.settings.time)
+    words = run_words(connection, [run_id], settings)[run_id]
+    scope = in_scope(symbols, rule.thresholds)
+    explainer = _Explainer(rule, scope, program.settings.time, words)
     values = _rows(connection, explainer.select(key), key)
     facts = _rows(connection, f"FROM {_FACTS}", key)
     details = read_details(connection, program, _FACTS, key, [(subject, 0) for subject in facts])
     outcomes = dict(connection.execute(program.outcomes(_FACTS, key)).fetchall())
     said = {
         each.variant_id: each
-        for each in run_program(connection, program, _FACTS, key=key, run_id=run_id)
+        for each in run_program(
+            connection, program, _FACTS, key=key, run_id=run_id, words={run_id: words}
+        )
     }
     found = []
     for subject in variant_ids if about_kernel else [run_id]:
@@ -149,6 +155,7 @@ def explain(
                 confidence=evaluation.confidence if evaluation and fires else None,
                 confidence_because=evaluation.confidence_because if evaluation else (),
                 missing=evaluation.missing if evaluation else (),
+                words=words,
             )
         )
     return found
@@ -199,8 +206,9 @@ class _Clauses:
 class _Explainer:
     """The parts of one rule as columns of a SELECT, and back into clauses."""
 
-    def __init__(self, rule: Rule, symbols: Mapping[str, Symbol], time: str) -> None:
+    def __init__(self, rule: Rule, symbols: Mapping[str, Symbol], time: str, words: Words) -> None:
         self._rule = rule
+        self._words = words
         self._time = time
         self._symbols = symbols
         self._columns: dict[str, str] = {}
@@ -224,7 +232,7 @@ class _Explainer:
         guards = tuple(
             Guarded(
                 clause=self._clause(guard.when.tree, row, read),
-                because=guard.because.fill(read),
+                because=self._words.fill(guard.because, read),
                 required=guard.required,
                 shared=guard.shared,
             )

@@ -77,11 +77,13 @@ def make_scopes(vocabulary: Vocabulary, settings: Settings) -> dict[Subject, Sco
             instructions=frozenset(
                 name for view in settings.instruction_views for name in view.symptoms
             ),
+            terms=settings.vendors.terms,
         ),
         Subject.RUN: Scope(
             symbols=settings.run.symbols,
             estimators=load_estimators(settings.run.symbols, Subject.RUN),
             shared_guards=(),
+            terms=settings.vendors.terms,
         ),
     }
 

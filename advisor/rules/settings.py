@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -15,6 +15,7 @@ from advisor.rules.estimators import SECONDS
 from advisor.rules.rule import Guard, Rule, Subject, Threshold
 from advisor.rules.run_facts import RunFacts, load_run_facts
 from advisor.rules.thresholds import in_scope, read_thresholds
+from advisor.rules.words import Vendors, load_words
 
 _PROTECTED = ("rests_on", "mechanisms")
 _KEYS = ("threshold", "floor", "confidence", "guards", "states", "collect")
@@ -79,6 +80,7 @@ class Settings:
     ``time`` names the fact that is the time of the subject.
     ``states`` are patterns of the ids of rules that name no cause; ``run`` are the facts of runs,
     from a file of their own, and ``instruction_views`` what instructions are ranked by.
+    ``vendors`` are the words of a reader.
     """
 
     thresholds: Mapping[str, Threshold]
@@ -93,6 +95,7 @@ class Settings:
     collect: CollectSettings
     run: RunFacts
     instruction_views: tuple[InstructionView, ...]
+    vendors: Vendors
 
     def names_no_cause(self, rule_id: str) -> bool:
         """Tell whether a rule only describes what is."""
@@ -108,8 +111,10 @@ class Settings:
         )
 
 
-def load_settings(symbols: Mapping[str, Symbol], path: Path | None = None) -> Settings:
-    """Return the settings.
+def load_settings(
+    symbols: Mapping[str, Symbol], path: Path | None = None, *, packs: Sequence[Path] = ()
+) -> Settings:
+    """Return the settings; ``packs`` may name their own facts for a reader.
 
     Raises:
         RuleError: something in the file is wrong; with its place.
@@ -118,6 +123,7 @@ def load_settings(symbols: Mapping[str, Symbol], path: Path | None = None) -> Se
     document.refuse_unknown(_KEYS)
     thresholds = read_thresholds(document.get("threshold"), symbols, {})
     scope = in_scope(symbols, thresholds)
+    vendors = load_words(packs)
     floor = document.mapping("floor")
     floor.refuse_unknown(("time", "profiled", "achievable"))
     confidence = document.mapping("confidence")
@@ -130,11 +136,12 @@ def load_settings(symbols: Mapping[str, Symbol], path: Path | None = None) -> Se
         factors=tuple(_factor(n.as_mapping(), scope) for n in confidence.sequence("factors")),
         unchecked_factor=confidence.mapping("unchecked_guard").number("factor"),
         uncalibrated_factor=confidence.mapping("uncalibrated_gain").number("factor"),
-        guards=tuple(_guard(n.as_mapping(), symbols) for n in document.sequence("guards")),
+        guards=tuple(_guard(n.as_mapping(), symbols, vendors) for n in document.sequence("guards")),
         states=tuple(document.sequence("states").texts()),
         collect=_collect(document.mapping("collect")),
         run=load_run_facts(symbols),
         instruction_views=load_instruction_views(data_dir("rules") / "counters"),
+        vendors=vendors,
     )
 
 
@@ -154,12 +161,13 @@ def _factor(node: MappingNode, scope: Mapping[str, Symbol]) -> Factor:
     )
 
 
-def _guard(node: MappingNode, symbols: Mapping[str, Symbol]) -> SharedGuard:
+def _guard(node: MappingNode, symbols: Mapping[str, Symbol], vendors: Vendors) -> SharedGuard:
     node.refuse_unknown(("when", "because", *_PROTECTED, "same_work", "any_gain"))
     from advisor.rules.templates import read_template  # and Jinja with it
 
     when = compile_expression(node.text("when"), symbols, at=node["when"].at, kind=Kind.BOOLEAN)
-    because = read_template(node.text("because"), symbols, node["because"].at)
+    at = node["because"].at
+    because = read_template(node.text("because"), symbols, at, terms=vendors.terms)
     rests_on, mechanisms = (
         frozenset(node.sequence(key).texts()) if key in node else frozenset() for key in _PROTECTED
     )
