@@ -62,11 +62,17 @@ class Words:
 
         >>> Words().list_names(["load_efficiency", "duration", "grid_size"])
         'load efficiency, duration and grid size'
+        >>> Words().list_names(["load_efficiency", "store_efficiency"])
+        'load and store efficiency'
         """
         found = list(dict.fromkeys(self.name(fact).text for fact in facts))
         if len(found) < 2:
             return "".join(found)
-        return f"{', '.join(found[:-1])} and {found[-1]}"
+        *first, last = found
+        kinds = {name.partition(" ")[2] for name in found}
+        if len(kinds) == 1 and "" not in kinds:
+            first = [name.partition(" ")[0] for name in first]
+        return f"{', '.join(first)} and {last}"
 
     def value(self, fact: str, value: str) -> str:
         """Return the word for a value of a text fact."""
