@@ -33,12 +33,16 @@ _KERNELS = """
 
 @dataclass(frozen=True, kw_only=True)
 class Settled:
-    """A rule that the command would decide, over how many kernels, and the facts it lacks now."""
+    """A rule that the command would decide, over how many kernels, and the facts it lacks now.
+
+    ``lacks`` are keys of facts, ``lacks_named`` what a reader calls them.
+    """
 
     rule_id: str
     title: str
     kernels: int
     lacks: tuple[str, ...]
+    lacks_named: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,9 +125,14 @@ def _settled(unknown: Sequence[Evaluation], found: Collection) -> tuple[Settled,
             rule_id=rule_id,
             title=evaluations[0].words.fill(evaluations[0].rule.title),
             kernels=len(evaluations),
-            lacks=tuple(dict.fromkeys(name for each in evaluations for name in each.missing)),
+            lacks=(lacks := _lacks(evaluations)),
+            lacks_named=evaluations[0].words.list_names(lacks),
         )
         for rule_id, evaluations in by_rule.items()
         if rule_id in found.rule_ids
     ]
     return tuple(sorted(settled, key=lambda each: (-each.kernels, each.rule_id)))
+
+
+def _lacks(evaluations: Sequence[Evaluation]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for each in evaluations for name in each.missing))

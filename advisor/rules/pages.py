@@ -117,9 +117,7 @@ def _index(rules: Sequence[Rule], vocabulary: Vocabulary, words: Words) -> str:
             for name in sorted(rule.when.names - rule.thresholds.keys()):
                 symptoms[name].append(rule)
     for family, members in families.items():
-        parts.append(
-            f"### {family}\n\n" + "\n".join(_link(each, words) for each in members) + "\n"
-        )
+        parts.append(f"### {family}\n\n" + "\n".join(_link(each, words) for each in members) + "\n")
     parts.append("[Operations](operations.md) are what kernels can be bound to.\n")
     parts.append("## By symptom\n\nThe facts that rules look at, and which do.\n")
     for name in sorted(symptoms):
