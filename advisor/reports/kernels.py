@@ -191,7 +191,7 @@ def _flags(row: Row) -> Iterable[str]:
     if flag(row, "very_short"):
         yield "Each launch is very short, so its counters are uncertain."
     if flag(row, "hierarchy_violated"):
-        yield "A memory level reports more bytes than the level above it; intensities are uncertain."
+        yield "A cache level reports more bytes than the one above it; intensities are uncertain."
     if flag(row, "occupancy_mismatch"):
         yield "The profile's theoretical occupancy differs from the computed one."
     if excluded := whole(row, "launches_excluded"):

@@ -104,7 +104,8 @@ class KernelName:
 class Action:
     """One thing to do: a finding, or findings of one rule over several kernels, ranked.
 
-    ``title`` is an order, ``headline`` the same after "Start by". ``about_measurement`` marks what makes no kernel faster, but its numbers sounder.
+    ``title`` is an order, ``headline`` the same after "Start by". ``about_measurement`` marks what
+    makes no kernel faster, but its numbers sounder.
     """
 
     number: int

@@ -140,7 +140,7 @@ def _nothing_to_do(
 
 
 def _is_far(row: Row, total: float, judgement: Judgement) -> bool:
-    """Tell whether a kernel is so far below its roof that the difference would be worth a finding."""
+    """Tell whether a kernel is far enough below its roof for the difference to matter."""
     taken, roof = number(row, "duration"), _least(row, "t_sol_achievable")
     if taken is None or roof is None or roof >= judgement.near_the_roof * taken:
         return False

@@ -44,8 +44,8 @@ class Evaluation:
     ``gain`` is in seconds and cut; None where it cannot be estimated. ``cap`` and ``cap_likely``
     are what could be saved at most, following this rule. ``confidence`` is in [0, 1], with the
     reasons that it is not 1. ``because`` says why it was ruled out, ``unchecked`` which guards had
-    no value and ``not_collected`` which facts each lacks; ``missing`` which facts made it unknown. ``variant_id`` is the run's id where the
-    subject is the run.
+    no value and ``not_collected`` which facts each lacks; ``missing`` which facts made it unknown.
+    ``variant_id`` is the run's id where the subject is the run. All texts are in ``words``.
     """
 
     rule: Rule
@@ -171,8 +171,8 @@ def run_program(
     """Return what the program's rules fire, rule out or cannot decide over a table of facts.
 
     ``table`` has one row per subject: ``key`` and the program's columns, and where it holds several
-    runs (no ``run_id`` is given) the column ``run_id``. ``words`` are those to write of each run in,
-    neutral ones by default.
+    runs (no ``run_id`` is given) the column ``run_id``. ``words`` are the
+    vendor's words for each run, neutral ones by default.
     """
     if not program.rules:
         return []
