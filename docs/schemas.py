@@ -94,7 +94,8 @@ def _rule_keys() -> dict[str, Schema]:
     sections = texts("sections of the profiler's report")
     return {
         "id": text("the path: family/slug", pattern="^[^/]+/[^/]+$"),
-        "title": text("one line: what is wrong"),
+        "title": text("an order of at most eight words: what to do"),
+        "headline": text('the same after "Start by": moving products to the matrix units'),
         "severity": choice((each.value for each in Severity), "what a gate fails on; not rank"),
         "subject": choice((each.value for each in Subject), "what one evaluation is about"),
         "mechanism": text("the cause; findings of one kernel that share it become one action"),

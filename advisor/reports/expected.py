@@ -18,6 +18,7 @@ _CHANGES: Mapping[str, tuple[str, str]] = {
     "does not halve": ("stays above half of {now}", "stay above half of {now}"),
     "becomes 0": ("falls to 0 (now {now})", "fall to 0 (now {now})"),
 }
+_MOVES = ("decreases", "increases")  # may be followed by how much, or where
 _SHARES = frozenset(
     {"share", "rate", "utilization", "fraction", "efficiency", "pipe", "occupancy", "divergence"}
     | {"side", "busy", "balance", "imbalance"}
@@ -30,9 +31,13 @@ def expected(line: str, row: Row, vocabulary: Vocabulary, words: Words) -> str:
     if fact not in vocabulary.symbols:
         return capital(line)
     name = words.name(fact)
-    if change not in _CHANGES:
+    verb, _, how = change.partition(" ")
+    forms = _CHANGES.get(change) or (_CHANGES.get(verb) if verb in _MOVES else None)
+    if forms is None:
         return f"{name.capital} {change}".strip()
-    sentence = _CHANGES[change][name.is_plural]
+    sentence = forms[name.is_plural]
+    if change not in _CHANGES:
+        sentence = sentence.replace(" (now", f" {how} (now")
     now = number(row, fact)
     if now is None:
         return f"{name.capital} {sentence.partition(' (now')[0].format(now='its value now')}"

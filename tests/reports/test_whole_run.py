@@ -19,8 +19,10 @@ from advisor.reports.records import Gain, Report, RunFinding
 from advisor.reports.terminal import report_text
 from advisor.reports.whole_run import run_findings
 from advisor.rules import Rule, load_rules
+from advisor.rules.words import load_words
 
 TODAY = date(2026, 11, 20)
+WORDS = load_words().words("NVIDIA")
 EVIDENCE = "20 kernels do little with each byte."
 
 
@@ -57,7 +59,7 @@ def stored(rules: Sequence[Rule]) -> Iterator[duckdb.DuckDBPyConnection]:
 def test_reads_what_is_said_of_the_run_and_fills_the_first_step(
     stored: duckdb.DuckDBPyConnection, rules: Sequence[Rule]
 ) -> None:
-    gaps, streaming = run_findings(stored, "r1", rules, (), TODAY)
+    gaps, streaming = run_findings(stored, "r1", rules, (), TODAY, WORDS)
     assert (gaps.rule_id, gaps.evidence) == ("run/gaps-between-launches", "Gaps.")
     assert gaps.gain == Gain(low=0.002, likely=0.004, high=0.005)
     assert gaps.step.startswith("Capture the 1,000 launches of the step as a graph")
@@ -71,7 +73,7 @@ def test_says_that_a_rule_has_changed_since(
     stored: duckdb.DuckDBPyConnection, rules: Sequence[Rule]
 ) -> None:
     changed = [replace(rule, text_hash="other") for rule in rules]
-    _, streaming = run_findings(stored, "r1", changed, (), TODAY)
+    _, streaming = run_findings(stored, "r1", changed, (), TODAY, WORDS)
     assert "advisor refresh" in streaming.remark
     assert (streaming.evidence, streaming.step) == (EVIDENCE, "")
 
@@ -80,7 +82,7 @@ def test_leaves_out_rules_that_are_not_in_use(
     stored: duckdb.DuckDBPyConnection, rules: Sequence[Rule]
 ) -> None:
     kept = [rule for rule in rules if rule.id != "run/streaming-kernels"]
-    (gaps,) = run_findings(stored, "r1", kept, (), TODAY)
+    (gaps,) = run_findings(stored, "r1", kept, (), TODAY, WORDS)
     assert gaps.rule_id == "run/gaps-between-launches"
 
 
@@ -98,7 +100,7 @@ def test_leaves_out_what_is_suppressed_until_that_expires(
         expires=expires,
         at=Location(name="a.yaml"),
     )
-    assert len(run_findings(stored, "r1", rules, (silence,), TODAY)) == shown
+    assert len(run_findings(stored, "r1", rules, (silence,), TODAY, WORDS)) == shown
 
 
 @pytest.fixture
