@@ -52,7 +52,7 @@ demo: $(READY)  ## Ingest the example runs and write their report to out/demo
 
 .PHONY: test
 test: $(READY)  ## Run every test
-	$(BIN)/python -m pytest -n $(JOBS) -o cache_dir=.cache/pytest
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -o cache_dir=.cache/pytest
 
 .PHONY: check
 check: $(READY)  ## Format, lint, types, imports, generated pages, tests and wheel: all of CI
@@ -85,7 +85,7 @@ shots: demo  ## Render the reports in a browser, check the layout, keep the pict
 	  $(BIN)/advisor --db "out/real/$$number.duckdb" report --html -o "$$page"; \
 	  pages="$$pages $$page"; \
 	done; \
-	$(BIN)/python -m benchmarks.shots $$pages
+	$(BIN)/python -m studies.shots $$pages
 
 .PHONY: clean
 clean:  ## Remove everything that make has made

@@ -114,6 +114,8 @@ class Place:
 class Launch:
     """One execution of a kernel, as its profile tells it. ``None`` means: the profile is silent.
 
+    ``started_at`` is in whole nanoseconds of the profile's own clock, whatever that counts from.
+
     ``instructions`` are counters by address of the instruction, where they are not zero; ``places``
     say what those instructions are, where the profile holds the code. Readers of many launches give
     ``counters`` and ``instructions`` as ``Packed``.
@@ -129,7 +131,7 @@ class Launch:
     context: int | None = None
     stream: int | None = None
     process: int | None = None
-    started_at: float | None = None
+    started_at: int | None = None
     nvtx: tuple[str, ...] = ()
     clock_locked: bool | None = None
     counters: Mapping[str, float] = field(default_factory=dict)
@@ -152,7 +154,11 @@ class ReportedDevice:
 
 @dataclass(frozen=True, kw_only=True)
 class Session:
-    """What a profile says about the run as a whole."""
+    """What a profile says about the run as a whole.
+
+    ``started_at`` is in seconds since 1970. ``clock_epoch`` says what the clock of its launches
+    counts from: "utc" for 1970, "boot" of the computer, or the beginning of the "session".
+    """
 
     profiler: str
     profiler_version: str | None = None
@@ -161,8 +167,10 @@ class Session:
     host: str | None = None
     operating_system: str | None = None
     driver_version: str | None = None
-    cuda_version: str | None = None
+    runtime: str | None = None
+    runtime_version: str | None = None
     started_at: float | None = None
+    clock_epoch: str | None = None
     replay_mode: str | None = None
     cache_control: str | None = None
     clock_control: str | None = None
@@ -172,10 +180,14 @@ class Session:
 
 @dataclass(frozen=True, kw_only=True)
 class Skipped:
-    """A part of a profile that was left out, where, and why."""
+    """A part of a profile that was left out, where, and why.
+
+    ``cut`` says that the profile is not all there: cut short, or damaged from here.
+    """
 
     place: str
     reason: str
+    cut: bool = False
 
 
 Record = Launch | Session | Skipped

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from advisor.errors import RuleError
+from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from advisor.errors import Location
@@ -178,8 +178,7 @@ def _factor(part: str, text: str, at: Location | None) -> Unit:
     match = _FACTOR.fullmatch(part.strip())
     unit = _UNITS.get(match["name"]) if match else None
     if match is None or unit is None:
-        near = get_close_matches(part.strip(), _UNITS, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else "units look like s, B, FLOP/s, Hz, W, %, 1"
+        hint = did_you_mean(part.strip(), _UNITS, "units look like s, B, FLOP/s, Hz, W, %, 1")
         problem = f"{text[:80]!r} is not a unit that is known here"
         raise RuleError(problem, at=at, hint=hint)
     return unit ** int(match["power"]) if match["power"] else unit

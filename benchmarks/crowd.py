@@ -18,18 +18,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.api.knowledge import load_knowledge
-from advisor.api.profiles import Labels, ingest_paths
-from advisor.api.spooling import merge_spool, spool_paths
 from advisor.database import ids
 from advisor.database.connect import open_for_reading, open_for_writing
+from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.ingest.spool import merge_spool, spool_paths
+from advisor.knowledge.load import load_knowledge
 from advisor.resources import data_dir
 from benchmarks.measure import Line, show
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from advisor.api.storing import Ingested
+    from advisor.ingest.batches import Ingested
 
     Work = Callable[[Sequence[str]], Iterable[Ingested]]
 

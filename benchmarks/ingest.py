@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from advisor.readers import ncu_messages as messages
-from advisor.readers.ncu_container import Container
+from advisor.readers.ncu import messages
+from advisor.readers.ncu.container import Container
 from advisor.resources import data_dir
 from benchmarks.measure import ADVISOR, Line, cost_of
 
@@ -25,8 +25,8 @@ SIZE = 250e6
 IMPORTS = "import advisor.cli.ingest, advisor.ingest.store, duckdb, numpy, sqlglot"
 READ = """
 import sys, pathlib
-from advisor.facts.mapping import load_mapping
-from advisor.readers import ncu_report
+from advisor.counters.mapping import load_mapping
+from advisor.readers.ncu import report as ncu_report
 from advisor.readers.base import ReadOptions, Source
 mapping = load_mapping(ncu_report.COUNTERS)
 options = ReadOptions(keyed=frozenset(mapping.keyed), instructions=frozenset(mapping.instructions))

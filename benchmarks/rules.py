@@ -17,10 +17,10 @@ import duckdb
 
 from advisor.expression import Kind, quote
 from advisor.facts.vocabulary import load_vocabulary
-from advisor.rules.load import load_rules
-from advisor.rules.program import compile_program
-from advisor.rules.rule import Outcome, Rule, Subject
-from advisor.rules.settings import load_settings
+from advisor.rules.engine.program import compile_program
+from advisor.rules.language.load import load_rules
+from advisor.rules.language.rule import Outcome, Rule, Subject
+from advisor.rules.language.settings import load_settings
 from benchmarks.measure import Line
 from tests.support.interpreter import CALLS, OPERATORS, Value
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from advisor.expression.tree import Node
     from advisor.facts.vocabulary import Vocabulary
-    from advisor.rules.program import Program
+    from advisor.rules.engine.program import Program
 
 KERNELS = 1_000_000
 RULES = 150

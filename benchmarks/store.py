@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from advisor import __version__
-from advisor.api.knowledge import load_knowledge
+from advisor.counters.mapping import Mapping
 from advisor.database import ids, write
 from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.database.launches import LaunchWriter
 from advisor.database.planning import plan_for
 from advisor.database.rows import KernelRow, PlacedLaunch, RunRow, SeriesRow
-from advisor.facts.mapping import Mapping
+from advisor.knowledge.load import load_knowledge
 from advisor.model import Keys, Launch, Packed
 from benchmarks.measure import Line
 

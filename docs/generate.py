@@ -21,9 +21,9 @@ from advisor.facts.view import create_views
 from advisor.facts.vocabulary import KERNEL_COLUMNS, load_vocabulary
 from advisor.quantities import load_quantities
 from advisor.resources import data_dir
-from advisor.rules.load import load_rules
+from advisor.rules.language.load import load_rules
+from advisor.rules.language.words import load_words
 from advisor.rules.pages import operations_page, summary
-from advisor.rules.words import load_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

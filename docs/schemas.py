@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 
 import click
 
+from advisor.counters.files import SECTIONS
+from advisor.counters.instructions import VIEW_KEYS, InstructionView, load_instruction_views
 from advisor.facts import operations
 from advisor.facts.bindings import PARTS
-from advisor.facts.counters import SECTIONS
-from advisor.facts.instructions import VIEW_KEYS, InstructionView, load_instruction_views
+from advisor.facts.runs import load_run_facts
 from advisor.facts.vocabulary import AGGREGATES, FACT_KEYS, KINDS, WAYS, load_vocabulary
 from advisor.quantities import load_quantities
 from advisor.resources import data_dir
-from advisor.rules.estimators import BOUNDS, Estimator, load_estimators
-from advisor.rules.example_files import EXAMPLE_KEYS
-from advisor.rules.parse import OPTIONAL, REQUIRED
-from advisor.rules.rule import Outcome, Severity, Subject
-from advisor.rules.run_facts import load_run_facts
+from advisor.rules.language.estimators import BOUNDS, Estimator, load_estimators
+from advisor.rules.language.example_files import EXAMPLE_KEYS
+from advisor.rules.language.parse import OPTIONAL, REQUIRED
+from advisor.rules.language.rule import Outcome, Severity, Subject
 from docs.shapes import (
     Schema,
     choice,

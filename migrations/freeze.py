@@ -1,24 +1,29 @@
-"""Write revision 0001 and its test asset from ``tables.py``: ``python -m migrations.freeze``.
+"""Keep the newest schema as a test asset: ``python -m migrations.freeze``.
 
-Only for as long as that revision is not released. From then on both files never change, this
-script goes, and every change of the schema is a new, hand-written migration.
+It writes ``tests/database/released/REVISION.sql``: what the migrations make, and one row in each
+table that fills every column. An asset that is there and differs belongs to a released revision and
+stays; ``--unreleased`` says that this one was never released. Then it is written anew, and with it
+revision 0001 itself, from ``advisor/database/tables.py``. ``README.md`` tells when to do what.
 """
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from pathlib import Path
 
+import duckdb
 from duckdb_sqlalchemy.datatypes import Map
 from sqlalchemy import ARRAY, BigInteger, Boolean, Column, DateTime, Double, Table
 from sqlalchemy.types import TypeEngine
 
-from advisor.database.connect import open_for_writing
+from advisor.database import schema
+from advisor.database.records import quoted
 from advisor.database.tables import metadata
 
 HERE = Path(__file__).parent
-MIGRATION = HERE / "versions" / "0001_first_schema.py"
-RELEASED = HERE.parent / "tests" / "database" / "released" / "0001.sql"
+RELEASED = HERE.parent / "tests" / "database" / "released"
+FIRST = "0001"
 
 HEAD = '''"""The first schema: runs, launches and their quantities, devices, findings."""
 
@@ -33,6 +38,20 @@ down_revision = None
 def upgrade() -> None:
     """Make every table."""
 '''
+
+VALUES = {
+    "BIGINT": "7",
+    "BOOLEAN": "true",
+    "DOUBLE": "0.5",
+    "TIMESTAMP": "TIMESTAMP '2026-11-20'",
+    "VARCHAR": "'text'",
+    "BIGINT[]": "[7]",
+    "DOUBLE[]": "[0.5]",
+    "VARCHAR[]": "['text']",
+    "MAP(VARCHAR, DOUBLE)": "MAP {'text': 0.5}",
+    "MAP(VARCHAR, VARCHAR)": "MAP {'text': 'text'}",
+}
+"""An SQL literal of each type that a column may have."""
 
 
 def kind(of: TypeEngine[object]) -> str:
@@ -62,33 +81,74 @@ def table_code(table: Table) -> str:
     return f'    op.create_table(\n        "{table.name}",\n{columns}    )\n'
 
 
-def example(of: TypeEngine[object]) -> str:
-    """Return an SQL literal of a column's type."""
-    if isinstance(of, ARRAY):
-        return f"[{example(of.item_type)}]"
-    if isinstance(of, Map):
-        return f"MAP {{{example(of.key_type)}: {example(of.value_type)}}}"
-    literals = {BigInteger: "7", Boolean: "true", DateTime: "TIMESTAMP '2026-11-20'", Double: "0.5"}
-    return next((text for known, text in literals.items() if isinstance(of, known)), "'text'")
+def first_migration() -> str:
+    """Return the Python text of revision 0001: the tables as they are described today."""
+    return HEAD + "".join(map(table_code, metadata().tables.values()))
 
 
-def released_code() -> str:
-    """Return SQL that makes a file of this revision, with one row that fills every column."""
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        open_for_writing(Path(folder) / "new.duckdb") as connection,
-    ):
-        query = "SELECT sql FROM duckdb_tables() ORDER BY table_name"
-        made = [sql for (sql,) in connection.execute(query).fetchall()]
-    tables = [
-        (t.name, ", ".join(example(c.type) for c in t.columns)) for t in metadata().sorted_tables
-    ]
-    rows = [" ".join(("INSERT INTO", name, "VALUES", f"({values});")) for name, values in tables]
-    version = "INSERT INTO alembic_version VALUES ('0001');"
+def asset(scripts: Path = HERE) -> str:
+    """Return SQL that makes a file of the newest revision, with a row that fills every column."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "new.duckdb"
+        with duckdb.connect(str(path)) as connection:
+            schema.migrate(connection, path, scripts)
+            connection.execute("DELETE FROM meta")  # its row names the version that made the file
+            query = "SELECT sql FROM duckdb_tables() ORDER BY table_name"
+            made = [sql for (sql,) in connection.execute(query).fetchall()]
+            rows = [row_of(connection, name) for name in _tables(connection)]
+    head = schema.revisions(scripts)[-1]
+    version = " ".join(("INSERT INTO alembic_version VALUES", f"('{head}');"))
     return "\n".join((*made, version, *rows)) + "\n"
 
 
+def row_of(connection: duckdb.DuckDBPyConnection, table: str) -> str:
+    """Return SQL that inserts a row which fills every column of a table."""
+    columns = connection.execute(" ".join(("DESCRIBE", quoted(table)))).fetchall()
+    values = ", ".join(VALUES[column[1]] for column in columns)
+    return " ".join(("INSERT INTO", table, f"VALUES ({values});"))
+
+
+def freeze(scripts: Path = HERE, released: Path = RELEASED, *, unreleased: bool = False) -> Path:
+    """Write the asset of the newest revision in ``scripts``; return where it is.
+
+    Raises:
+        FileExistsError: it is there with another content, and nobody said ``unreleased``.
+    """
+    revision = schema.revisions(scripts)[-1]
+    if unreleased and revision == FIRST:
+        first = next((scripts / "versions").glob(f"{FIRST}_*.py"))
+        first.write_text(first_migration(), encoding="utf-8")
+    path, code = released / f"{revision}.sql", asset(scripts)
+    if path.exists() and path.read_text(encoding="utf-8") != code and not unreleased:
+        raise FileExistsError(
+            f"{path} differs from what the migrations make: a released revision stays as it is;"
+            " write the next migration, or say --unreleased where this one was never released"
+        )
+    path.write_text(code, encoding="utf-8")
+    return path
+
+
+def _tables(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    query = (
+        "SELECT table_name FROM duckdb_tables() WHERE table_name <> 'alembic_version'"
+        " ORDER BY table_name"
+    )
+    return [name for (name,) in connection.execute(query).fetchall()]
+
+
+def main(words: list[str]) -> int:
+    """Freeze, say where to, and return the exit status."""
+    if words not in ([], ["--unreleased"]):
+        sys.stderr.write("usage: python -m migrations.freeze [--unreleased]\n")
+        return 2
+    try:
+        path = freeze(unreleased=bool(words))
+    except FileExistsError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    sys.stdout.write(f"wrote {path}\n")
+    return 0
+
+
 if __name__ == "__main__":
-    code = HEAD + "".join(map(table_code, metadata().tables.values()))
-    MIGRATION.write_text(code, encoding="utf-8")
-    RELEASED.write_text(released_code(), encoding="utf-8")
+    sys.exit(main(sys.argv[1:]))

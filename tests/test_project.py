@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from advisor.hardware.devices import load_devices
-from advisor.rules.load import NOT_RULES
+from advisor.rules.language.load import NOT_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,34 +104,35 @@ ALLOWED: dict[str, tuple[str, set[float]]] = {
     "advisor/expression/check.py": ("how high a power may be", {9}),
     "advisor/expression/parse.py": ("how long and deep a text may be", {8000, 1500, 16, 60}),
     "advisor/expression/sql.py": ("how long the SQL of a text may be", {100_000}),
-    "advisor/api/storing.py": ("how many profiles share a transaction", {64}),
+    "advisor/ingest/batches.py": ("how many profiles share a transaction", {64}),
     "advisor/ingest/store.py": ("how much is held in memory", {1024, 200_000}),
     "advisor/database/launches.py": ("after how many launches memory is let go", {4096}),
     "advisor/database/planning.py": ("how many launches are few to plan for", {2000}),
     "advisor/database/write.py": ("after how many runs row groups are merged", {32}),
     "advisor/database/details.py": ("how much is held in memory", {100_000}),
-    "advisor/rules/lint.py": ("how many words a title may have", {8}),
-    "advisor/rules/templates.py": ("how long a sentence may be", {2000}),
-    "advisor/documents/load.py": ("how big and deep a YAML file may be", {20, 100_000, 2_000_000}),
-    "advisor/reports/instructions.py": ("which shares a sentence leaves out", {0.01}),
-    "advisor/reports/bars.py": ("how many labelled steps fit an axis", {4}),
-    "advisor/reports/labels.py": (
+    "advisor/rules/language/lint.py": ("how many words a title may have", {8}),
+    "advisor/rules/language/templates.py": ("how long a sentence may be", {2000}),
+    "advisor/documents/load.py": ("how big a YAML file may be", {2_000_000}),
+    "advisor/documents/nodes.py": ("how big and deep a document may be", {20, 100_000}),
+    "advisor/reports/record/instructions.py": ("which shares a sentence leaves out", {0.01}),
+    "advisor/reports/charts/bars.py": ("how many labelled steps fit an axis", {4}),
+    "advisor/reports/charts/labels.py": (
         "which characters are wide, how long a name may be, how many may cover a mark",
         {0x2E7F, 14, 3},
     ),
-    "advisor/reports/marks.py": ("how long a name fits a small drawing", {16}),
+    "advisor/reports/charts/marks.py": ("how long a name fits a small drawing", {16}),
     "advisor/reports/numbers.py": (
         "how many digits are shown",
         {-5, 14, 1e-4, 0.995, 9.95, 1e15},
     ),
-    "advisor/reports/render.py": (
+    "advisor/reports/write/render.py": (
         "how long Markdown may be [B], how many rows are open",
         {900_000, 50},
     ),
-    "advisor/reports/roofline.py": ("from where the axis labels fewer decades", {6.0}),
-    "advisor/reports/roofs.py": ("when two lines of the drawing are one", {0.02, 8.0}),
-    "advisor/reports/terminal.py": ("how wide a terminal holds all columns", {72}),
-    "advisor/reports/scales.py": ("from where the axis labels fewer decades", {1.6}),
+    "advisor/reports/charts/roofline.py": ("from where the axis labels fewer decades", {6.0}),
+    "advisor/reports/charts/roofs.py": ("when two lines of the drawing are one", {0.02, 8.0}),
+    "advisor/reports/write/terminal.py": ("how wide a terminal holds all columns", {72}),
+    "advisor/reports/charts/scales.py": ("from where the axis labels fewer decades", {1.6}),
 }
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 import pytest
 
-from advisor.api.profiles import Labels, ingest_paths
 from advisor.api.reporting import render_report
+from advisor.ingest.profiles import Labels, ingest_paths
 
 ROOT = Path(__file__).parent.parent
 REPORT = "NCAR__GPU_workshop/MW_Baseline.ncu-rep"

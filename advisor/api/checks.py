@@ -62,7 +62,7 @@ def _configured(configuration: Configuration) -> str:
 
 
 def _rules(configuration: Configuration) -> str:
-    from advisor.api.knowledge import load_knowledge
+    from advisor.knowledge.load import load_knowledge
     from advisor.rules import rules_hash
 
     knowledge = load_knowledge(configuration)

@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from advisor.api.knowledge import load_knowledge
 from advisor.api.reading import open_run
 from advisor.configuration import DEFAULTS, Configuration
-from advisor.reports.rows import fetch, text
-from advisor.reports.view import named
+from advisor.knowledge.load import load_knowledge
+from advisor.reports.record.rows import fetch, text
+from advisor.reports.record.view import named
 from advisor.rules import Collection, Outcome, collect, evaluate_runs, named_launches
-from advisor.rules.profiled import profiled
-from advisor.rules.suppress import screen
+from advisor.rules.engine.profiled import profiled
+from advisor.rules.engine.suppress import screen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import duckdb
 
-    from advisor.ingest.knowledge import Knowledge
-    from advisor.reports.rows import Row
+    from advisor.knowledge.knowledge import Knowledge
+    from advisor.reports.record.rows import Row
     from advisor.rules import Evaluation
 
 _KERNELS = """

@@ -8,9 +8,9 @@ from typing import Any
 
 import yaml
 
-from advisor.api.knowledge import load_knowledge
-from advisor.api.profiles import Labels, read_profiles
-from advisor.api.storing import Writer
+from advisor.ingest.batches import Writer
+from advisor.ingest.profiles import Labels, read_profiles
+from advisor.knowledge.load import load_knowledge
 from advisor.resources import data_dir
 
 

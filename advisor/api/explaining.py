@@ -8,25 +8,25 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from advisor.api.knowledge import find_rule, load_knowledge
 from advisor.api.reading import open_run
 from advisor.configuration import DEFAULTS, Configuration
+from advisor.counters.instructions import of_symptom
 from advisor.errors import UsageError
 from advisor.facts import kernels_select
-from advisor.facts.instructions import of_symptom
-from advisor.reports.instructions import worst_instructions
-from advisor.reports.rows import fetch
-from advisor.reports.view import named
+from advisor.knowledge.load import find_rule, load_knowledge
+from advisor.reports.record.instructions import worst_instructions
+from advisor.reports.record.rows import fetch
+from advisor.reports.record.view import named
 from advisor.rules import Outcome, Subject
-from advisor.rules.explain import Explanation, explain
+from advisor.rules.engine.explain import Explanation, explain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import duckdb
 
-    from advisor.reports.instructions import Ranking, Rankings
-    from advisor.reports.rows import Row
+    from advisor.reports.record.instructions import Ranking, Rankings
+    from advisor.reports.record.rows import Row
     from advisor.rules import Rule, Settings
 
 _KERNELS = """
@@ -131,8 +131,8 @@ def explained_text(
     found: Sequence[Explained], *, width: int = 0, color: bool = False, ascii_only: bool = False
 ) -> str:
     """Return the explanations for a terminal ``width`` columns wide (0: 80)."""
-    from advisor.reports.explained import explanation_text
-    from advisor.reports.paper import Paper
+    from advisor.reports.write.explained import explanation_text
+    from advisor.reports.write.paper import Paper
 
     paper = Paper(width=width, colour=color, ascii_only=ascii_only)
     for each in found:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shlex
 
-from advisor.api.knowledge import load_knowledge
 from advisor.database.connect import open_for_reading
 from advisor.database.read import find_run
-from advisor.reports.instructions import worst_instructions, write_rankings
-from advisor.reports.paper import Paper
-from advisor.reports.rows import fetch
-from advisor.reports.view import named
+from advisor.knowledge.load import load_knowledge
+from advisor.reports.record.instructions import worst_instructions
+from advisor.reports.record.rows import fetch
+from advisor.reports.record.view import named
+from advisor.reports.write.instructions import write_rankings
+from advisor.reports.write.paper import Paper
 
 _KERNELS = """
     SELECT variant_id, kernel_id, name AS kernel_name, short_name, launch_shape

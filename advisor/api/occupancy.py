@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from advisor.api.knowledge import load_facts, load_mapping
 from advisor.api.reading import open_run
 from advisor.errors import UsageError
 from advisor.facts import kernels_select
@@ -25,8 +24,10 @@ from advisor.hardware.occupancy import (
     resident_warps,
     steps,
 )
-from advisor.reports.rows import Row, fetch, number, text, whole
-from advisor.reports.view import named
+from advisor.knowledge.load import load_facts
+from advisor.knowledge.parts import load_mapping
+from advisor.reports.record.rows import Row, fetch, number, text, whole
+from advisor.reports.record.view import named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

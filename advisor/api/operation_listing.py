@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from advisor.api.knowledge import load_knowledge, nearest
 from advisor.api.rule_listing import Rows, section
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import UsageError
 from advisor.facts.operations import Operation, Size, load_operations
+from advisor.knowledge.load import load_knowledge
+from advisor.knowledge.parts import nearest
 
 _LIST = ("operation", "title", "sizes")
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import duckdb
 
-from advisor.api.knowledge import load_facts
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.connect import open_for_query
 from advisor.database.records import storable
 from advisor.errors import Location, UsageError
 from advisor.facts import create_views
+from advisor.knowledge.load import load_facts
 
 _BATCH = 1_000
 _VIEWS = "runs, launches, kernels, findings, devices, ceilings"

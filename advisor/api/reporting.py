@@ -6,14 +6,14 @@ import sys
 import time
 from pathlib import Path
 
-from advisor.api.knowledge import load_knowledge
 from advisor.api.reading import open_run
-from advisor.api.remembered import code_files, kept, remembered
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.facts import create_views
-from advisor.reports.judgement import judgement_file, load_judgement
-from advisor.reports.records import Report
-from advisor.reports.view import VIEWS, Request, build_report
+from advisor.knowledge.cache import code_files, kept, remembered
+from advisor.knowledge.load import load_knowledge
+from advisor.reports.record.judgement import judgement_file, load_judgement
+from advisor.reports.record.records import Report
+from advisor.reports.record.view import VIEWS, Request, build_report
 from advisor.resources import data_dir
 
 STDOUT = "-"
@@ -47,10 +47,10 @@ def render_report(
     if style == "markdown":
         return _markdown(report, place)
     if style == "json":
-        from advisor.reports.machine import json_text
+        from advisor.reports.write.machine import json_text
 
         return {place: json_text(report)}
-    from advisor.reports.terminal import report_text
+    from advisor.reports.write.terminal import report_text
 
     return {
         place: report_text(report, width=width, colour=color, ascii_only=not _has_unicode(place))
@@ -74,7 +74,7 @@ def render_kernel(
         UsageError: there is no such run or kernel.
         DatabaseError: the database cannot be opened.
     """
-    from advisor.reports.terminal import kernel_text
+    from advisor.reports.write.terminal import kernel_text
 
     report = load_report(
         database,
@@ -136,7 +136,7 @@ def _has_unicode(place: str) -> bool:
 
 
 def _html(report: Report) -> str:
-    from advisor.reports.render import html
+    from advisor.reports.write.render import html
 
     with kept("templates", _template_files(), "") as code:
         return html(report, code)
@@ -148,7 +148,7 @@ def _template_files() -> list[Path]:
 
 
 def _markdown(report: Report, place: str) -> dict[str, str]:
-    from advisor.reports.render import markdown, svg
+    from advisor.reports.write.render import markdown, svg
 
     with kept("templates", _template_files(), "") as code:
         picture = None if place == STDOUT else svg(report, code)

@@ -1,22 +1,38 @@
-"""The commit and branch of a working directory."""
+"""The commit of a working directory."""
 
 from __future__ import annotations
 
 import subprocess
+from dataclasses import dataclass
 
 from advisor.errors import Location, UsageError
 
 
-def git_revision(directory: str = ".") -> tuple[str, str | None]:
-    """Return commit and branch; the commit ends in ``-dirty`` where files differ from it.
+@dataclass(frozen=True, kw_only=True)
+class Revision:
+    """A commit, its branch, and its subject, which is the ``note``.
 
-    The branch is None where none is checked out.
+    The commit ends in ``-dirty`` where files differ from it. The branch is None where none is
+    checked out.
+    """
+
+    commit: str
+    branch: str | None
+    note: str | None
+
+
+def git_revision(directory: str = ".") -> Revision:
+    """Return what is checked out.
 
     Raises:
         UsageError: there is no git, or the directory is in no repository with a commit.
     """
     describe = ("describe", "--always", "--abbrev=40", "--exclude=*", "--dirty")
-    return _git(directory, *describe), _git(directory, "branch", "--show-current") or None
+    return Revision(
+        commit=_git(directory, *describe),
+        branch=_git(directory, "branch", "--show-current") or None,
+        note=_git(directory, "log", "-1", "--format=%s") or None,
+    )
 
 
 def _git(directory: str, *words: str) -> str:

@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.api.knowledge import find_rule, load_knowledge
 from advisor.configuration import DEFAULTS, Configuration, Setting
 from advisor.errors import UsageError
 from advisor.facts.operations import load_operations, run_operation_examples
-from advisor.rules.examples import run_examples
-from advisor.rules.lint import Remark, lint
+from advisor.knowledge.load import find_rule, load_knowledge
+from advisor.rules.engine.examples import run_examples
+from advisor.rules.language.lint import Remark, lint
+from advisor.rules.language.proven import load_proven
+from advisor.rules.language.scaffold import write_scaffold
 from advisor.rules.pages import rule_pages
-from advisor.rules.proven import load_proven
-from advisor.rules.scaffold import write_scaffold
 from advisor.wording import printable
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from advisor.facts.operations import Example as OperationExample
     from advisor.facts.operations import Operation
     from advisor.rules import Rule
-    from advisor.rules.rule import Example
+    from advisor.rules.language.rule import Example
 
 __all__ = ["Remark", "Tested", "junit", "lint_rules", "run_rule_tests", "write_pages"]
 

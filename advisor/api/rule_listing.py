@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from advisor.api.knowledge import find_rule, load_knowledge
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import UsageError
+from advisor.knowledge.load import find_rule, load_knowledge
 from advisor.resources import data_dir
-from advisor.rules.load import is_shipped
-from advisor.rules.proven import Evidence, load_proven
-from advisor.rules.rule import Rule
-from advisor.rules.words import Words
+from advisor.rules.language.load import is_shipped
+from advisor.rules.language.proven import Evidence, load_proven
+from advisor.rules.language.rule import Rule
+from advisor.rules.language.words import Words
+from advisor.suggest import did_you_mean
 
 Rows = list[tuple[object, ...]]
 
@@ -43,8 +43,7 @@ def list_rules(
     rules, words = knowledge.rules, knowledge.settings.vendors.default
     families = sorted({rule.family for rule in rules})
     if family is not None and family not in families:
-        near = difflib.get_close_matches(family, families, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"one of {', '.join(families)}"
+        hint = did_you_mean(family, families, f"one of {', '.join(families)}")
         raise UsageError(f"no family of rules is called {family!r}", hint=hint)
     counted = load_proven()
     chosen = [

@@ -62,7 +62,7 @@ def _json(found: ToCollect) -> str:
 
 
 def _text(found: ToCollect) -> str:
-    from advisor.reports.paper import Paper
+    from advisor.reports.write.paper import Paper
     from advisor.wording import seconds
 
     paper = Paper(width=terminal_width(), ascii_only=not has_unicode())

@@ -61,7 +61,7 @@ def merge(settings: Settings, directory: str, done: str | None) -> int:
     time, also while this runs. Every bundle is loaded once, however often this is repeated.
     Exit status 3 says that at least one bundle was refused; the others are loaded.
     """
-    from advisor.api.spooling import merge_spool
+    from advisor.ingest.spool import merge_spool
 
     with Progress("merging", clock=time.monotonic) as progress:
         loaded = merge_spool(

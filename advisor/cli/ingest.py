@@ -16,8 +16,8 @@ from advisor.cli.output import Progress
 from advisor.wording import printable
 
 if TYPE_CHECKING:
-    from advisor.api.profiles import Labels
-    from advisor.api.trial import Tried
+    from advisor.ingest.profiles import Labels
+    from advisor.ingest.trial import Tried
 
 _EPILOG = """\b
 Examples:
@@ -29,6 +29,10 @@ Examples:
   advisor ingest profile.ncu-rep --spool /shared/spool
   advisor db merge /shared/spool
 """
+_SAID = (
+    *("label", "configuration", "commit", "branch", "note", "compiler", "group", "rank"),
+    *("tags", "step_time", "at"),
+)
 _NAMED = 6  # unknown quantities that a trial names
 
 
@@ -69,7 +73,15 @@ def _moment(
 @click.option("--config", "configuration", help="Name the build or configuration, likewise.")
 @click.option("--commit", help="Commit of the profiled program.")
 @click.option("--branch", help="Branch of the profiled program.")
-@click.option("--git", is_flag=True, help="Take commit and branch from the working directory.")
+@click.option("--note", metavar="TEXT", help="What is new in it, such as the commit's subject.")
+@click.option("--git", is_flag=True, help="Take these three from the working directory.")
+@click.option("--compiler", metavar="TEXT", help="Compiler of the profiled program, and version.")
+@click.option("--group", metavar="NAME", help="Runs of one execution, such as its ranks, share it.")
+@click.option(
+    "--rank",
+    type=click.IntRange(0, 2**31 - 1),
+    help="Which process of the group these profiles are from, from 0.",
+)
 @click.option("--tag", "tags", multiple=True, help="Free word to find the run by; repeatable.")
 @click.option(
     "--at",
@@ -98,14 +110,14 @@ def ingest(settings: Settings, /, paths: tuple[str, ...], **options: Any) -> int
     labels = _labels(options)
     with Progress("reading", clock=time.monotonic) as progress:
         if options["spool"] is not None:
-            from advisor.api.spooling import spool_paths
+            from advisor.ingest.spool import spool_paths
 
             spooled = spool_paths(
                 options["spool"], paths, labels=labels, progress=progress, **reading
             )
             totals = tell_all(spooled, progress)
         else:
-            from advisor.api.profiles import ingest_paths
+            from advisor.ingest.profiles import ingest_paths
 
             stored = ingest_paths(
                 settings.database,
@@ -124,21 +136,21 @@ def ingest(settings: Settings, /, paths: tuple[str, ...], **options: Any) -> int
 
 
 def _labels(options: dict[str, Any]) -> Labels:
-    from advisor.api.profiles import Labels
+    from advisor.ingest.profiles import Labels
 
-    names = ("label", "configuration", "commit", "branch", "tags", "step_time", "at")
-    told = {name: options[name] for name in names}
-    if options["git"] and not (told["commit"] and told["branch"]):
+    told = {name: options[name] for name in _SAID}
+    from_git = ("branch",) if told["commit"] else ("commit", "branch", "note")
+    missing = [name for name in from_git if not told[name]]
+    if options["git"] and missing:
         from advisor.api.revision import git_revision
 
-        commit, branch = git_revision()
-        told["commit"] = told["commit"] or commit
-        told["branch"] = told["branch"] or branch
+        found = git_revision()
+        told |= {name: getattr(found, name) for name in missing}
     return Labels(**told)
 
 
 def _try(settings: Settings, paths: tuple[str, ...], reading: dict[str, Any]) -> int:
-    from advisor.api.trial import try_paths
+    from advisor.ingest.trial import try_paths
 
     totals: Counter[str] = Counter()
     with Progress("trying", clock=time.monotonic) as progress:

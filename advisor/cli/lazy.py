@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Mapping
 from typing import Any
 
 import click
+
+from advisor.suggest import did_you_mean
 
 
 class LazyGroup(click.Group):
@@ -53,7 +54,7 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            near = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
-            if not near:
+            near = did_you_mean(args[0], self.list_commands(ctx))
+            if near is None:
                 raise
-            raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from error
+            raise click.UsageError(f"{error.message} {near.capitalize()}", ctx) from error

@@ -12,7 +12,7 @@ from advisor.cli.output import Progress
 from advisor.wording import one_line
 
 if TYPE_CHECKING:
-    from advisor.api.storing import Ingested
+    from advisor.ingest.batches import Ingested
 
 _SUMS = {
     "new": "new",

@@ -94,7 +94,7 @@ def _columns(launches: Sequence[PlacedLaunch], sets: Sets) -> dict[str, Column]:
         "context": numbers([x.context for x in read]),
         "stream": numbers([x.stream for x in read]),
         "nvtx": text_lists([x.nvtx or None for x in read]),
-        "started_at": numbers([x.started_at for x in read]),
+        "started_at": numbers([placed.started_at for placed in launches]),
         "counter_keys": objects([sets.keys(x.named) for x in counters]),
         "counter_values": lists([x.numbers for x in counters]),
         "text_set": objects([sets.texts(x.texts) for x in read]),

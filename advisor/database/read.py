@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,11 +10,13 @@ import duckdb
 
 from advisor.database.records import storable
 from advisor.errors import UsageError
+from advisor.suggest import did_you_mean
 
 LATEST = "latest"
 _HINT = "advisor runs list shows the runs"
 _COLUMNS = (
-    'run_id, name, label, configuration, branch, "commit", tags, step_time, started_at,'
+    'run_id, name, label, configuration, branch, "commit", note, compiler, group_id, rank, tags,'
+    " step_time, started_at,"
     " ingested_at, status, simulated, profiler, profiler_version, device_names, launches,"
     " skipped, content_hash"
 )
@@ -37,6 +38,10 @@ class Run:
     configuration: str | None
     branch: str | None
     commit: str | None
+    note: str | None
+    compiler: str | None
+    group_id: str | None
+    rank: int | None
     tags: list[str] | None
     step_time: float | None
     started_at: datetime | None
@@ -127,5 +132,5 @@ def _runs(
 
 def _did_you_mean(connection: duckdb.DuckDBPyConnection, wanted: str) -> str:
     known = [name for run in list_runs(connection) for name in (run.run_id, run.label) if name]
-    close = difflib.get_close_matches(wanted, known, n=1)
-    return f"did you mean {close[0]}? {_HINT}" if close else _HINT
+    near = did_you_mean(wanted, known)
+    return f"{near} {_HINT}" if near else _HINT

@@ -17,11 +17,13 @@ class RunRow:
     format: str
     ingested_at: datetime
     advisor_version: str
+    part: int = 0
     status: str = "complete"
     name: str | None = None
-    path: str | None = None
     size: int | None = None
     started_at: datetime | None = None
+    clock_origin: int | None = None
+    clock_epoch: str | None = None
     profiler: str | None = None
     profiler_version: str | None = None
     program: str | None = None
@@ -29,19 +31,24 @@ class RunRow:
     host: str | None = None
     operating_system: str | None = None
     driver_version: str | None = None
-    cuda_version: str | None = None
+    runtime: str | None = None
+    runtime_version: str | None = None
+    compiler: str | None = None
     clock_control: str | None = None
     cache_control: str | None = None
     replay_mode: str | None = None
-    passes: float | None = None
     commit: str | None = None
     branch: str | None = None
+    note: str | None = None
     configuration: str | None = None
     label: str | None = None
     tags: tuple[str, ...] = ()
     step_time: float | None = None
+    group_id: str | None = None
+    rank: int | None = None
     simulated: bool = False
     device_names: str | None = None
+    partition: str | None = None
     launches: int = 0
     skipped: int = 0
     skipped_reasons: str = "[]"
@@ -72,7 +79,10 @@ class SeriesRow:
 
 @dataclass(frozen=True, kw_only=True)
 class PlacedLaunch:
-    """A launch as read, and where it belongs: ``launch`` but for quantities and flags."""
+    """A launch as read, and where it belongs: ``launch`` but for quantities and flags.
+
+    ``started_at`` is in seconds after the first event of its profile.
+    """
 
     run_id: str
     launch: Launch
@@ -82,6 +92,7 @@ class PlacedLaunch:
     launch_shape: str | None = None
     device_id: str | None = None
     device_name: str | None = None
+    started_at: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

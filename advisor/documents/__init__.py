@@ -9,8 +9,16 @@ differently; ``true``, ``false`` and ``null`` are the only other words with a me
 from __future__ import annotations
 
 from advisor.documents.extending import add_document
-from advisor.documents.load import MAX_BYTES, MAX_DEPTH, MAX_NODES, load
-from advisor.documents.nodes import MappingNode, Node, Plain, ScalarNode, SequenceNode
+from advisor.documents.load import MAX_BYTES, load
+from advisor.documents.nodes import (
+    MAX_DEPTH,
+    MAX_NODES,
+    MappingNode,
+    Node,
+    Plain,
+    ScalarNode,
+    SequenceNode,
+)
 from advisor.documents.places import TextLocation, locate
 
 __all__ = [

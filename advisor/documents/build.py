@@ -8,8 +8,14 @@ from typing import cast
 
 import yaml
 
-from advisor.documents.load import MAX_DEPTH, MAX_NODES
-from advisor.documents.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from advisor.documents.nodes import (
+    MAX_DEPTH,
+    MAX_NODES,
+    MappingNode,
+    Node,
+    ScalarNode,
+    SequenceNode,
+)
 from advisor.documents.places import TextLocation
 from advisor.errors import Location, RuleError
 

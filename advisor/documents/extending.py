@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 
 from advisor.documents.load import load
 from advisor.documents.nodes import MappingNode, Node
 from advisor.errors import RuleError
+from advisor.suggest import did_you_mean
 
 
 def add_document(
@@ -46,8 +46,7 @@ def _extended(
 ) -> MappingNode:
     base_id = extends.as_text()
     if base_id not in known:
-        near = get_close_matches(base_id, known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else None
+        hint = did_you_mean(base_id, known)
         raise RuleError(f"there is no {what} {base_id!r} to extend", at=extends.at, hint=hint)
     base = known[base_id]
     both = _merged(base, node)

@@ -8,8 +8,6 @@ from advisor.documents.nodes import MappingNode
 from advisor.errors import Location, RuleError
 
 MAX_BYTES = 2_000_000
-MAX_NODES = 100_000
-MAX_DEPTH = 20
 
 
 def load(source: Path | str, *, name: str | None = None) -> MappingNode:

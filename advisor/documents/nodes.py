@@ -7,9 +7,12 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from advisor.errors import Location, RuleError
+from advisor.suggest import did_you_mean
+
+MAX_NODES = 100_000
+MAX_DEPTH = 20
 
 Plain = str | float | int | bool | None | list["Plain"] | dict[str, "Plain"]
 
@@ -205,8 +208,7 @@ class MappingNode(Node):
         known = sorted(allowed)
         for key in self.nodes:
             if key not in known:
-                near = get_close_matches(key, known, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(known)}"
+                hint = did_you_mean(key, known, f"known keys: {', '.join(known)}")
                 raise RuleError(f"unknown key {key!r}", at=self.places[key], hint=hint)
 
     def plain(self) -> Plain:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from advisor.expression.functions import FUNCTIONS, OVER_ANY_KIND, Function, Units
 from advisor.expression.tree import Kind, Node, Symbol, Text
+from advisor.suggest import did_you_mean
 from advisor.units import DIMENSIONLESS, Unit
 
 
@@ -76,8 +76,7 @@ class Checker:
         name = str(node.value)
         symbol = self._symbols.get(name)
         if symbol is None:
-            near = get_close_matches(name, self._symbols, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else None
+            hint = did_you_mean(name, self._symbols)
             raise self._source.error(f"there is no {name[:80]!r}", node.position, hint)
         self.met[name] = symbol
         if symbol.kind is not Kind.NUMBER:
@@ -145,8 +144,7 @@ class Checker:
         name = str(node.value)
         function = FUNCTIONS.get(name)
         if function is None:
-            near = get_close_matches(name, FUNCTIONS, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"functions: {', '.join(FUNCTIONS)}"
+            hint = did_you_mean(name, FUNCTIONS, f"functions: {', '.join(FUNCTIONS)}")
             raise self._source.error(f"there is no function {name[:80]!r}", node.position, hint)
         count = len(node.operands)
         if count < function.least or (function.most is not None and count > function.most):

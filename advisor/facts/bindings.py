@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from advisor.configuration import KernelOperation
 from advisor.errors import ConfigError, Location
@@ -13,6 +12,7 @@ from advisor.expression import Kind
 from advisor.facts.formulas import Columns
 from advisor.facts.layers import identifier, text
 from advisor.facts.operations import Operation, least
+from advisor.suggest import did_you_mean
 
 # What a fact may take from an operation: its kind and unit.
 PARTS: Mapping[str, tuple[Kind, str | None]] = {
@@ -94,9 +94,9 @@ def _matches(column: str, pattern: re.Pattern[str]) -> str:
 def _operation(said: KernelOperation, operations: Mapping[str, Operation]) -> Operation:
     operation = operations.get(said.operation.value)
     if operation is None:
-        near = get_close_matches(said.operation.value, operations, n=1, cutoff=0.4)
         lists = "advisor rules operations lists them"
-        hint = f"did you mean {near[0]!r}? {lists}" if near else lists
+        near = did_you_mean(said.operation.value, operations, like=0.4)
+        hint = f"{near} {lists}" if near else lists
         at = Location(name=said.operation.origin)
         raise ConfigError(f"there is no operation {said.operation.value!r}", at=at, hint=hint)
     if wrong := operation.check(said.sizes):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
 from advisor.documents import MappingNode, Node, add_document
@@ -17,6 +16,7 @@ from advisor.errors import Location, RuleError
 from advisor.expression import Expression, Kind, Symbol, compile_expression
 from advisor.facts.formulas import Formula, NamedNumber, compile_formula, read_numbers
 from advisor.resources import data_dir
+from advisor.suggest import did_you_mean
 from advisor.units import Unit, parse_unit
 
 FOLDER = "operations"
@@ -78,8 +78,7 @@ class Operation:
         known = ", ".join(self.sizes)
         for name in given:
             if name not in self.sizes:
-                near = get_close_matches(name, self.sizes, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"its sizes are {known}"
+                hint = did_you_mean(name, self.sizes, f"its sizes are {known}")
                 return f"{self.id} has no size {name!r}", hint
         needed = {name for name, size in self.sizes.items() if size.default is None}
         missing = sorted(needed.difference(given), key=list(self.sizes).index)

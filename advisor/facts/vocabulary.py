@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
@@ -28,6 +27,7 @@ from advisor.facts.formulas import (
 from advisor.facts.layers import dependency_order, identifier, text
 from advisor.quantities import Quantities, Quantity, load_quantities
 from advisor.resources import data_dir
+from advisor.suggest import did_you_mean
 from advisor.units import parse_unit
 
 Level = Literal["launch", "kernel"]
@@ -272,8 +272,7 @@ def _expression(
     for label in known_of:
         name = known_of.text(label)
         if name not in symbols:
-            near = get_close_matches(name, symbols, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else None
+            hint = did_you_mean(name, symbols)
             raise RuleError(f"unknown name {name!r}", at=known_of[label].at, hint=hint)
     return KnownOf(columns={label: known_of.text(label) for label in known_of})
 

@@ -9,6 +9,7 @@ from advisor.hardware.describe import (
 )
 from advisor.hardware.devices import Ceiling, DeviceSpec, OccupancyLimits, load_devices
 from advisor.hardware.matching import DeviceMatch, identify_device
+from advisor.hardware.part import model_of, partition_of
 from advisor.hardware.seeding import seed_database, store_device
 
 __all__ = [
@@ -23,6 +24,8 @@ __all__ = [
     "identify_device",
     "list_devices",
     "load_devices",
+    "model_of",
+    "partition_of",
     "seed_database",
     "store_device",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from advisor.hardware.devices import (
     Ceiling,
     load_devices,
 )
+from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,14 +105,11 @@ def devices_called(name: str) -> tuple[DeviceSpec, ...]:
     found = exact or tuple(device for device in devices if _may_be(device, wanted))
     if found:
         return found
-    names = {known.casefold(): known for device in devices for known in _names(device)}
-    near = [d.device_id for d in devices if wanted and wanted in d.device_id][:_NEAREST]
-    near = near or [names[n] for n in difflib.get_close_matches(wanted, names, n=_NEAREST)]
-    hint = (
-        f"did you mean {' or '.join(map(repr, near))}?"
-        if near
-        else "`advisor hardware list` names the known devices"
-    )
+    parts = [device.device_id for device in devices if wanted and wanted in device.device_id]
+    names = [known for device in devices for known in _names(device)]
+    otherwise = "`advisor hardware list` names the known devices"
+    hint = did_you_mean(name, parts, most=_NEAREST, like=0.0)
+    hint = hint or did_you_mean(name, names, otherwise, most=_NEAREST)
     raise UsageError(f"no device called {name!r} is known", hint=hint)
 
 

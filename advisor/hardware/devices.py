@@ -20,6 +20,9 @@ PRACTICAL = "practical"
 MEASURED = "measured"
 ACHIEVABLE_FRACTION = "achievable_fraction"
 
+CUDA = "cc-"
+"""What the names of NVIDIA's instruction sets begin with; a compute capability follows."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Ceiling:

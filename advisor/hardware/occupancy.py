@@ -16,14 +16,12 @@ from typing import TYPE_CHECKING
 
 from advisor.errors import UsageError
 from advisor.hardware.describe import devices_called, several_devices
-from advisor.hardware.devices import load_occupancy_limits
+from advisor.hardware.devices import CUDA, load_occupancy_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from advisor.hardware.devices import OccupancyLimits
-
-_CUDA = "cc-"
 
 
 class Parameter(Enum):
@@ -66,7 +64,7 @@ class MultiprocessorLimits:
     @property
     def capability(self) -> str:
         """Return the compute capability, such as ``9.0``."""
-        return self.key.removeprefix(_CUDA)
+        return self.key.removeprefix(CUDA)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,10 +153,10 @@ def limits_of(key: str) -> MultiprocessorLimits:
     Raises:
         UsageError: its limits are not known; names those that are.
     """
-    wanted = _CUDA + key.removeprefix(_CUDA)
-    known = {entry.key: entry for entry in load_occupancy_limits() if entry.key.startswith(_CUDA)}
+    wanted = CUDA + key.removeprefix(CUDA)
+    known = {entry.key: entry for entry in load_occupancy_limits() if entry.key.startswith(CUDA)}
     if wanted not in known:
-        names = ", ".join(name.removeprefix(_CUDA) for name in known)
+        names = ", ".join(name.removeprefix(CUDA) for name in known)
         problem = f"the occupancy limits of compute capability {key} are not known"
         raise UsageError(problem, hint=f"known are {names}")
     return _limits(known[wanted])
@@ -175,7 +173,7 @@ def limits_of_device(name: str) -> MultiprocessorLimits:
     if len(keys) > 1:
         raise several_devices(name, found)
     (key,) = keys
-    if not key.startswith(_CUDA):
+    if not key.startswith(CUDA):
         problem = f"the occupancy of {name!r} is not computed: it has no compute capability"
         raise UsageError(problem, hint="the calculator knows NVIDIA's rules")
     return limits_of(key)

@@ -37,6 +37,25 @@ def name_of_whole(name: str) -> str | None:
     return None if found is None else found["whole"]
 
 
+def model_of(name: str) -> str:
+    """Return the name of the device model: of the whole, where ``name`` is of an instance.
+
+    >>> model_of("Some Device MIG 3g.20gb"), model_of("Some Device")
+    ('Some Device', 'Some Device')
+    """
+    return name_of_whole(name) or name
+
+
+def partition_of(name: str) -> str | None:
+    """Return the profile of the instance that ``name`` is of, None where it is a whole device.
+
+    >>> partition_of("Some Device MIG 3g.20gb"), partition_of("Some Device")
+    ('3g.20gb', None)
+    """
+    found = _INSTANCE.fullmatch(name.strip())
+    return None if found is None else found["profile"]
+
+
 def part_of(
     whole: DeviceSpec,
     name: str,

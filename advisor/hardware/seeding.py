@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.database.read import get_meta
 from advisor.database.records import insert_records
 from advisor.database.write import set_meta, transaction
-from advisor.hardware.devices import load_devices, load_occupancy_limits, seed_files
+from advisor.hardware.devices import CUDA, load_devices, load_occupancy_limits, seed_files
 from advisor.hardware.matching import ReportedProperties, find_part
 from advisor.hardware.part import is_part
 
@@ -54,7 +54,9 @@ def store_device(connection: duckdb.DuckDBPyConnection, match: DeviceMatch) -> s
     if known.fetchone() is not None:
         return match.device_id
     if match.spec is None:
-        insert_records(connection, "device", [_reported_row(match)])
+        row = _reported_row(match)
+        insert_records(connection, "device", [row])
+        insert_records(connection, "occupancy_limit", _reported_limits(row), known="keep")
     elif is_part(match.spec):
         _store_part(connection, match.spec)
     return match.device_id
@@ -122,7 +124,6 @@ def _device_row(device: DeviceSpec) -> Row:
         "form_factor": device.form_factor,
         "aliases": list(device.aliases),
         "isa": device.occupancy,
-        "compute_capability": _version(device.compute_capability),
         "unit_kind": device.unit_kind,
         "unit_count": device.unit_count,
         "base_clock": device.base_clock,
@@ -150,8 +151,7 @@ def _reported_row(match: DeviceMatch) -> Row:
         "device_id": match.device_id,
         "name": match.name,
         "aliases": [match.name],
-        "isa": None if capability is None else f"cc-{capability}",
-        "compute_capability": _version(capability),
+        "isa": None if capability is None else f"{CUDA}{capability}",
         "unit_count": reported.unit_count,
         "boost_clock": reported.boost_clock,
         "memory_size": reported.memory_bytes,
@@ -161,6 +161,14 @@ def _reported_row(match: DeviceMatch) -> Row:
         "sources": ["the profile"],
         "origin": "report",
     }
+
+
+def _reported_limits(device: Row) -> list[Row]:
+    isa = device["isa"]
+    return [
+        {"isa": isa, "resource": resource, "value": value, "source": "the profile"}
+        for resource, value in (_capability(isa) if isinstance(isa, str) else {}).items()
+    ]
 
 
 def _ceiling_rows(device: DeviceSpec) -> list[Row]:
@@ -183,23 +191,27 @@ def _ceiling_rows(device: DeviceSpec) -> list[Row]:
 
 
 def _occupancy_rows(occupancy: Sequence[OccupancyLimits]) -> list[Row]:
-    return [
-        {
-            "isa": entry.key,
-            "resource": resource,
-            "value": value,
-            "source": entry.source,
-            "confidence": entry.confidence,
-        }
-        for entry in sorted(occupancy, key=lambda o: o.key)
-        for resource, value in sorted(entry.limits.items())
-    ]
+    rows: list[Row] = []
+    for entry in sorted(occupancy, key=lambda o: o.key):
+        limits = {**entry.limits, **_capability(entry.key)}
+        rows += [
+            {
+                "isa": entry.key,
+                "resource": resource,
+                "value": value,
+                "source": entry.source,
+                "confidence": entry.confidence,
+            }
+            for resource, value in sorted(limits.items())
+        ]
+    return rows
+
+
+def _capability(isa: str) -> dict[str, float]:
+    """Return the number in the name of NVIDIA's instruction sets, which rules compare."""
+    return {"compute_capability": float(isa.removeprefix(CUDA))} if isa.startswith(CUDA) else {}
 
 
 def _rate(device: DeviceSpec, resource: str) -> float | None:
     found = device.ceiling(resource)
     return None if found is None else found.rate
-
-
-def _version(capability: str | None) -> float | None:
-    return None if capability is None else float(capability)

@@ -13,27 +13,36 @@ from advisor.model import Skipped
 from advisor.readers import Reader, Source
 from advisor.readers.base import State
 
+LARGEST_RANK = 2**31 - 1
+"""The largest number of a process of a group; more than any launcher counts."""
+
 _CHUNK = 1024 * 1024
+_TEXTS = ("label", "configuration", "commit", "branch", "note", "compiler", "group")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Labels:
     """What the user says about the runs; ``step_time`` is in seconds, ``at`` replaces the start.
 
-    ``at`` is UTC without a zone. Texts are as they are stored; an empty one is as good as none.
+    Runs of one execution share a ``group``. ``at`` is UTC without a zone. Texts are as they are
+    stored; an empty one is as good as none.
     """
 
     label: str | None = None
     configuration: str | None = None
     commit: str | None = None
     branch: str | None = None
+    note: str | None = None
+    compiler: str | None = None
+    group: str | None = None
+    rank: int | None = None
     tags: tuple[str, ...] = ()
     step_time: float | None = None
     at: datetime | None = None
 
     def __post_init__(self) -> None:
         """Take empty texts for missing ones, and every tag once."""
-        for name in ("label", "configuration", "commit", "branch"):
+        for name in _TEXTS:
             object.__setattr__(self, name, storable(getattr(self, name) or "") or None)
         tags = tuple(dict.fromkeys(storable(tag) for tag in self.tags if tag))
         object.__setattr__(self, "tags", tags)

@@ -12,8 +12,8 @@ from advisor.database import write
 from advisor.database.arrays import ArrayTable
 from advisor.database.planning import plan_for
 from advisor.expression import quote
-from advisor.ingest.knowledge import Knowledge
 from advisor.ingest.store import judge
+from advisor.knowledge.knowledge import Knowledge
 from advisor.model import Dim3, Keyed, Launch
 from advisor.readers import reader_of
 from advisor.rules import rules_hash

@@ -18,19 +18,19 @@ from advisor.database.planning import plan_for
 from advisor.database.rows import PlacedLaunch
 from advisor.errors import InputError, Location
 from advisor.hardware import identify_device, store_device
-from advisor.ingest.knowledge import Knowledge
+from advisor.ingest.identity import IncomingRun
 from advisor.ingest.records import Profile, Stored
-from advisor.ingest.runs import IncomingRun
+from advisor.knowledge.knowledge import Knowledge
 from advisor.model import Launch, Skipped
 from advisor.readers import ReadOptions
 from advisor.rules import rules_hash
-from advisor.rules.evaluate import evaluate_runs
-from advisor.rules.store import store_evaluations
+from advisor.rules.engine.evaluate import evaluate_runs
+from advisor.rules.engine.store import store_evaluations
 
 if TYPE_CHECKING:
     import duckdb
 
-    from advisor.facts.mapping import Mapping
+    from advisor.counters.mapping import Mapping
 
 _BATCH = 1024  # launches that are held at a time
 _NUMBERS = 200_000  # counters and values per instruction that are held at a time

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from advisor.errors import InputError, Location, UsageError
-from advisor.readers import ncu_report
 from advisor.readers.base import Reader, ReadOptions, Source
+from advisor.readers.ncu import report as ncu_report
 
 __all__ = [
     "NoProfileError",
@@ -32,7 +32,8 @@ class NoProfileError(InputError):
 def readers() -> Iterator[Reader]:
     """Yield the reader of every format; the first is enough for most profiles."""
     yield ncu_report
-    from advisor.readers import ncu_csv, ncu_text
+    from advisor.readers.ncu import csv as ncu_csv
+    from advisor.readers.ncu import text as ncu_text
 
     yield ncu_csv
     yield ncu_text

@@ -5,24 +5,24 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from advisor.rules.collect import Collection, collect, named_launches
-from advisor.rules.evaluate import Evaluation, compile_rules, evaluate_runs
-from advisor.rules.gains import Seconds
-from advisor.rules.rank import Action, rank
-from advisor.rules.rule import Outcome, Rule, Severity, Subject, rules_hash
-from advisor.rules.settings import Settings, load_settings
+from advisor.rules.engine.collect import Collection, collect, named_launches
+from advisor.rules.engine.evaluate import Evaluation, compile_rules, evaluate_runs
+from advisor.rules.engine.gains import Seconds
+from advisor.rules.engine.rank import Action, rank
+from advisor.rules.language.rule import Outcome, Rule, Severity, Subject, rules_hash
+from advisor.rules.language.settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from advisor.rules.examples import ExampleResult, run_examples
-    from advisor.rules.load import load_rules
-    from advisor.rules.store import store_evaluations
+    from advisor.rules.engine.examples import ExampleResult, run_examples
+    from advisor.rules.engine.store import store_evaluations
+    from advisor.rules.language.load import load_rules
 
 # Remembered rules need none of these, nor the libraries that come with them.
 _LATE = {
-    "ExampleResult": "examples",
-    "load_rules": "load",
-    "run_examples": "examples",
-    "store_evaluations": "store",
+    "ExampleResult": "engine.examples",
+    "load_rules": "language.load",
+    "run_examples": "engine.examples",
+    "store_evaluations": "engine.store",
 }
 
 __all__ = [

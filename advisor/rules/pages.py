@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from advisor.facts.operations import Operation, Size
 from advisor.facts.vocabulary import Vocabulary
-from advisor.rules.proven import Evidence
-from advisor.rules.rule import Outcome, Rule, Subject
-from advisor.rules.words import Words
+from advisor.rules.language.proven import Evidence
+from advisor.rules.language.rule import Outcome, Rule, Subject
+from advisor.rules.language.words import Words
 
 
 def rule_pages(

@@ -73,7 +73,7 @@ def build_night(plan: Plan, night: int) -> tuple[Session, list[Launch]]:
     machine = _machine(plan, night)
     started = plan.at(night).timestamp()
     launches = [
-        profile(index, *_tonight(plan, night, kernel, machine), started_at=started)
+        profile(index, *_tonight(plan, night, kernel, machine), started_at=int(started) * 10**9)
         for index, kernel in enumerate(_kernels(plan, night))
     ]
     return _session(plan, night, machine, started), launches
@@ -166,8 +166,10 @@ def _session(plan: Plan, night: int, machine: Machine, started: float) -> Sessio
         host="simulated",
         operating_system="Linux",
         driver_version=driver["version"],
-        cuda_version=driver["cuda"],
+        runtime="CUDA",
+        runtime_version=driver["cuda"],
         started_at=started,
+        clock_epoch="utc",
         devices=(ReportedDevice(id=0, name=machine.name, attributes=device_attributes(machine)),),
         simulated=True,
     )

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from advisor.model import Launch, ReferenceFinding, ReportedDevice, Session
-from advisor.readers import ncu_messages as messages
+from advisor.readers.ncu import messages
 
 _MAGIC = b"NVR\0"
 _CONTAINER_VERSION = 7
@@ -123,7 +123,7 @@ def _pieces(session: Session, pid: int | None) -> Iterator[Any]:
     if session.devices:
         yield messages.Session(devices=[_device(device) for device in session.devices])
     versions = {
-        "CUDA Version": session.cuda_version,
+        "CUDA Version": session.runtime_version,
         "Display Driver Version": session.driver_version,
         "Nsight Compute Target": session.profiler_version,
     }
@@ -194,7 +194,7 @@ def _result(launch: Launch) -> Any:
             x, y, z = shape
             getattr(result, field).MergeFrom(messages.Dim3(x=x, y=y, z=z))
     if launch.started_at is not None:
-        result.created = int(launch.started_at)
+        result.created = launch.started_at // 10**9
     if launch.clock_locked is not None:
         result.clock.requested = True
         result.clock.executed = launch.clock_locked

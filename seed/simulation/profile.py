@@ -36,7 +36,7 @@ _COUNTED = {  # integers in reports; sums of hardware counters are doubles there
 }
 
 
-def profile(index: int, kernel: Kernel, machine: Machine, *, started_at: float) -> Launch:
+def profile(index: int, kernel: Kernel, machine: Machine, *, started_at: int) -> Launch:
     """Run ``kernel`` on ``machine`` and return what the profiler would have stored."""
     execution = run(kernel, machine)
     totals = tally(execution)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from advisor.api.profiles import Labels, ingest_paths
 from advisor.api.querying import run_query
 from advisor.api.reporting import load_report
+from advisor.ingest.profiles import Labels, ingest_paths
 
 REPORTS = (  # of ten GPUs or programs, 2020 to 2026
     "Abhishek7204__raytracingCuda/at-4679e770/profile.ncu-rep",

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from advisor.api.files import expand
 from advisor.errors import InputError
+from advisor.ingest.files import expand
 
 REPORT = b"NVR\0"
 

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from advisor.api import knowledge
-from advisor.api.knowledge import load_devices, load_knowledge, load_mapping
 from advisor.api.rule_files import run_rule_tests
 from advisor.api.rule_listing import show_rule
 from advisor.configuration import (
@@ -21,9 +19,12 @@ from advisor.configuration import (
     ThresholdSetting,
     load_configuration,
 )
+from advisor.counters import mapping as mappings
 from advisor.errors import ConfigError, Location, RuleError
-from advisor.facts import mapping as mappings
 from advisor.hardware import devices
+from advisor.knowledge import load as knowledge
+from advisor.knowledge.load import load_knowledge
+from advisor.knowledge.parts import load_devices, load_mapping
 from advisor.resources import data_dir
 from advisor.rules import Rule, Severity
 from tests.support.sample_rule import RULE

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from advisor.api.configured import configured
-from advisor.api.knowledge import load_facts, load_knowledge
 from advisor.api.rule_files import lint_rules, run_rule_tests
 from advisor.configuration import DEFAULTS, Configuration, KernelOperation, Setting
 from advisor.errors import ConfigError, Location
 from advisor.facts.bindings import OfOperation
+from advisor.knowledge.load import load_facts, load_knowledge
 from tests.support.sample_rule import RULE
 
 ABOUT = {

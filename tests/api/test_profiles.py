@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from advisor.api.knowledge import load_knowledge
-from advisor.api.profiles import read_profiles
-from advisor.api.spooling import spool_paths
-from advisor.api.storing import Ingested, Writer
 from advisor.errors import InputError
+from advisor.ingest.batches import Ingested, Writer
+from advisor.ingest.profiles import read_profiles
 from advisor.ingest.records import Labels, Profile
+from advisor.ingest.spool import spool_paths
+from advisor.knowledge.load import load_knowledge
 from advisor.resources import data_dir
 
 NIGHT = data_dir("seed") / "runs" / "nightly" / "night-01.ncu-rep"

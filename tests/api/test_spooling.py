@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.api.bundles import unpack
-from advisor.api.profiles import Labels, ingest_paths
-from advisor.api.spooling import merge_spool, spool_paths
-from advisor.api.storing import Ingested
 from advisor.errors import AdvisorError, DatabaseError, InputError
+from advisor.ingest.batches import Ingested
+from advisor.ingest.bundles import unpack
+from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.ingest.spool import merge_spool, spool_paths
 from advisor.resources import data_dir
 
 NIGHTS = sorted((data_dir("seed") / "runs" / "nightly").glob("*.ncu-rep"))
@@ -131,6 +131,10 @@ BAD_MANIFESTS: dict[str, Callable[[dict[str, Any]], object]] = {
             ("step_time", True),
             ("step_time", "abc"),
             ("step_time", 10**400),
+            ("note", 5),
+            ("rank", -1),
+            ("rank", True),
+            ("rank", 2**31),
             ("at", "yesterday"),
             ("at", "2026-11-20T03:00+01:00"),
             ("colour", "red"),
@@ -179,7 +183,7 @@ def test_a_manifest_that_unpacks_to_much_is_not_read(spool: Path, database: str)
     bundle = bundles(spool)[0]
     bundle.write_bytes(repacked(bundle, b" " * 40_000_000))
     code = (
-        "import resource, sys; from advisor.api.bundles import read_labels\n"
+        "import resource, sys; from advisor.ingest.bundles import read_labels\n"
         "from pathlib import Path\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "try: read_labels(Path(sys.argv[1]))\n"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.api.profiles import Labels, ingest_paths
 from advisor.cli import main
+from advisor.ingest.profiles import Labels, ingest_paths
 from advisor.resources import data_dir
 
 

@@ -228,7 +228,7 @@ def test_keeps_unproven_rules_off_the_first_page(
 ) -> None:
     proven = json.loads(filled("report", "--format", "json").out)["actions"]
     monkeypatch.setenv("ADVISOR_CACHE", "off")
-    monkeypatch.setattr("advisor.rules.load.load_proven", dict)
+    monkeypatch.setattr("advisor.rules.language.load.load_proven", dict)
     unproven = json.loads(filled("report", "--format", "json").out)["actions"]
     assert proven
     assert unproven == []

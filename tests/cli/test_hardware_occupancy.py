@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.facts.mapping import load_mapping
+from advisor.counters.mapping import load_mapping
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from advisor.api import revision
+from advisor.api.revision import Revision
+
 Run = Callable[..., "Outcome"]
 
 
@@ -66,8 +69,21 @@ def test_a_dry_run_knows_what_is_stored(filled: Run, night: str) -> None:
 def test_keeps_what_the_user_says_of_the_run(advisor: Run, night: str) -> None:
     words = ("--label", "l", "--config", "c", "--commit", "1a2b", "--branch", "b", "--tag", "x")
     more = ("--tag", "y", "--at", "2026-11-20T03:00+01:00", "--step-time", "0.25")
-    assert advisor("ingest", night, *words, *more).status == 0
-    columns = 'label, configuration, "commit", branch, tags, started_at, step_time'
+    ranks = (
+        "--note",
+        "Faster\n copies",
+        "--compiler",
+        "nvcc 12.4",
+        "--group",
+        "job",
+        "--rank",
+        "0",
+    )
+    assert advisor("ingest", night, *words, *more, *ranks).status == 0
+    columns = (
+        'label, configuration, "commit", branch, tags, started_at, step_time, note, compiler,'
+        " group_id, rank"
+    )
     assert runs(advisor, columns) == [
         {
             "label": "l",
@@ -77,18 +93,22 @@ def test_keeps_what_the_user_says_of_the_run(advisor: Run, night: str) -> None:
             "tags": ["x", "y"],
             "started_at": "2026-11-20 02:00:00",
             "step_time": 0.25,
+            "note": "Faster\n copies",
+            "compiler": "nvcc 12.4",
+            "group_id": "job",
+            "rank": 0,
         }
     ]
 
 
-def test_takes_commit_and_branch_from_git(
+def test_takes_commit_branch_and_subject_from_git(
     advisor: Run, night: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work = tmp_path / "work"
     who = ("-c", "user.name=a", "-c", "user.email=a@b")
     for words in (
         ("init", "-q", "-b", "trunk"),
-        (*who, "commit", "-q", "--allow-empty", "-m", "x"),
+        (*who, "commit", "-q", "--allow-empty", "-m", "Copy less", "-m", "Why."),
     ):
         work.mkdir(exist_ok=True)
         subprocess.run(["git", *words], cwd=work, check=True)
@@ -97,7 +117,21 @@ def test_takes_commit_and_branch_from_git(
     )
     monkeypatch.chdir(work)
     assert advisor("ingest", night, "--git").status == 0
-    assert runs(advisor, '"commit", branch') == [{"commit": head.stdout.strip(), "branch": "trunk"}]
+    commit = head.stdout.strip()
+    (stored,) = runs(advisor, '"commit", branch, note')
+    assert stored == {"commit": commit, "branch": "trunk", "note": "Copy less"}
+
+
+@pytest.mark.parametrize(
+    ("words", "note"), [(("--note", "mine"), "mine"), (("--commit", "other"), None)]
+)
+def test_the_subject_is_that_of_the_commit_unless_the_user_says_more(
+    advisor: Run, night: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, words, note
+) -> None:
+    found = Revision(commit="1a2b", branch="trunk", note="Copy less")
+    monkeypatch.setattr(revision, "git_revision", lambda: found)
+    assert advisor("ingest", night, "--git", *words).status == 0
+    assert runs(advisor, "branch, note") == [{"branch": "trunk", "note": note}]
 
 
 def test_says_that_there_is_no_repository(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from advisor.api.profiles import Labels, ingest_paths
 from advisor.api.refreshing import refresh_runs
+from advisor.ingest.profiles import Labels, ingest_paths
 
 if TYPE_CHECKING:
     from conftest import Run

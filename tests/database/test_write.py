@@ -31,7 +31,7 @@ RICH = Launch(
     context=1,
     stream=7,
     process=99,
-    started_at=1.5,
+    started_at=1_712_195_495_505_583_251,
     nvtx=("outer", "inner, with a comma"),
     clock_locked=False,
     counters={"sm__x.sum": 3.0, "dram__y": 0.25},
@@ -50,7 +50,12 @@ POOR = Launch(index=1, kernel_name="k")
 
 def placed(launch: Launch, run_id: str = "run") -> PlacedLaunch:
     return PlacedLaunch(
-        run_id=run_id, launch=launch, kernel_id="kernel", series_id="series", variant_id="variant"
+        run_id=run_id,
+        launch=launch,
+        kernel_id="kernel",
+        series_id="series",
+        variant_id="variant",
+        started_at=None if launch.started_at is None else 1.5,
     )
 
 

@@ -7,9 +7,9 @@ import pytest
 from advisor.errors import Location
 from advisor.expression import Kind, Symbol, compile_expression, written
 from advisor.facts.vocabulary import load_vocabulary
-from advisor.rules.load import load_rules
-from advisor.rules.rule import Subject
-from advisor.rules.thresholds import in_scope
+from advisor.rules.language.load import load_rules
+from advisor.rules.language.rule import Subject
+from advisor.rules.language.thresholds import in_scope
 from advisor.units import parse_unit
 
 NUMBER = Symbol(Kind.NUMBER, parse_unit("1"))

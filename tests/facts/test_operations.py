@@ -18,7 +18,7 @@ from advisor.facts.operations import (
     run_operation_examples,
 )
 from advisor.resources import data_dir
-from advisor.rules.lint import lint
+from advisor.rules.language.lint import lint
 
 Pack = Callable[[str, str], Path]
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.api.profiles import Labels, ingest_paths
 from advisor.api.querying import run_query
 from advisor.api.reporting import load_report
-from advisor.facts.mapping import load_mapping
+from advisor.counters.mapping import load_mapping
+from advisor.ingest.profiles import Labels, ingest_paths
 from advisor.model import Launch, ReportedDevice, Session
 from seed.simulation.ncu_encoder import write_report
 from tests.support.facts import empty_database, facts_of

@@ -12,8 +12,8 @@ from advisor.errors import InputError
 from advisor.hardware.devices import DeviceSpec, load_devices
 from advisor.hardware.matching import identify_device, read_properties
 from advisor.model import ReportedDevice, Session
-from advisor.readers import ncu_report
 from advisor.readers.base import ReadOptions, Source
+from advisor.readers.ncu import report as ncu_report
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from advisor.api.occupancy import compare_curve
+from advisor.counters.mapping import load_mapping
 from advisor.errors import UsageError
-from advisor.facts.mapping import load_mapping
 from advisor.hardware.devices import load_occupancy_limits
 from advisor.hardware.occupancy import (
     BlockShape,
@@ -210,8 +210,9 @@ def launches(draw: st.DrawFn, limits: MultiprocessorLimits) -> BlockShape:
 
 def facts_from(key: str, launch: BlockShape, number: int) -> dict[str, float | str | None]:
     """Return what the facts read: the launch, and the limits of the seed data under their names."""
+    limits = {**CUDA[key], "compute_capability": float(key.removeprefix("cc-"))}
     device = {
-        name: CUDA[key][quantity.occupancy]
+        name: limits[quantity.occupancy]
         for name, quantity in vocabulary_once().quantities.device.items()
         if quantity.occupancy is not None
     }

@@ -63,16 +63,17 @@ def test_serves_what_the_vocabulary_asks_of_a_device(
     device = one(
         connection,
         "SELECT boost_clock, tensor_fp16_rate, tensor_tf32_rate, tensor_int8_rate,"
-        " compute_capability, isa FROM device WHERE device_id = 'nvidia-a100-sxm4-80gb'",
+        " isa FROM device WHERE device_id = 'nvidia-a100-sxm4-80gb'",
     )
-    assert device == (1.41e9, 2048, 1024, 4096, 8.0, "cc-8.0")
+    assert device == (1.41e9, 2048, 1024, 4096, "cc-8.0")
     limits = connection.execute(
         "SELECT resource, value FROM occupancy_limit WHERE isa = 'cc-8.0' AND resource IN"
         " ('register_alloc_unit', 'sub_partitions', 'shared_alloc_granularity_bytes',"
         "  'shared_reserved_bytes_per_block', 'max_warps_per_sm', 'max_blocks_per_sm',"
-        "  'registers_per_sm') ORDER BY resource"
+        "  'registers_per_sm', 'compute_capability') ORDER BY resource"
     ).fetchall()
     assert limits == [
+        ("compute_capability", 8.0),
         ("max_blocks_per_sm", 32.0),
         ("max_warps_per_sm", 64.0),
         ("register_alloc_unit", 256.0),
@@ -167,12 +168,29 @@ def test_stores_an_unknown_device_as_its_profile_reports_it(
     assert store_device(connection, match) == stored
     row = one(
         connection,
-        "SELECT name, isa, compute_capability, unit_count, boost_clock, origin FROM device"
+        "SELECT name, isa, unit_count, boost_clock, origin FROM device"
         f" WHERE device_id = '{stored}'",
     )
-    assert row == ("NVIDIA GeForce GTX 1650", "cc-7.5", 7.5, 14.0, 1.665e9, "report")
+    assert row == ("NVIDIA GeForce GTX 1650", "cc-7.5", 14.0, 1.665e9, "report")
     ceilings = "SELECT count(*) FROM ceiling WHERE device_id LIKE 'reported-%'"
     assert one(connection, ceilings) == 0
+
+
+@pytest.mark.parametrize("major", [8, 13])
+def test_the_number_of_an_instruction_set_is_known_with_limits_or_without(
+    connection: duckdb.DuckDBPyConnection, major: int
+) -> None:
+    seed_database(connection)
+    attributes = {"compute_capability_major": float(major), "compute_capability_minor": 0.0}
+    for name in ("NVIDIA Nonesuch", "NVIDIA Other"):
+        store_device(connection, identify_device(name, attributes))
+    query = (
+        "SELECT name, value, occupancy_limit.source FROM device JOIN occupancy_limit USING (isa)"
+        " WHERE resource = 'compute_capability' AND origin = 'report' ORDER BY name"
+    )
+    rows = connection.execute(query).fetchall()
+    assert [row[:2] for row in rows] == [("NVIDIA Nonesuch", major), ("NVIDIA Other", major)]
+    assert {source == "the profile" for *_, source in rows} == {major == 13}
 
 
 def test_stores_nothing_for_a_known_device(connection: duckdb.DuckDBPyConnection) -> None:

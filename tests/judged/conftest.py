@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 import yaml
 
-from advisor.api.profiles import Labels, ingest_paths
 from advisor.api.querying import run_query
 from advisor.database.connect import open_for_reading
 from advisor.facts import load_vocabulary
 from advisor.facts.view import create_views
+from advisor.ingest.profiles import Labels, ingest_paths
 from advisor.rules import Action, Outcome, load_rules, load_settings, rank
-from advisor.rules.evaluate import compile_rules, evaluate_runs
+from advisor.rules.engine.evaluate import compile_rules, evaluate_runs
 from seed.simulation.generate import RUNS
 from tests.support.advice import Advised
 

@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from advisor.model import Launch
-from advisor.readers import ReadOptions, Source, ncu_report
+from advisor.readers import ReadOptions, Source
+from advisor.readers.ncu import report as ncu_report
 
 JUDGED = Path(__file__).parents[2] / "docs" / "judged"
 LIMITERS = {"memory", "compute", "latency", "balanced"}

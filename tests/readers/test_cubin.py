@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.readers.cubin import Function, read_function
+from advisor.readers.ncu.cubin import Function, read_function
 from tests.support.cubins import END, elf, line_unit, set_address, special
 
 FILES = ("a.cu", "b.h")

@@ -7,7 +7,9 @@ import time
 import pytest
 
 from advisor.model import Launch
-from advisor.readers import Reader, ReadOptions, Source, detect, ncu_csv, ncu_text
+from advisor.readers import Reader, ReadOptions, Source, detect
+from advisor.readers.ncu import csv as ncu_csv
+from advisor.readers.ncu import text as ncu_text
 from tests.support.judging import LONGEST, in_page, judge
 from tests.support.page_mutants import PAGES, page_mutant
 

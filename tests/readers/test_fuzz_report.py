@@ -1,4 +1,4 @@
-"""Reports with damaged structure; ``python -m benchmarks.fuzz`` reads twenty thousand of them."""
+"""Reports with damaged structure; ``python -m studies.fuzz`` reads twenty thousand of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import time
 import pytest
 
 from advisor.model import Launch
-from advisor.readers import ReadOptions, Source, ncu_report
+from advisor.readers import ReadOptions, Source
+from advisor.readers.ncu import report as ncu_report
 from tests.support.judging import LONGEST, in_report, judge
 from tests.support.mutants import REPORT, edges, report_mutant
 

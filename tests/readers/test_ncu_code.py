@@ -11,8 +11,10 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.model import Launch, Place
-from advisor.readers import ReadOptions, Source, ncu_messages, ncu_report
-from advisor.readers.ncu_code import load_opcodes
+from advisor.readers import ReadOptions, Source
+from advisor.readers.ncu import messages as ncu_messages
+from advisor.readers.ncu import report as ncu_report
+from advisor.readers.ncu.code import load_opcodes
 from seed.simulation.ncu_encoder import ReportWriter
 from tests.support.cubins import END, elf, line_unit, set_address, special
 

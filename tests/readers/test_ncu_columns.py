@@ -12,8 +12,8 @@ from google.protobuf.message import DecodeError
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from advisor.readers import ncu_messages as messages
-from advisor.readers.ncu_columns import Values, read_instances, read_metrics
+from advisor.readers.ncu import messages
+from advisor.readers.ncu.columns import Values, read_instances, read_metrics
 
 UNUSUAL = ({"u32": 7}, {"f32": 1.5})  # kinds of values that no profiler was seen to write
 integers = st.one_of(st.integers(0, 300), st.integers(0, 2**64 - 1))

@@ -10,7 +10,8 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.model import Launch, Record, ReportedDevice, Session, Skipped
-from advisor.readers import ReadOptions, Source, ncu_report
+from advisor.readers import ReadOptions, Source
+from advisor.readers.ncu import report as ncu_report
 
 MAGIC = b"\x4e\x56\x52\x00"
 
@@ -82,12 +83,17 @@ def test_reads_a_report_made_by_hand() -> None:
         device_name="GPU Zero",
         context=1,
         stream=7,
-        started_at=1_700_000_000.0,
+        started_at=1_700_000_000 * 10**9,
         counters={"launch__grid_size": 4.0, "dram__bytes.sum": 2.5},
     )
     assert isinstance(second, Launch)
     assert (second.index, second.kernel_name, second.process) == (1, "scale", 99)
-    assert session == Session(profiler="ncu", devices=(ReportedDevice(id=0, name="GPU Zero"),))
+    assert session == Session(
+        profiler="ncu",
+        runtime="CUDA",
+        clock_epoch="utc",
+        devices=(ReportedDevice(id=0, name="GPU Zero"),),
+    )
 
 
 def test_passes_over_what_a_payload_holds_beyond_its_entries() -> None:

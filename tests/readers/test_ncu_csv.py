@@ -6,9 +6,9 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.model import Launch, Session, Skipped
-from advisor.readers import ncu_csv
 from advisor.readers.base import ReadOptions, Source
-from advisor.readers.ncu_values import is_counter, load_labels
+from advisor.readers.ncu import csv as ncu_csv
+from advisor.readers.ncu.values import is_counter, load_labels
 from advisor.units import parse_unit
 
 FIXED = (

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from advisor.errors import InputError
 from advisor.model import Keyed, Launch, Record, ReferenceFinding, ReportedDevice, Session
-from advisor.readers import ReadOptions, Source, ncu_report
+from advisor.readers import ReadOptions, Source
+from advisor.readers.ncu import report as ncu_report
 from seed.simulation.ncu_encoder import write_report
 
 OPTIONS = ReadOptions(keyed=frozenset({"opcodes"}), instructions=frozenset({"inst_executed"}))

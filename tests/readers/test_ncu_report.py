@@ -11,8 +11,10 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.model import Keyed, Launch, Record, ReferenceFinding, ReportedDevice, Session, Skipped
-from advisor.readers import ReadOptions, Source, ncu_messages, ncu_report
-from advisor.readers.ncu_launch import LaunchReader, Result
+from advisor.readers import ReadOptions, Source
+from advisor.readers.ncu import messages as ncu_messages
+from advisor.readers.ncu import report as ncu_report
+from advisor.readers.ncu.launch import LaunchReader, Result
 from seed.simulation.ncu_encoder import ReportWriter, write_report
 
 SESSION = Session(
@@ -23,8 +25,10 @@ SESSION = Session(
     host="node7",
     operating_system="Linux 6.8",
     driver_version="550.54.15",
-    cuda_version="12.4",
+    runtime="CUDA",
+    runtime_version="12.4",
     started_at=1_700_000_000.0,
+    clock_epoch="utc",
     replay_mode="kernel",
     cache_control="none",
     clock_control="base",
@@ -45,7 +49,7 @@ LAUNCH = Launch(
     context=1,
     stream=7,
     process=4242,
-    started_at=1_700_000_001.0,
+    started_at=1_700_000_001 * 10**9,
     nvtx=("epoch", "forward"),
     clock_locked=True,
     counters={"gpu__time_duration.sum": 6944.5, "dram__bytes.sum": 0.0, "inst_executed": 30.0},

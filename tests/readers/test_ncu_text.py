@@ -6,8 +6,8 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.model import Launch, Session, Skipped
-from advisor.readers import ncu_text
 from advisor.readers.base import ReadOptions, Source
+from advisor.readers.ncu import text as ncu_text
 from advisor.units import parse_unit
 
 NEW = """\

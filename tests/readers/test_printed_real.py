@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from advisor.counters.mapping import load_mapping
 from advisor.errors import InputError
-from advisor.facts.mapping import load_mapping
 from advisor.model import Launch, ReferenceFinding, Session
 from advisor.readers import ReadOptions, Source, detect
-from advisor.readers.ncu_values import load_labels
+from advisor.readers.ncu.values import load_labels
 from advisor.units import Dimension
 
 pytestmark = pytest.mark.real

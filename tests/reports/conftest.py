@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.reports.records import Report
+from advisor.reports.record.records import Report
 from tests.support.example_report import example_report
 
 

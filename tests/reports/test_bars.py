@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.reports.bars import (
+from advisor.reports.charts.bars import (
     gain_axis,
     occupancy_bars,
     resource_bars,
@@ -14,7 +14,7 @@ from advisor.reports.bars import (
     stall_bars,
     where_time_goes,
 )
-from advisor.reports.records import Report
+from advisor.reports.record.records import Report
 
 
 def test_splits_the_run_longest_first(report: Report) -> None:

@@ -10,8 +10,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from advisor.reports import render
-from advisor.reports.records import Report
+from advisor.reports.record.records import Report
+from advisor.reports.write import render
 
 HOSTILE = "<img src=x onerror=alert(1)>|=cmd()"
 VOID = {"meta", "link", "input", "br", "wbr", "img", "hr"}

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from advisor.reports import render
-from advisor.reports.records import Report
-from benchmarks import browser, shots
+from advisor.reports.record.records import Report
+from advisor.reports.write import render
+from studies import browser, shots
 
 pytestmark = pytest.mark.skipif(browser.find() is None, reason="no Chromium on this computer")
 HOSTILE = "<img src=x onerror=alert(1)>|=cmd()"

@@ -9,14 +9,19 @@ from dataclasses import replace
 import duckdb
 import pytest
 
-from advisor.facts.counters import read_counter_files
-from advisor.facts.instructions import InstructionView, load_instruction_views
-from advisor.reports import render
-from advisor.reports.instructions import Instruction, Ranking, worst_instructions, write_rankings
-from advisor.reports.machine import json_text
-from advisor.reports.paper import Paper
-from advisor.reports.records import Report, RuleResult
-from advisor.reports.terminal import kernel_text, report_text
+from advisor.counters.files import read_counter_files
+from advisor.counters.instructions import InstructionView, load_instruction_views
+from advisor.reports.record.instructions import (
+    Instruction,
+    Ranking,
+    worst_instructions,
+)
+from advisor.reports.record.records import Report, RuleResult
+from advisor.reports.write import render
+from advisor.reports.write.instructions import write_rankings
+from advisor.reports.write.machine import json_text
+from advisor.reports.write.paper import Paper
+from advisor.reports.write.terminal import kernel_text, report_text
 from advisor.resources import data_dir
 
 Launches = list[Mapping[str, Mapping[int, float]]]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from advisor.errors import RuleError
-from advisor.reports import judgement
+from advisor.reports.record import judgement
 
 
 def test_reads_shares_in_order() -> None:

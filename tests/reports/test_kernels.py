@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.reports.kernels import kernel
-from advisor.reports.records import Kernel, KernelName
-from advisor.reports.rows import Row
-from advisor.rules.words import load_words
+from advisor.reports.record.kernels import kernel
+from advisor.reports.record.records import Kernel, KernelName
+from advisor.reports.record.rows import Row
+from advisor.rules.language.words import load_words
 from tests.support.facts import vocabulary_once
 
 QUARTER: Row = {

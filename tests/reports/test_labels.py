@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.reports.labels import Box, Segment, Subject, Surroundings, place, text_box, text_width
+from advisor.reports.charts.labels import (
+    Box,
+    Segment,
+    Subject,
+    Surroundings,
+    place,
+    text_box,
+    text_width,
+)
 
 FRAME = Box(0, 0, 400, 300)
 EMPTY = Surroundings(frame=FRAME, taken=(), roof=(), lines=())

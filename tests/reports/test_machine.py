@@ -6,8 +6,8 @@ import json
 import math
 from dataclasses import replace
 
-from advisor.reports.machine import UNITS, json_text
-from advisor.reports.records import Report
+from advisor.reports.record.records import Report
+from advisor.reports.write.machine import UNITS, json_text
 
 
 def test_names_its_schema_and_units(report: Report) -> None:

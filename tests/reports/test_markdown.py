@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.reports import render
 from advisor.reports.escaping import escape_markdown
-from advisor.reports.records import Report
+from advisor.reports.record.records import Report
+from advisor.reports.write import render
 
 HOSTILE = "<img src=x onerror=alert(1)>|=cmd()`]("
 

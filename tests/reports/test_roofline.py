@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.reports.charted import Placement, Roofline
-from advisor.reports.drawing import SIZES, Drawing, Size
-from advisor.reports.labels import Box, text_box
-from advisor.reports.marks import label_boxes
-from advisor.reports.records import Kernel, Report
-from advisor.reports.roofline import draw_roofline
-from advisor.reports.roofs import roofs
+from advisor.reports.charts.drawing import SIZES, Drawing, Size
+from advisor.reports.charts.labels import Box, text_box
+from advisor.reports.charts.marks import label_boxes
+from advisor.reports.charts.roofline import draw_roofline
+from advisor.reports.charts.roofs import roofs
+from advisor.reports.record.charted import Placement, Roofline
+from advisor.reports.record.records import Kernel, Report
 from tests.support.example_report import example_report
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.reports.scales import Frame, log_range, log_ticks
+from advisor.reports.charts.scales import Frame, log_range, log_ticks
 
 # Two decades over 200 px to the right, two decades over 100 px upwards.
 FRAME = Frame(left=10, top=20, width=200, height=100, x0=0, x1=2, y0=10, y1=12)

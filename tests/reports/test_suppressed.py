@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.reports import render
-from advisor.reports.machine import json_text
-from advisor.reports.records import Report
-from advisor.reports.suppressed import Suppressed, SuppressedFinding
-from advisor.reports.terminal import kernel_text, report_text
+from advisor.reports.record.records import Report
+from advisor.reports.record.suppressed import Suppressed, SuppressedFinding
+from advisor.reports.write import render
+from advisor.reports.write.machine import json_text
+from advisor.reports.write.terminal import kernel_text, report_text
 
 SENTENCE = "2 findings suppressed (1 expires 2026-12-01)."
 EXPIRED = "The suppression of memory/* for <b>*</b> expired on 2026-11-01 (odd; a.yaml:4:5)."

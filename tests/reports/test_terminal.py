@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.reports.paper import Paper, columns, cut, meter
-from advisor.reports.records import Fact, FactGroup, KernelName, Report
-from advisor.reports.terminal import kernel_text, report_text
+from advisor.reports.record.records import Fact, FactGroup, KernelName, Report
+from advisor.reports.write.paper import Paper, columns, cut, meter
+from advisor.reports.write.terminal import kernel_text, report_text
 
 GOLDEN = Path(__file__).parent / "golden"
 

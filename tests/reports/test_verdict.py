@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.reports.judgement import load_judgement
-from advisor.reports.records import Action, Collect, Verdict
-from advisor.reports.verdict import totals, verdict
+from advisor.reports.record.judgement import load_judgement
+from advisor.reports.record.records import Action, Collect, Verdict
+from advisor.reports.record.verdict import totals, verdict
 from tests.support.example_report import example_report
 
 Values = Mapping[str, object]

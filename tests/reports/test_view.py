@@ -11,14 +11,14 @@ import duckdb
 import pytest
 
 from advisor.errors import UsageError
-from advisor.reports import render
-from advisor.reports.judgement import load_judgement
-from advisor.reports.machine import json_text
-from advisor.reports.records import Report
-from advisor.reports.terminal import kernel_text, report_text
-from advisor.reports.view import Request, build_report
+from advisor.reports.record.judgement import load_judgement
+from advisor.reports.record.records import Report
+from advisor.reports.record.view import Request, build_report
+from advisor.reports.write import render
+from advisor.reports.write.machine import json_text
+from advisor.reports.write.terminal import kernel_text, report_text
 from advisor.rules import load_rules, load_settings
-from advisor.rules.evaluate import Compiled, compile_rules
+from advisor.rules.engine.evaluate import Compiled, compile_rules
 from tests.support.facts import Value, database_of, vocabulary_once
 
 Launch = Mapping[str, Value]
@@ -68,6 +68,7 @@ def run_of(launches: Sequence[Launch], **changes: object) -> Iterator[duckdb.Duc
     run = {
         "run_id": "run",
         "content_hash": "0" * 64,
+        "part": 0,
         "name": "some/folder/profile.ncu-rep",
         "format": "ncu-rep",
         "status": "complete",

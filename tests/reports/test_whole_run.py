@@ -13,13 +13,13 @@ import pytest
 from advisor.configuration import Suppression
 from advisor.errors import Location
 from advisor.facts import load_vocabulary
-from advisor.reports import render
-from advisor.reports.machine import json_text
-from advisor.reports.records import Gain, Report, RunFinding
-from advisor.reports.terminal import report_text
-from advisor.reports.whole_run import run_findings
+from advisor.reports.record.records import Gain, Report, RunFinding
+from advisor.reports.record.whole_run import run_findings
+from advisor.reports.write import render
+from advisor.reports.write.machine import json_text
+from advisor.reports.write.terminal import report_text
 from advisor.rules import Rule, load_rules
-from advisor.rules.words import load_words
+from advisor.rules.language.words import load_words
 
 TODAY = date(2026, 11, 20)
 WORDS = load_words().words("NVIDIA")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
@@ -10,9 +11,10 @@ import pytest
 from advisor.expression import Kind, quote
 from advisor.facts import Vocabulary, load_vocabulary
 from advisor.rules import Evaluation, Rule, Settings, load_rules, load_settings
-from advisor.rules.evaluate import run_program
-from advisor.rules.program import compile_program
-from advisor.rules.rule import Value
+from advisor.rules.engine.evaluate import run_program
+from advisor.rules.engine.program import compile_program
+from advisor.rules.language.load import load_directories
+from advisor.rules.language.rule import Value
 from tests.support.sample_rule import RULE, Judge, Load, Write
 
 
@@ -40,14 +42,21 @@ def write_rule(tmp_path: Path) -> Write:
 
 
 @pytest.fixture
-def load_rule(write_rule: Write, vocabulary: Vocabulary) -> Load:
-    """Load one rule from its text; its id is sample/slow."""
+def load_rule(write_rule: Write, vocabulary: Vocabulary, settings: Settings) -> Load:
+    """Load one rule from its text, alone unless it extends another; its id is sample/slow."""
 
     def load(text: str = RULE) -> Rule:
-        rules = load_rules(vocabulary, [write_rule(text)])
+        read = load_rules if "extends:" in text else load_alone
+        rules = read(vocabulary, [write_rule(text)], settings=settings)
         return next(rule for rule in rules if rule.id == "sample/slow")
 
     return load
+
+
+def load_alone(
+    vocabulary: Vocabulary, packs: Sequence[Path], *, settings: Settings
+) -> tuple[Rule, ...]:
+    return load_directories(packs, vocabulary, settings=settings)
 
 
 @pytest.fixture

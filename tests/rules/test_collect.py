@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from advisor.rules import Evaluation, Outcome, Rule, Settings, Subject, collect
-from advisor.rules.collect import NamedLaunch
-from advisor.rules.profiled import Profiled
-from advisor.rules.rule import Collect
+from advisor.rules.engine.collect import NamedLaunch
+from advisor.rules.engine.profiled import Profiled
+from advisor.rules.language.rule import Collect
 from tests.support.sample_rule import RULE, Load
 
 

@@ -10,9 +10,9 @@ import pytest
 from advisor.expression import Kind, quote
 from advisor.facts import Vocabulary
 from advisor.rules import Outcome, Rule, Settings
-from advisor.rules.explain import Clause, Explanation, explain
-from advisor.rules.program import compile_program
-from advisor.rules.rule import Value
+from advisor.rules.engine.explain import Clause, Explanation, explain
+from advisor.rules.engine.program import compile_program
+from advisor.rules.language.rule import Value
 from tests.support.sample_rule import Load
 
 TEXT = """\

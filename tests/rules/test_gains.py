@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from advisor.errors import RuleError
 from advisor.facts import Vocabulary
 from advisor.rules import Settings, Subject
-from advisor.rules.estimators import load_estimators
-from advisor.rules.evaluate import run_program
-from advisor.rules.gains import Raw, Seconds, cut
-from advisor.rules.load import load_rules
-from advisor.rules.program import compile_program
-from advisor.rules.rule import Value
+from advisor.rules.engine.evaluate import run_program
+from advisor.rules.engine.gains import Raw, Seconds, cut
+from advisor.rules.engine.program import compile_program
+from advisor.rules.language.estimators import load_estimators
+from advisor.rules.language.load import load_rules
+from advisor.rules.language.rule import Value
 from tests.support.sample_rule import RULE, Judge, Load
 
 TIMES = st.none() | st.floats(-1e3, 1e3)

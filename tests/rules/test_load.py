@@ -9,8 +9,8 @@ from advisor.errors import ConfigError, RuleError
 from advisor.facts import Vocabulary
 from advisor.resources import data_dir
 from advisor.rules import Outcome, Severity, load_rules
-from advisor.rules.load import rule_paths
-from advisor.rules.thresholds import Override
+from advisor.rules.language.load import rule_paths
+from advisor.rules.language.thresholds import Override
 from tests.support.sample_rule import RULE, Judge, Load, Write
 
 

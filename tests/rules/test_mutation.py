@@ -5,8 +5,8 @@ from advisor.errors import Location
 from advisor.expression import compile_expression
 from advisor.facts import Vocabulary
 from advisor.rules import Settings, load_rules
-from benchmarks.mutants import mutants, spell
-from benchmarks.mutation import EQUIVALENTS, TARGET, score
+from studies.mutants import mutants, spell
+from studies.mutation import EQUIVALENTS, TARGET, score
 from tests.support.sample_rule import RULE, Load
 
 SAMPLE = ("quality/low-clock", "launch/small-grid")

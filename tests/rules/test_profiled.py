@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.rules import Settings
-from advisor.rules.profiled import Profiled, profiled
+from advisor.rules.engine.profiled import Profiled, profiled
 
 NCU = "/opt/nsight-compute/target/linux/ncu"
 

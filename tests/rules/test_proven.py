@@ -9,8 +9,8 @@ import pytest
 from advisor.errors import RuleError
 from advisor.facts import Vocabulary
 from advisor.rules import Outcome, load_rules
-from advisor.rules.proven import Evidence, load_proven, tally
-from benchmarks.proven import Count, count, written
+from advisor.rules.language.proven import Evidence, load_proven, tally
+from studies.proven import Count, count, written
 from tests.support.sample_rule import RULE, Write
 
 REPORTS = "ncu-rep"
@@ -31,7 +31,7 @@ def test_marks_shipped_rules_without_proof(
         "memory/uncoalesced-loads": Evidence(fired=1, silent=1),
         "memory/uncoalesced-stores": Evidence(fired=0, silent=9),
     }
-    monkeypatch.setattr("advisor.rules.load.load_proven", lambda: counted)
+    monkeypatch.setattr("advisor.rules.language.load.load_proven", lambda: counted)
     found = {rule.id: rule.is_unproven for rule in load_rules(vocabulary)}
     assert not found.pop("memory/uncoalesced-loads")
     assert found["memory/uncoalesced-stores"]
@@ -67,5 +67,5 @@ def test_still_holds_over_the_real_profiles(real_data: Path) -> None:
     stored = load_proven()
     now = {rule for rule, evidence in found.items() if evidence.is_proof}
     then = {rule for rule, evidence in stored.items() if evidence.is_proof and rule in found}
-    # A rule or two may lag behind a change; beyond that, `python -m benchmarks.proven` counts anew.
+    # A rule or two may lag behind a change; beyond that, `python -m studies.proven` counts anew.
     assert len(now ^ then) <= len(now) / 10, sorted(now ^ then)

@@ -7,9 +7,9 @@ import pytest
 
 from advisor.errors import RuleError
 from advisor.facts import Vocabulary
+from advisor.facts.pairs import load_kinds
+from advisor.facts.runs import load_run_facts
 from advisor.rules import Settings
-from advisor.rules.neighbours import load_kinds
-from advisor.rules.run_facts import load_run_facts
 
 Facts = dict[str, float | str | None]
 

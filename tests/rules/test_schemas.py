@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from advisor.counters.mapping import load_mapping
 from advisor.documents import load
 from advisor.errors import RuleError
 from advisor.facts import Vocabulary, load_vocabulary
-from advisor.facts.mapping import load_mapping
 from advisor.facts.operations import operation_paths, read_operation
 from advisor.resources import data_dir
 from advisor.rules import Subject
-from advisor.rules.estimators import load_estimators
-from advisor.rules.load import rule_paths
-from advisor.rules.parse import Scope, parse_rule
+from advisor.rules.language.estimators import load_estimators
+from advisor.rules.language.load import rule_paths
+from advisor.rules.language.parse import Scope, parse_rule
 from docs.schemas import schemas
 
 RULES = data_dir("rules")

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from advisor.api.knowledge import load_knowledge
-from advisor.api.profiles import Labels, ingest_paths
 from advisor.database.connect import open_for_reading
 from advisor.facts.view import create_views
+from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.knowledge.load import load_knowledge
 from advisor.rules import Evaluation, Outcome
-from advisor.rules.evaluate import compile_rules, evaluate_runs
+from advisor.rules.engine.evaluate import compile_rules, evaluate_runs
 from advisor.wording import UNKNOWN
 
 

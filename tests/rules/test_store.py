@@ -13,6 +13,7 @@ import pytest
 from advisor.database.connect import open_for_writing
 from advisor.expression import Kind, quote
 from advisor.facts import Vocabulary
+from advisor.facts.runs import KERNEL_TEXTS
 from advisor.rules import (
     Evaluation,
     Outcome,
@@ -24,8 +25,7 @@ from advisor.rules import (
     rules_hash,
     store_evaluations,
 )
-from advisor.rules.rule import Value
-from advisor.rules.run_facts import KERNEL_TEXTS
+from advisor.rules.language.rule import Value
 from tests.support.sample_rule import RULE, Load
 
 TYPES = {Kind.NUMBER: "DOUBLE", Kind.TEXT: "VARCHAR", Kind.BOOLEAN: "BOOLEAN"}

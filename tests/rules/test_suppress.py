@@ -9,9 +9,9 @@ import pytest
 
 from advisor.configuration import Suppression
 from advisor.errors import Location
-from advisor.reports.suppressed import suppressed
+from advisor.reports.record.suppressed import suppressed
 from advisor.rules import Evaluation, Outcome
-from advisor.rules.suppress import Screened, screen
+from advisor.rules.engine.suppress import Screened, screen
 from tests.support.sample_rule import Load
 
 TODAY = date(2026, 11, 20)

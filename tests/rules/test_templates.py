@@ -14,9 +14,9 @@ from advisor.errors import Location, RuleError
 from advisor.expression import Kind
 from advisor.facts import Vocabulary, load_vocabulary
 from advisor.rules import load_rules
-from advisor.rules.rule import Template
-from advisor.rules.sentences import FILTERS
-from advisor.rules.templates import read_template
+from advisor.rules.language.rule import Template
+from advisor.rules.language.sentences import FILTERS
+from advisor.rules.language.templates import read_template
 from advisor.wording import NO_BREAK
 
 AT = Location(name="rule.yaml", line=3, column=5)

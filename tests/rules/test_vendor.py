@@ -7,8 +7,8 @@ import pytest
 from advisor.errors import RuleError
 from advisor.facts import Vocabulary
 from advisor.rules import Settings, load_rules
-from benchmarks.symptoms import Knowledge, read_knowledge
-from benchmarks.vendor import FOUND, Answer, Message, answer, over_cap, page
+from studies.symptoms import Knowledge, read_knowledge
+from studies.vendor import FOUND, Answer, Message, answer, over_cap, page
 from tests.support.sample_rule import RULE, Judge, Load
 
 KERNEL = ("r1", "v1")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from advisor.api.profiles import Labels, ingest_paths
 from advisor.api.querying import run_query
+from advisor.ingest.profiles import Labels, ingest_paths
 from seed.simulation.generate import RUNS
 from seed.simulation.machine import HERE
 

@@ -13,7 +13,8 @@ import pytest
 import yaml
 
 from advisor.model import Launch, Session
-from advisor.readers import ReadOptions, Source, ncu_report
+from advisor.readers import ReadOptions, Source
+from advisor.readers.ncu import report as ncu_report
 from seed.simulation import generate
 from seed.simulation.machine import HERE, load_kernels
 from seed.simulation.ncu_encoder import write_report

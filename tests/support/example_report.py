@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from advisor.reports.charted import Ceiling, Placement, Roofline, Unplaced
-from advisor.reports.records import (
+from advisor.reports.record.charted import Ceiling, Placement, Roofline, Unplaced
+from advisor.reports.record.records import (
     Action,
     Collect,
     Condition,

@@ -16,7 +16,7 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from advisor.model import Keyed, Launch, ReferenceFinding, ReportedDevice, Session
-from advisor.readers import ncu_messages as messages
+from advisor.readers.ncu import messages
 from seed.simulation.ncu_encoder import ReportWriter, write_report
 
 _MAGIC_AND_HEADER = 10  # bytes of the encoder's magic and file header

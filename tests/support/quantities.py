@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import duckdb
 import numpy as np
 
+from advisor.counters.mapping import Mapping
 from advisor.database.arrays import ArrayTable
-from advisor.facts.mapping import Mapping
 from advisor.model import Launch
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import duckdb
 
+from advisor.counters.mapping import Mapping, load_mapping
 from advisor.database.launches import LaunchWriter
 from advisor.database.rows import PlacedLaunch
 from advisor.errors import InputError
-from advisor.facts.mapping import Mapping, load_mapping
 from advisor.hardware.devices import DeviceSpec, load_devices
 from advisor.hardware.matching import identify_device
 from advisor.hardware.seeding import seed_database, store_device

@@ -12,9 +12,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from advisor.api.profiles import Labels, ingest_paths
 from advisor.database import schema
 from advisor.database.connect import open_for_reading, open_for_writing
+from advisor.ingest.profiles import Labels, ingest_paths
 from advisor.resources import data_dir
 
 Start = Callable[..., "subprocess.Popen[str]"]

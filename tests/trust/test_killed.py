@@ -20,11 +20,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from advisor.api.profiles import Labels, ingest_paths
 from advisor.api.refreshing import refresh_runs
 from advisor.api.runs import remove_run
-from advisor.api.spooling import merge_spool, spool_paths
 from advisor.database import ids, upgrade
+from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.ingest.spool import merge_spool, spool_paths
 
 Start = Callable[[], "subprocess.Popen[str]"]
 Loop = Callable[..., "subprocess.Popen[str]"]

@@ -12,10 +12,10 @@ from typing import Any
 import duckdb
 import pytest
 
-from advisor.api.profiles import Labels
-from advisor.api.spooling import merge_spool, spool_paths
-from advisor.api.trial import try_paths
 from advisor.errors import DatabaseError
+from advisor.ingest.profiles import Labels
+from advisor.ingest.spool import merge_spool, spool_paths
+from advisor.ingest.trial import try_paths
 from advisor.model import Launch, ReportedDevice, Session
 from seed.simulation.ncu_encoder import write_report
 

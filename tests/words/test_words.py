@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 import yaml
 
-from advisor.api.knowledge import load_knowledge
-from advisor.api.profiles import read_profiles
 from advisor.api.reporting import render_kernel, render_report
-from advisor.api.storing import Writer
 from advisor.configuration import DEFAULTS
 from advisor.facts.vocabulary import Vocabulary, load_vocabulary
+from advisor.ingest.batches import Writer
+from advisor.ingest.profiles import read_profiles
 from advisor.ingest.records import Labels
+from advisor.knowledge.load import load_knowledge
 from advisor.resources import data_dir
-from advisor.rules.load import load_rules
-from advisor.rules.rule import Rule, Template
-from advisor.rules.settings import Settings, load_settings
+from advisor.rules.language.load import load_rules
+from advisor.rules.language.rule import Rule, Template
+from advisor.rules.language.settings import Settings, load_settings
 
 ROOT = Path(__file__).parents[2]
 WORDS = yaml.safe_load((Path(__file__).parent / "words.yaml").read_text())

@@ -1,0 +1,228 @@
+"""Counters to quantities: ``rules/counters/<profiler>*.yaml`` compiled to one SELECT.
+
+The SELECT runs over a staging table with one column per counter (``Mapping.stage``) and yields one
+column per quantity. The first alternative that is not NULL wins; its label is kept where the
+vocabulary says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.counters.files import CounterFiles, Entry, read_counter_files
+from advisor.counters.staging import Array, Breakdown, OpcodeColumn, shape_columns, stage
+from advisor.errors import Location, RuleError
+from advisor.expression import Kind, Symbol
+from advisor.facts.formulas import Formula, compile_formula
+from advisor.facts.layers import Column, dependency_order, identifier, layered, select, text
+from advisor.quantities import Quantities, Quantity, load_quantities
+from advisor.resources import data_dir
+from advisor.suggest import did_you_mean
+from advisor.units import DIMENSIONLESS, Dimension, Unit, parse_unit
+
+if TYPE_CHECKING:
+    from advisor.model import Launch
+
+_QUOTED = re.compile(r'"([^"]+)"')
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alternative:
+    """One way to know a quantity; ``label`` is kept where sources are remembered."""
+
+    label: str
+    formula: Formula
+
+
+@dataclass(frozen=True, kw_only=True)
+class Derived:
+    """A quantity, or a helper of formulas, and the ways to know it, best first."""
+
+    name: str
+    at: Location
+    alternatives: tuple[Alternative, ...]
+    remember_source: bool = False
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return every name that an alternative reads."""
+        return frozenset[str]().union(*(way.formula.names for way in self.alternatives))
+
+    def columns(self) -> Iterator[Column]:
+        """Yield the column of the value and, where it is remembered, of the source."""
+        ways = [(way.formula.sql(), text(way.label)) for way in self.alternatives]
+        values = ", ".join(sql for sql, _ in ways)
+        yield Column(name=self.name, sql=f"coalesce({values})", names=self.names)
+        if self.remember_source:
+            cases = " ".join(f"when ({sql}) is not null then {label}" for sql, label in ways)
+            name = f"{self.name}_source"
+            yield Column(name=name, sql=f"case {cases} end", names=self.names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mapping:
+    """How one profiler's counters become quantities.
+
+    ``counters`` are the scalar counters that formulas read, ``measures`` what the units that pages
+    print them in measure. ``keyed`` and ``instructions`` are the counters with many values that are
+    kept. ``curves`` are those of the keyed ones that hold the resident warps of a multiprocessor
+    over a parameter of the launch: parameter → counter.
+    ``columns`` are the quantities and helpers; ``flags`` is the SQL, over columns of ``launch``,
+    that lists what is odd about it. Both are text already: what is kept needs no formula again.
+    """
+
+    profiler: str
+    counters: tuple[str, ...]
+    measures: dict[str, frozenset[Dimension]]
+    keyed: tuple[str, ...]
+    curves: tuple[tuple[str, str], ...]
+    instructions: tuple[str, ...]
+    opcodes: tuple[OpcodeColumn, ...]
+    breakdowns: tuple[Breakdown, ...]
+    columns: tuple[Column, ...]
+    flags: str
+    quantities: Quantities
+
+    def stage(self, launches: Sequence[Launch]) -> dict[str, Array]:
+        """Return one array per column of the staging table, in the order of ``launches``."""
+        return stage(launches, self.counters, self.opcodes, self.breakdowns)
+
+    def sql(self, staging: str) -> str:
+        """Return a SELECT over ``staging``, which has a ``row`` beside the columns of ``stage``.
+
+        It gives ``row``, quantities (numbers are DOUBLE in SI), their sources, and ``flags``.
+        """
+        shape = ", ".join(map(identifier, shape_columns()))
+        outputs = ", ".join(("row", shape, *self._outputs()))
+        read = ("row", *shape_columns(), *self._known())
+        inner = select(outputs, f"({layered(identifier(staging), self.columns, read)})")
+        return select(f"* exclude ({shape}), {self.flags} as flags", f"({inner})")
+
+    def _known(self) -> set[str]:
+        """Return every name that has a value: quantities, their sources, helpers."""
+        return {column.name for column in self.columns} | {b.name for b in self.breakdowns}
+
+    def _outputs(self) -> Iterator[str]:
+        known = self._known()
+        for quantity in self.quantities.quantities.values():
+            kind = "varchar" if quantity.is_text else "double"
+            value = identifier(quantity.name) if quantity.name in known else "null"
+            yield f"{value}::{kind} as {identifier(quantity.name)}"
+            if quantity.remember_source:
+                source = identifier(f"{quantity.name}_source")
+                yield f"{source if quantity.name in known else 'null'}::varchar as {source}"
+
+
+def load_mapping(profiler: str, directory: Path | None = None) -> Mapping:
+    """Return the mapping of ``profiler``, from ``rules/counters`` by default.
+
+    Raises:
+        RuleError: a file or formula is wrong; with file, line and column.
+    """
+    files = read_counter_files(directory or data_dir("rules") / "counters", profiler)
+    quantities = load_quantities()
+    return _Compiler(files, quantities).mapping()
+
+
+class _Compiler:
+    """Compiles the formulas of counter files against the vocabulary."""
+
+    def __init__(self, files: CounterFiles, quantities: Quantities) -> None:
+        self._files = files
+        self._quantities = quantities
+        self._symbols = self._names()
+        self._counters: dict[str, Unit] = {}
+
+    def mapping(self) -> Mapping:
+        """Return the compiled mapping."""
+        derived = [self._derived(name, entry) for name, entry in self._files.helpers.items()]
+        for name, entry in self._files.quantities.items():
+            if name not in self._quantities.quantities:
+                hint = did_you_mean(name, self._quantities.quantities)
+                raise RuleError(f"{name!r} is no quantity", at=entry.node.at, hint=hint)
+            derived.append(self._derived(name, entry))
+        _refuse_circles(derived)
+        flags = self._flags()
+        return Mapping(
+            profiler=self._files.profiler,
+            counters=tuple(sorted(self._counters)),
+            measures={
+                name: self._files.measures(name, unit) for name, unit in self._counters.items()
+            },
+            keyed=(*self._files.keyed, *self._files.curves.values()),
+            curves=tuple(self._files.curves.items()),
+            instructions=tuple(self._files.instructions),
+            opcodes=tuple(self._files.opcodes.values()),
+            breakdowns=tuple(self._files.breakdowns.values()),
+            columns=tuple(column for one in derived for column in one.columns()),
+            flags=flags,
+            quantities=self._quantities,
+        )
+
+    def _flags(self) -> str:
+        cases = []
+        for name, node in self._files.flags.items():
+            holds = self._formula(Entry(unit="1", node=node), kind=Kind.BOOLEAN).sql()
+            cases.append(f"case when {holds} then {text(name)} end")
+        return f"list_filter([{', '.join(cases)}], lambda flag: flag is not null)"
+
+    def _names(self) -> dict[str, Symbol]:
+        symbols = {name: _symbol(q) for name, q in self._quantities.launch.items()}
+        for name, quantity in self._quantities.quantities.items():
+            symbols[name] = _symbol(quantity)
+            if quantity.remember_source:
+                symbols[f"{name}_source"] = Symbol(kind=Kind.TEXT, unit=None)
+        number = Symbol(kind=Kind.NUMBER, unit=DIMENSIONLESS)
+        symbols |= dict.fromkeys(self._files.opcodes, number)
+        for name, entry in self._files.helpers.items():
+            symbols[name] = Symbol(kind=Kind.NUMBER, unit=parse_unit(entry.unit))
+        return symbols
+
+    def _derived(self, name: str, entry: Entry) -> Derived:
+        quantity = self._quantities.quantities.get(name)
+        unit = entry.unit if quantity is None else quantity.unit or "1"
+        ways = []
+        for item in entry.node.as_sequence():
+            way = item.as_mapping()
+            way.refuse_unknown({"from", "formula"})
+            formula = self._formula(Entry(unit=unit, node=way["formula"]))
+            ways.append(Alternative(label=way.text("from"), formula=formula))
+        if not ways:
+            raise RuleError(f"{name} has no alternative", at=entry.node.at)
+        return Derived(
+            name=name,
+            at=entry.node.at,
+            alternatives=tuple(ways),
+            remember_source=quantity is not None and quantity.remember_source,
+        )
+
+    def _formula(self, entry: Entry, kind: Kind = Kind.NUMBER) -> Formula:
+        """Compile a formula; what stands in double quotes is a counter, with its unit by name."""
+        counters = {
+            name: self._files.unit(name, entry.node.at)
+            for name in _QUOTED.findall(entry.node.as_text())
+        }
+        symbols = self._symbols | {
+            name: Symbol(kind=Kind.NUMBER, unit=unit) for name, unit in counters.items()
+        }
+        self._counters |= counters
+        unit = parse_unit(entry.unit) if kind is Kind.NUMBER else None
+        return compile_formula(entry.node, symbols, self._files.constants, kind=kind, unit=unit)
+
+
+def _symbol(quantity: Quantity) -> Symbol:
+    if quantity.is_text or quantity.unit is None:
+        return Symbol(kind=Kind.TEXT, unit=None)
+    return Symbol(kind=Kind.NUMBER, unit=parse_unit(quantity.unit))
+
+
+def _refuse_circles(derived: Sequence[Derived]) -> None:
+    by_name = {one.name: one for one in derived}
+    _, circle = dependency_order({name: one.names for name, one in by_name.items()})
+    if circle:
+        problem = f"these quantities need each other: {', '.join(sorted(circle))}"
+        raise RuleError(problem, at=by_name[circle[0]].at)

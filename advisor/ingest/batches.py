@@ -1,0 +1,202 @@
+"""Profiles into the database, several small ones per transaction, whatever they come from."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from advisor.database.connect import open_for_reading, open_for_writing
+from advisor.database.read import Run, get_runs, list_runs
+from advisor.errors import DatabaseError, InputError, Location
+from advisor.hardware import seed_database
+from advisor.ingest.records import Labels, Profile, Stored
+from advisor.ingest.store import store_profiles
+from advisor.knowledge.knowledge import Knowledge
+from advisor.model import Skipped
+
+_MOST = 64  # profiles in one transaction
+_LARGEST = 32 * 1024**2  # bytes of profiles in one transaction, unless one alone is larger
+_PAUSE = 0.1  # seconds that others have to get the lock: longer than between two of their tries
+_COMPARED = (
+    *("label", "configuration", "commit", "branch", "note", "compiler", "group", "rank"),
+    *("step_time", "at"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ingested:
+    """What became of one profile; ``seconds`` is its share of the time that storing took.
+
+    ``notes`` say what is in doubt although nothing of it was skipped.
+    """
+
+    name: str
+    status: Literal["new", "known", "skipped", "refused"]
+    run_id: str | None = None
+    launches: int = 0
+    skipped: tuple[Skipped, ...] = ()
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+    error: InputError | None = None
+
+
+class Writer:
+    """Stores profiles and holds the database's lock for one transaction at a time."""
+
+    def __init__(
+        self,
+        database: str,
+        knowledge: Knowledge,
+        *,
+        wait: float,
+        progress: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._database = database
+        self._knowledge = knowledge
+        self._wait = wait
+        self._progress = progress
+
+    def store(self, profiles: Iterable[Profile | Ingested]) -> Iterator[Ingested]:
+        """Store the profiles and yield what became of each, in order; results pass through.
+
+        Raises:
+            DatabaseError: the database cannot be opened or written; what was yielded is stored.
+        """
+        group: list[Profile | Ingested] = []
+        for profile in profiles:
+            if _full(group, profile):
+                yield from self._settle(group)
+                time.sleep(_PAUSE)
+                group = []
+            group.append(profile)
+            if isinstance(profile, Profile) and not profile.lasting:
+                yield from self._settle(group)
+                group = []
+        yield from self._settle(group)
+
+    def _settle(self, group: Sequence[Profile | Ingested]) -> Iterator[Ingested]:
+        results = self._together([each for each in group if isinstance(each, Profile)])
+        for each in group:
+            yield next(results) if isinstance(each, Profile) else each
+
+    def _together(self, profiles: Sequence[Profile]) -> Iterator[Ingested]:
+        """Store profiles in one transaction; where one of them is refused, each half in its own."""
+        if not profiles:
+            return
+        try:
+            stored = self._stored(profiles)
+        except InputError as error:
+            if len(profiles) == 1:
+                yield Ingested(name=profiles[0].source.name, status="refused", error=error)
+                return
+            half = len(profiles) // 2
+            yield from self._together(profiles[:half])
+            yield from self._together(profiles[half:])
+            return
+        yield from stored
+
+    def _stored(self, profiles: Sequence[Profile]) -> list[Ingested]:
+        self._knowledge.prepare({profile.reader.COUNTERS for profile in profiles})
+        with open_for_writing(self._database, self._wait) as connection:
+            connection.execute("SET threads = 1")  # each thread holds blocks of every column
+            seed_database(connection)
+            stored = store_profiles(
+                connection, profiles, knowledge=self._knowledge, progress=self._progress
+            )
+            known = get_runs(connection, [each.run_id for each in stored if not each.new])
+        return [
+            _new(profile, each, len(profiles))
+            if each.new
+            else known_as(profile.source.name, profile.labels, known[each.run_id])
+            for profile, each in zip(profiles, stored, strict=True)
+        ]
+
+
+@contextlib.contextmanager
+def temporary_files(database: str) -> Iterator[None]:
+    """Tell where the block finds no room for temporary files.
+
+    Raises:
+        DatabaseError: there is no folder for them, or it is full.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise DatabaseError(
+            f"temporary files cannot be written: {error.strerror or error}",
+            at=Location(name=database),
+            hint="see that their disk has room; TMPDIR names another directory for them",
+        ) from error
+
+
+def stored_runs(database: str, wait: float) -> dict[str, Run]:
+    """Return the runs in the database by their ids; none where no file is.
+
+    Raises:
+        DatabaseError: the file is there but cannot be read.
+    """
+    if not Path(database).exists():
+        return {}
+    with open_for_reading(database, wait) as connection:
+        return {run.run_id: run for run in list_runs(connection)}
+
+
+def known_as(name: str, told: Labels, run: Run) -> Ingested:
+    """Return that a profile is stored already, and which of the labels told now are not."""
+    stored = Labels(
+        label=run.label,
+        configuration=run.configuration,
+        commit=run.commit,
+        branch=run.branch,
+        note=run.note,
+        compiler=run.compiler,
+        group=run.group_id,
+        rank=run.rank,
+        tags=tuple(run.tags or ()),
+        step_time=run.step_time,
+        at=run.started_at,
+    )
+    change = f"`advisor runs remove {run.run_id}` and ingest it again"
+    return Ingested(
+        name=name,
+        status="known",
+        run_id=run.run_id,
+        launches=run.launches,
+        notes=not_stored(told, stored, change),
+    )
+
+
+def not_stored(told: Labels, stored: Labels, change: str) -> tuple[str, ...]:
+    """Return a note on the labels that a known profile was given and does not have, if any.
+
+    ``change`` is what to do about it.
+    """
+    found = [f"tag {tag}" for tag in told.tags if tag not in stored.tags]
+    for name in _COMPARED:
+        new, old = getattr(told, name), getattr(stored, name)
+        if new not in (None, old):
+            found.append(
+                f"{name.replace('_', ' ')} {new} (it has {'none' if old is None else old})"
+            )
+    return (f"not stored: {', '.join(found)}; to change that, {change}",) if found else ()
+
+
+def _full(group: Sequence[Profile | Ingested], more: Profile | Ingested) -> bool:
+    sizes = [each.size for each in (*group, more) if isinstance(each, Profile)]
+    return bool(group) and (len(group) == _MOST or sum(sizes) > _LARGEST)
+
+
+def _new(profile: Profile, stored: Stored, shared_by: int) -> Ingested:
+    return Ingested(
+        name=profile.source.name,
+        status="new",
+        run_id=stored.run_id,
+        launches=stored.launches,
+        skipped=stored.skipped,
+        notes=stored.notes,
+        seconds=stored.seconds / shared_by,
+    )

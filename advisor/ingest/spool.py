@@ -1,0 +1,253 @@
+"""Spool: bundles in a directory, written by many, loaded into a database by one.
+
+A bundle appears whole, by a link or a rename, and is never changed, only replaced where it was
+found damaged. So neither writers nor the one that loads need a lock: it works on network file
+systems.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from advisor.configuration import DEFAULTS, Configuration
+from advisor.database import ids
+from advisor.database.read import Run
+from advisor.errors import DatabaseError, InputError, Location, UsageError
+from advisor.ingest.batches import (
+    Ingested,
+    Writer,
+    known_as,
+    not_stored,
+    stored_runs,
+    temporary_files,
+)
+from advisor.ingest.bundles import SUFFIX, pack, place, read_labels, unpack
+from advisor.ingest.profiles import read_profiles
+from advisor.ingest.records import Labels, Profile
+from advisor.ingest.store import check_profile
+from advisor.knowledge.knowledge import Knowledge
+from advisor.knowledge.load import load_knowledge
+from advisor.wording import count
+
+_NAME = "profile"  # of the file that large profiles are unpacked into
+
+
+def spool_paths(
+    directory: str,
+    paths: Sequence[str],
+    *,
+    labels: Labels,
+    as_format: str | None = None,
+    allow_truncated: bool = False,
+    jobs: int = 1,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Iterator[Ingested]:
+    """Write every profile that ``paths`` name into the spool; yield what became of each.
+
+    A profile is read once before, so that what cannot be loaded is refused here.
+
+    Raises:
+        InputError: a path or pattern names nothing.
+        UsageError: the spool has no name.
+        DatabaseError: the spool does not take it; what was yielded is there.
+    """
+    spool = _made(directory)
+    knowledge = load_knowledge()
+    for profile in read_profiles(
+        paths,
+        labels=labels,
+        as_format=as_format,
+        allow_truncated=allow_truncated,
+        jobs=jobs,
+        entered=progress,
+    ):
+        yield _spooled(spool, profile, knowledge) if isinstance(profile, Profile) else profile
+
+
+def merge_spool(
+    database: str,
+    directory: str,
+    *,
+    done: str | None = None,
+    wait: float,
+    progress: Callable[[str], None] = lambda _: None,
+    configuration: Configuration = DEFAULTS,
+) -> Iterator[Ingested]:
+    """Load the bundles of a spool that the database does not hold; yield what became of each.
+
+    Loaded bundles stay, or move into the directory ``done``.
+
+    Raises:
+        InputError: there is no such directory, or it cannot be read.
+        UsageError: a directory has no name.
+        DatabaseError: the database cannot be opened or written, or a bundle cannot be moved; what
+            was yielded is stored.
+    """
+    bundles = _bundles(directory)
+    moved = None if done is None else _writable(done)
+    unmoved: list[str] = []
+    with temporary_files(database), tempfile.TemporaryDirectory(prefix="advisor-") as scratch:
+        spool = _Spool(database, wait, Path(scratch) / _NAME)
+        writer = Writer(database, load_knowledge(configuration), wait=wait, progress=progress)
+        results = writer.store(spool.read(bundles, progress))
+        for bundle, result in zip(bundles, results, strict=True):
+            if moved is not None and result.status != "refused":
+                unmoved += _move(bundle, moved)
+            yield result
+    if unmoved:
+        raise DatabaseError(
+            f"{count(len(unmoved), 'bundle')} cannot be moved to {moved}: first {unmoved[0]}",
+            at=Location(name=directory),
+            hint="they are loaded; see that both directories can be written, then merge again",
+        )
+
+
+class _Spool:
+    """Reads bundles that the database does not hold yet."""
+
+    def __init__(self, database: str, wait: float, scratch: Path) -> None:
+        self._database = database
+        self._wait = wait
+        self._scratch = scratch
+
+    def read(
+        self, bundles: Sequence[Path], progress: Callable[[str], None]
+    ) -> Iterator[Profile | Ingested]:
+        """Yield what is in each bundle, or what became of it."""
+        known = stored_runs(self._database, self._wait)
+        for number, bundle in enumerate(bundles, start=1):
+            progress(f"{number:,} of {len(bundles):,}: {bundle.name}")
+            run = known.get(_run_id(bundle))
+            yield self._unpacked(bundle) if run is None else _known(bundle, run)
+
+    def _unpacked(self, bundle: Path) -> Profile | Ingested:
+        try:
+            return unpack(bundle, self._scratch)
+        except InputError as error:
+            run = None
+            if not bundle.exists():  # somebody else who merges may have loaded and moved it
+                run = stored_runs(self._database, self._wait).get(_run_id(bundle))
+            if run is not None:
+                return _known(bundle, run)
+            return Ingested(name=str(bundle), status="refused", error=error)
+
+
+def _run_id(bundle: Path) -> str:
+    return ids.run_id(bundle.name.removesuffix(SUFFIX))
+
+
+def _known(bundle: Path, run: Run) -> Ingested:
+    told = Labels()
+    with contextlib.suppress(InputError):  # its profile is stored, so nothing is lost
+        told = read_labels(bundle)
+    return known_as(bundle.name, told, run)
+
+
+def _spooled(spool: Path, profile: Profile, knowledge: Knowledge) -> Ingested:
+    target = spool / f"{profile.digest}{SUFFIX}"
+    try:
+        launches, skipped = check_profile(profile, knowledge)
+        there = _labels_of_whole(target)
+        if there is None:
+            _write(target, profile)
+    except InputError as error:
+        return Ingested(name=profile.source.name, status="refused", error=error)
+    change = f"remove {target} and spool it again"
+    return Ingested(
+        name=profile.source.name,
+        status="new" if there is None else "known",
+        run_id=profile.run_id,
+        launches=launches,
+        skipped=skipped,
+        notes=() if there is None else not_stored(profile.labels, there, change),
+    )
+
+
+def _labels_of_whole(bundle: Path) -> Labels | None:
+    """Return what a bundle says of its profile; None where it is missing or damaged."""
+    try:
+        return unpack(bundle, Path(os.devnull)).labels  # nothing of the profile is kept
+    except InputError:
+        return None
+
+
+def _write(target: Path, profile: Profile) -> None:
+    """Write the bundle; one that is there is damaged."""
+    try:
+        place(target, lambda file: pack(file, profile), replace=os.path.lexists(target))
+    except OSError as error:
+        raise DatabaseError(
+            f"the spool does not take it: {error.strerror or error}",
+            at=Location(name=str(target)),
+            hint="see that the directory can be written and its disk has room, then repeat it",
+        ) from error
+
+
+def _bundles(directory: str) -> list[Path]:
+    """Return the bundles in a directory; ``glob`` would find none in one it cannot read."""
+    try:
+        return sorted(path for path in _named(directory).iterdir() if path.name.endswith(SUFFIX))
+    except OSError as error:
+        raise InputError(
+            f"the spool cannot be read: {error.strerror}",
+            at=Location(name=directory),
+            hint="name the directory that `advisor ingest --spool` writes into",
+        ) from error
+
+
+def _named(directory: str) -> Path:
+    if not directory:
+        raise UsageError("the name of a directory is empty", hint="write . for the current one")
+    return Path(directory)
+
+
+def _made(name: str) -> Path:
+    directory = _named(name)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unusable(name, "made", error) from error
+    return directory
+
+
+def _writable(name: str) -> Path:
+    directory = _made(name)
+    try:
+        with tempfile.TemporaryFile(dir=directory):
+            return directory
+    except OSError as error:
+        raise _unusable(name, "written", error) from error
+
+
+def _unusable(directory: str, what: str, error: OSError) -> DatabaseError:
+    return DatabaseError(
+        f"the directory cannot be {what}: {error.strerror}",
+        at=Location(name=directory),
+        hint="name a directory that can be written",
+    )
+
+
+def _move(bundle: Path, directory: Path) -> list[str]:
+    """Move the bundle unless somebody else did; return why it cannot be moved, if it cannot."""
+    try:
+        try:
+            bundle.replace(directory / bundle.name)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            _copy(bundle, directory / bundle.name)  # to another file system
+            bundle.unlink()
+    except OSError as error:
+        return [f"{bundle.name}: {error.strerror}"] if os.path.lexists(bundle) else []
+    return []
+
+
+def _copy(bundle: Path, target: Path) -> None:
+    with bundle.open("rb") as source:
+        place(target, lambda file: shutil.copyfileobj(source, file), replace=True)

@@ -1,0 +1,94 @@
+"""What ingesting would do, found out by doing it in a database that is thrown away."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.database.connect import open_for_reading
+from advisor.database.read import Run
+from advisor.database.records import quoted
+from advisor.ingest.batches import Ingested, Writer, known_as, stored_runs, temporary_files
+from advisor.ingest.profiles import read_profiles
+from advisor.ingest.records import Labels, Profile
+from advisor.knowledge.load import load_knowledge
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """What would become of a profile.
+
+    ``format`` and ``profiler`` are None where it is not read; ``unknown`` names the quantities that
+    none of its launches has, of ``quantities`` in all.
+    """
+
+    result: Ingested
+    format: str | None = None
+    profiler: str | None = None
+    unknown: tuple[str, ...] = ()
+    quantities: int = 0
+
+
+def try_paths(
+    database: str,
+    paths: Sequence[str],
+    *,
+    as_format: str | None = None,
+    allow_truncated: bool = False,
+    jobs: int = 1,
+    wait: float,
+    progress: Callable[[str], None] = lambda _: None,
+) -> list[Tried]:
+    """Return what would become of every profile that ``paths`` name; store nothing.
+
+    Raises:
+        InputError: a path or pattern names nothing.
+        DatabaseError: the database is there but cannot be read, or there is no room to try.
+    """
+    known = stored_runs(database, wait)
+    knowledge = load_knowledge()
+    profiles = read_profiles(
+        paths,
+        labels=Labels(),
+        as_format=as_format,
+        allow_truncated=allow_truncated,
+        jobs=jobs,
+        entered=progress,
+    )
+    with temporary_files(database), tempfile.TemporaryDirectory(prefix="advisor-") as folder:
+        scratch = str(Path(folder) / "trial.duckdb")
+        writer = Writer(scratch, knowledge, wait=wait, progress=progress)
+        results = list(writer.store(_unless_known(profiles, known)))
+        tried = [Tried(result=result) for result in results]
+        if not any(result.status == "new" for result in results):
+            return tried
+        names = [q.name for q in knowledge.vocabulary.quantities.quantities.values()]
+        with open_for_reading(scratch) as connection:
+            return [_described(connection, each, names) for each in tried]
+
+
+def _unless_known(
+    profiles: Iterator[Profile | Ingested], known: dict[str, Run]
+) -> Iterator[Profile | Ingested]:
+    for each in profiles:
+        if isinstance(each, Profile) and each.run_id in known:
+            yield known_as(each.source.name, each.labels, known[each.run_id])
+        else:
+            yield each
+
+
+def _described(connection: duckdb.DuckDBPyConnection, tried: Tried, names: Sequence[str]) -> Tried:
+    if tried.result.status != "new":
+        return tried
+    counts = ", ".join(f"count({quoted(name)})" for name in names)
+    query = ("SELECT any_value(format), any_value(profiler),", counts, "FROM launch")
+    joined = "JOIN run USING (run_id) WHERE run_id = ?"
+    row = connection.execute(" ".join((*query, joined)), [tried.result.run_id]).fetchone() or ()
+    unknown = tuple(name for name, count in zip(names, row[2:], strict=True) if not count)
+    return replace(tried, format=row[0], profiler=row[1], unknown=unknown, quantities=len(names))

@@ -1,0 +1,103 @@
+"""Rules, facts and operations from their files, changed as configured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from advisor.configuration import Configuration
+from advisor.errors import ConfigError, Location
+from advisor.facts import Vocabulary, load_vocabulary
+from advisor.facts.bindings import bind
+from advisor.facts.operations import load_operations, operation_paths
+from advisor.knowledge.knowledge import Knowledge
+from advisor.knowledge.parts import load_devices, load_mapping, nearest
+from advisor.rules.language.load import load_rules, rule_paths
+from advisor.rules.language.rule import Rule, Severity
+from advisor.rules.language.settings import load_settings
+from advisor.rules.language.thresholds import Override
+
+
+def loaded(configuration: Configuration) -> Knowledge:
+    """Return vocabulary, rules and settings: the shipped ones, changed as configured.
+
+    Raises:
+        RuleError: a file is wrong; with its place.
+        ConfigError: the configuration speaks of a rule, threshold, operation or size that does not
+            exist.
+    """
+    packs = configuration.rule_dirs
+    vocabulary = load_bound_vocabulary(configuration)
+    settings = load_settings(vocabulary.symbols, packs=packs)
+    rules = load_rules(vocabulary, packs, overrides=_overrides(configuration), settings=settings)
+    rules = _configured(rules, configuration)
+    knowledge = Knowledge(
+        vocabulary=vocabulary,
+        rules=rules,
+        settings=settings,
+        load_mapping=load_mapping,
+        load_devices=load_devices,
+    )
+    _ = knowledge.compiled  # and remembered with the rest
+    return knowledge
+
+
+def load_bound_vocabulary(configuration: Configuration) -> Vocabulary:
+    """Return the vocabulary, with what the configuration says of the operations of kernels.
+
+    Raises:
+        RuleError: a file is wrong; with its place.
+        ConfigError: the configuration speaks of an operation or size that does not exist.
+    """
+    packs = configuration.rule_dirs
+    bound = bind(configuration.operations, load_operations(packs))
+    return load_vocabulary(packs, bound=bound)
+
+
+def check_packs(configuration: Configuration) -> None:
+    """Refuse directories of rules that are not there, or hold none.
+
+    Raises:
+        ConfigError: names the directory, or what asked for it.
+    """
+    for setting in configuration.rules:
+        pack = setting.value
+        if not pack.is_dir():
+            raise ConfigError("there is no such directory", at=Location(name=str(pack)))
+        if any(rule_paths(pack)) or any((pack / "facts").glob("*.yaml")) or operation_paths(pack):
+            continue
+        problem = f"{str(pack)!r} holds neither rules nor facts nor operations"
+        hint = (
+            "rules are FAMILY/SLUG.yaml in it, facts facts/NAME.yaml, operations operations/ID.yaml"
+        )
+        raise ConfigError(problem, at=Location(name=setting.origin), hint=hint)
+
+
+def _overrides(configuration: Configuration) -> dict[str, dict[str, Override]]:
+    return {
+        rule: {
+            name: Override(value=said.value, unit=said.unit, origin=str(said.at))
+            for name, said in thresholds.items()
+        }
+        for rule, thresholds in configuration.thresholds.items()
+    }
+
+
+def _configured(rules: Sequence[Rule], configuration: Configuration) -> tuple[Rule, ...]:
+    """Return the rules that are not disabled, with the severities of the configuration."""
+    known = [rule.id for rule in rules]
+    places: Mapping[str, Location] = {
+        **{rule: Location(name=said.origin) for rule, said in configuration.severity.items()},
+        **configuration.disable,
+        **{each.rule: each.at for each in configuration.suppress if "*" not in each.rule},
+    }
+    for rule_id, at in places.items():
+        if rule_id not in known:
+            hint = nearest(known, rule_id)
+            raise ConfigError(f"there is no rule {rule_id!r}", at=at, hint=hint)
+    severity = {rule: Severity(said.value) for rule, said in configuration.severity.items()}
+    return tuple(
+        replace(rule, severity=severity.get(rule.id, rule.severity))
+        for rule in rules
+        if rule.id not in configuration.disable
+    )

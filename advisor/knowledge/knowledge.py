@@ -1,0 +1,59 @@
+"""What is loaded once and used for every profile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from advisor.facts import Vocabulary
+from advisor.rules.engine.evaluate import Compiled, compile_rules
+from advisor.rules.language.rule import Rule
+from advisor.rules.language.settings import Settings
+
+if TYPE_CHECKING:
+    from advisor.counters.mapping import Mapping
+    from advisor.hardware import DeviceSpec
+
+
+@dataclass(kw_only=True)
+class Knowledge:
+    """Vocabulary, rules and settings; what only ingest needs is loaded when it does.
+
+    ``load_mapping`` returns how the counters of a profiler become quantities, ``load_devices`` the
+    devices of the seed data.
+    """
+
+    vocabulary: Vocabulary
+    rules: Sequence[Rule]
+    settings: Settings
+    load_mapping: Callable[[str], Mapping]
+    load_devices: Callable[[], tuple[DeviceSpec, ...]]
+    _mappings: dict[str, Mapping] = field(default_factory=dict, init=False)
+
+    def mapping(self, profiler: str) -> Mapping:
+        """Return how the counters of ``profiler`` become quantities.
+
+        Raises:
+            RuleError: a file of ``rules/counters`` is wrong; with its place.
+        """
+        if profiler not in self._mappings:
+            self._mappings[profiler] = self.load_mapping(profiler)
+        return self._mappings[profiler]
+
+    def prepare(self, profilers: Iterable[str]) -> None:
+        """Load what storing profiles needs: it takes a while, and nobody should wait for it."""
+        for profiler in profilers:
+            self.mapping(profiler)
+        _ = self.compiled, self.devices
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        """The rules as SQL."""
+        return compile_rules(self.rules, vocabulary=self.vocabulary, settings=self.settings)
+
+    @cached_property
+    def devices(self) -> tuple[DeviceSpec, ...]:
+        """The devices of the seed data."""
+        return self.load_devices()

@@ -1,0 +1,69 @@
+"""The rules, with all they rest on: loaded once, and remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from advisor.configuration import DEFAULTS, Configuration
+from advisor.errors import UsageError
+from advisor.facts import Vocabulary
+from advisor.knowledge.cache import remembered
+from advisor.knowledge.knowledge import Knowledge
+from advisor.knowledge.parts import knowledge_files, nearest
+from advisor.rules.language.rule import Rule
+
+if TYPE_CHECKING:
+    pass
+
+
+def load_knowledge(configuration: Configuration = DEFAULTS) -> Knowledge:
+    """Return vocabulary, rules and settings: the shipped ones, changed as configured.
+
+    Raises:
+        RuleError: a file is wrong; with its place.
+        ConfigError: a directory holds nothing of the kind, or the configuration speaks of a rule,
+            threshold, operation or size that does not exist; with the place where it does.
+    """
+    if configuration.rules:
+        from advisor.knowledge.compile import check_packs
+
+        check_packs(configuration)
+    files = knowledge_files(configuration.rule_dirs)
+    return remembered("knowledge", files, repr(configuration), lambda: _loaded(configuration))
+
+
+def load_facts(configuration: Configuration = DEFAULTS) -> Vocabulary:
+    """Return the vocabulary, with the facts of configured directories and what kernels need.
+
+    Raises:
+        RuleError: a file is wrong; with its place.
+        ConfigError: the configuration speaks of an operation or size that does not exist.
+    """
+    packs = configuration.rule_dirs
+    asked = repr(([str(pack) for pack in packs], configuration.operations))
+    return remembered("facts", knowledge_files(packs), asked, lambda: _loaded_facts(configuration))
+
+
+def _loaded(configuration: Configuration) -> Knowledge:
+    from advisor.knowledge.compile import loaded  # and every parser with it
+
+    return loaded(configuration)
+
+
+def _loaded_facts(configuration: Configuration) -> Vocabulary:
+    from advisor.knowledge.compile import load_bound_vocabulary
+
+    return load_bound_vocabulary(configuration)
+
+
+def find_rule(rules: Sequence[Rule], name: str) -> Rule:
+    """Return the rule with an id.
+
+    Raises:
+        UsageError: there is no such rule; names the nearest.
+    """
+    by_id = {rule.id: rule for rule in rules}
+    if name in by_id:
+        return by_id[name]
+    raise UsageError(f"no rule is called {name!r}", hint=nearest(by_id, name))

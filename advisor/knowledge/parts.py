@@ -1,0 +1,46 @@
+"""What storing a profile needs beside the rules: counters and devices, loaded once and cached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.knowledge.cache import code_files, remembered
+from advisor.resources import data_dir
+from advisor.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from advisor.counters.mapping import Mapping
+    from advisor.hardware import DeviceSpec
+
+
+def load_mapping(profiler: str) -> Mapping:
+    """Return how the counters of a profiler become quantities, with the SQL of every formula.
+
+    Raises:
+        RuleError: a file of ``rules/counters`` is wrong; with its place.
+    """
+    from advisor.counters import mapping
+
+    files = knowledge_files(())
+    return remembered(f"counters-{profiler}", files, "", lambda: mapping.load_mapping(profiler))
+
+
+def load_devices() -> tuple[DeviceSpec, ...]:
+    """Return the devices of the seed data."""
+    from advisor.hardware import devices
+
+    files = (*devices.seed_files(), *code_files())
+    return remembered("devices", files, "", devices.load_devices)
+
+
+def knowledge_files(packs: Iterable[Path]) -> list[Path]:
+    """Return every file that the knowledge rests on: rules, facts, and the code that reads them."""
+    data = [path for folder in (data_dir("rules"), *packs) for path in folder.rglob("*.yaml")]
+    return [path for path in (*data, *code_files()) if path.is_file()]
+
+
+def nearest(known: Iterable[str], name: str) -> str:
+    """Return a hint at the ids that are most like a name."""
+    return did_you_mean(name, known, "advisor rules list names them", most=3, like=0.4)

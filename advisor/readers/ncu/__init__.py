@@ -1,0 +1,1 @@
+"""Readers of Nsight Compute: reports, CSV pages and text pages."""

@@ -1,0 +1,127 @@
+"""What the code in a report tells of instructions: their names, and their lines of the source."""
+
+from __future__ import annotations
+
+import functools
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from advisor.documents import Node, load
+from advisor.model import Keys, Place
+from advisor.readers.ncu.container import Container, Entry
+from advisor.readers.ncu.cubin import Function, read_function
+from advisor.readers.ncu.messages import text
+from advisor.resources import data_dir
+
+_BYTES_EACH = 16  # of an instruction
+_ALIGNMENT = 128  # of functions, in bytes
+_BITS = 0x1FF  # of the code that tell the instruction
+_KEPT = 64  # functions; launches of one kernel mostly follow each other
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opcodes:
+    """Names of instructions by their code, for the major compute capabilities of ``majors``."""
+
+    majors: frozenset[int]
+    names: Mapping[int, str]
+
+
+class CodeReader:
+    """Names the instructions of launches by the code in their report.
+
+    The code is read when a launch first asks for it: most reports hold no values of instructions.
+    """
+
+    def __init__(self, container: Container) -> None:
+        self._container = container
+        self._unread: list[Entry] = []
+        self._entries: dict[int, Entry] = {}
+        self._function = functools.lru_cache(maxsize=_KEPT)(self._read)
+        self._places = functools.lru_cache(maxsize=_KEPT)(self._named)
+
+    @functools.cached_property
+    def _opcodes(self) -> Opcodes:
+        return load_opcodes()
+
+    def add(self, entry: Entry) -> None:
+        """Take note of a source entry."""
+        self._unread.append(entry)
+
+    def places(self, result: Any, addresses: tuple[Keys[int], ...]) -> Mapping[int, Place]:
+        """Return what is known of the instructions at ``addresses``, which must be all with values.
+
+        The first instruction of a kernel is always executed, so the smallest is where it begins,
+        but for a kernel that calls functions which stand elsewhere: then some of them lie outside
+        of its code, and nothing is named.
+        """
+        return self._places(result.source.reference, text(result.mangled), addresses)
+
+    def _named(
+        self, reference: int, name: str, addresses: tuple[Keys[int], ...]
+    ) -> Mapping[int, Place]:
+        wanted = set().union(*addresses)
+        begin = min(wanted, default=0)
+        if not wanted or begin % _ALIGNMENT:
+            return {}
+        self._index()
+        known = self._function(reference, name)
+        if (max(wanted) - begin) // _BYTES_EACH >= len(known):
+            return {}
+        return {address: known[(address - begin) // _BYTES_EACH] for address in wanted}
+
+    def _index(self) -> None:
+        """Find the references of the entries; one may come again with nothing in it."""
+        for entry in self._unread:
+            source = self._container.source(entry)
+            if source is not None and source.code:
+                self._entries[source.reference] = entry
+        self._unread.clear()
+
+    def _read(self, reference: int, name: str) -> tuple[Place, ...]:
+        """Return what the instructions of a function are, in their order."""
+        entry = self._entries.get(reference)
+        source = None if entry is None else self._container.source(entry)
+        if source is None:
+            return ()
+        has_names = source.revision >> 16 in self._opcodes.majors
+        names = self._opcodes.names if has_names else {}
+        return tuple(_places(read_function(source.code, name), names))
+
+
+def _places(function: Function, names: Mapping[int, str]) -> Iterator[Place]:
+    begins = list(function.lines)
+    known: dict[tuple[str | None, str | None], Place] = {}
+    for offset in range(0, len(function.code) - _BYTES_EACH + 1, _BYTES_EACH):
+        code = int.from_bytes(function.code[offset : offset + 2], "little") & _BITS
+        before = bisect_right(begins, offset)
+        line = function.lines[begins[before - 1]] if before else None
+        opcode = names.get(code)
+        yield known.setdefault((opcode, line), Place(opcode=opcode, line=line))
+
+
+def load_opcodes() -> Opcodes:
+    """Return the names of instructions, from the file of labels.
+
+    Raises:
+        RuleError: it has another form.
+    """
+    document = load(data_dir("rules") / "labels" / "sass.yaml")
+    document.refuse_unknown(("majors", "opcodes"))
+    return Opcodes(
+        majors=frozenset(int(node.as_number()) for node in document.sequence("majors")),
+        names={
+            _number(code): name
+            for name, codes in document.mapping("opcodes").items()
+            for code in codes.as_sequence()
+        },
+    )
+
+
+def _number(node: Node) -> int:
+    try:
+        return int(node.as_text(), 16)
+    except ValueError as error:
+        raise node.unexpected("a code such as 0x181") from error

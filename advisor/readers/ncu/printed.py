@@ -1,0 +1,238 @@
+"""What the readers of printed pages share: a launch while it is read, and what stands around it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from advisor.errors import InputError, Location
+from advisor.model import Dim3, Launch, Packed, ReferenceFinding, ReportedDevice, Session, Skipped
+from advisor.readers.ncu.values import (
+    Numbers,
+    base_factor,
+    is_size,
+    measured,
+    no_number,
+    shape_of,
+)
+from advisor.units import Dimension
+
+SECTION = "    Section: "
+"""What the heading of a section begins with, on pages for a terminal."""
+
+_CONNECTED = re.compile(r"==PROF== Connected to process \d+ \((.*)\)")
+_ERROR = "==ERROR== "
+_SUMMARY = re.compile(r" {2}\S.*, Invocations \d+")
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})  # every host's own name for itself
+_DEVICE_ATTRIBUTE = "device__attribute_"
+_DEVICE_NAME = "device__attribute_display_name"
+_UNNAMED = "unnamed kernel"
+_MOST_VALUES = 500_000  # of one launch; a report of everything has 3,000
+_MOST_DEVICES = 1_000  # of one file
+_SHOWN = 12  # names that a message lists
+_SHOWN_LENGTH = 80  # characters of each
+
+
+@dataclass
+class Unknown:
+    """Names that are not understood: the first few of them, and whether there were others."""
+
+    what: str
+    names: set[str] = field(default_factory=set)
+    more: bool = False
+
+    def add(self, name: str) -> None:
+        """Take one name."""
+        name = name[:_SHOWN_LENGTH]
+        if len(self.names) < _SHOWN:
+            self.names.add(name)
+        elif name not in self.names:
+            self.more = True
+
+    def skipped(self, place: str) -> list[Skipped]:
+        """Return the record that says what was left out, if anything was."""
+        if not self.names:
+            return []
+        shown = "; ".join(sorted(self.names)) + ("; and more" if self.more else "")
+        return [Skipped(place=place, reason=f"{self.what}: {shown}")]
+
+
+@dataclass
+class Notes:
+    """What a file says outside its launches, and what in it was not understood."""
+
+    name: str
+    measures: Mapping[str, frozenset[Dimension]] = field(default_factory=dict)
+    program: str | None = None
+    host: str | None = None
+    error: str | None = None
+    is_summary: bool = False
+    has_other_page: bool = False
+    cut: bool = False
+    launches: int = 0
+    devices: dict[int, ReportedDevice] = field(default_factory=dict)
+    labels: Unknown = field(default_factory=lambda: Unknown("labels without a known counter"))
+    units: Unknown = field(default_factory=lambda: Unknown("values in units that are not known"))
+    unlike: Unknown = field(default_factory=lambda: Unknown("values in units of something else"))
+    rows: Unknown = field(default_factory=lambda: Unknown("rows that do not fit their table"))
+
+    def line(self, line: str) -> None:
+        """Take what a line of the profiler says; other lines are the program's own."""
+        if connected := _CONNECTED.match(line):
+            self.program = self.program or connected[1]
+        elif line.startswith(_ERROR):
+            self.error = self.error or line.removeprefix(_ERROR).strip()
+        elif line.startswith(SECTION):
+            self.has_other_page = True
+        elif line.startswith("  ") and _SUMMARY.fullmatch(line.rstrip()):
+            self.is_summary = True
+
+    def process(self, program: str, host: str) -> None:
+        """Take the names of a program and its host, if they say anything."""
+        self.program = self.program or program or None
+        self.host = self.host or (host if host not in _LOOPBACK else "") or None
+
+    def is_unlike(self, counter: str, unit: str) -> bool:
+        """Tell whether ``unit``, which is known, measures something else than the counter does.
+
+        A value without a unit is in base units: the profiler prints some so.
+        """
+        expected = self.measures.get(counter)
+        return expected is not None and unit != "" and measured(unit) not in expected
+
+    def nothing(self, what: str) -> InputError:
+        """Return the error that there is no ``what``, with the profiler's own if there is one."""
+        problem = f"no {what} in this file"
+        hint = "results come when the program ends, or are in a .ncu-rep file"
+        if self.is_summary:
+            problem = "only means over several launches in this file, not the launches"
+            hint = "print again without --print-summary"
+        elif self.error:
+            problem += f"; the profiler says: {self.error[:200]}"
+        return InputError(problem, at=Location(name=self.name), hint=hint)
+
+    def skipped(self) -> list[Skipped]:
+        """Return one record for each kind of thing that was not understood."""
+        kinds = (self.labels, self.units, self.unlike)
+        records = [record for kind in kinds for record in kind.skipped(self.name)]
+        records += [replace(record, cut=self.cut) for record in self.rows.skipped(self.name)]
+        if self.has_other_page:
+            reason = "a page for a terminal beside what was read; ingest it as a file of its own"
+            records.append(Skipped(place=self.name, reason=reason))
+        return records
+
+    def session(self) -> Session:
+        """Return the little that a printed page says about the run as a whole."""
+        return Session(
+            profiler="ncu",
+            program=self.program,
+            host=self.host,
+            devices=tuple(self.devices[number] for number in sorted(self.devices)),
+        )
+
+
+@dataclass
+class Building:
+    """A launch while its values are read."""
+
+    notes: Notes
+    name: str
+    grid: Dim3 | None = None
+    block: Dim3 | None = None
+    device: int | None = None
+    context: int | None = None
+    stream: int | None = None
+    process: int | None = None
+    clock_locked: bool | None = None
+    counters: dict[str, float] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    findings: list[ReferenceFinding] = field(default_factory=list)
+    invalid: set[str] = field(default_factory=set)
+
+    def take(self, counter: str, unit: str, cell: str, numbers: Numbers, at: Location) -> None:
+        """Keep what ``cell`` says about a counter: a number in base units, or a text.
+
+        A number in a unit that is not known, or not the counter's, is left out and noted; of a
+        counter that is told twice the last word counts; one that is not finite is counted, not
+        kept.
+
+        Raises:
+            InputError: a cell with a unit holds no number.
+        """
+        value = numbers.parse(cell, at)
+        if value is None:
+            return
+        if isinstance(value, str):
+            if unit:
+                raise no_number(value, unit, at)
+            self.texts[counter] = value
+            return
+        factor = base_factor(unit)
+        if factor is None:
+            self.notes.units.add(unit)
+        elif self.notes.is_unlike(counter, unit):
+            self.notes.unlike.add(f"{counter} in {unit}")
+        elif math.isfinite(scaled := value * factor):
+            self.counters[counter] = scaled
+        else:
+            self.invalid.add(counter)
+
+    def check_room(self, at: Location) -> None:
+        """Refuse a launch that has more values and messages than any has.
+
+        Raises:
+            InputError: it does.
+        """
+        if len(self.counters) + len(self.texts) + len(self.findings) >= _MOST_VALUES:
+            problem = f"a launch with more than {_MOST_VALUES:,} values is none of the profiler's"
+            raise InputError(problem, at=at)
+
+    def capability(self, text: str) -> None:
+        """Take the compute capability ``8.6`` as the device attributes that a report has."""
+        major, _, minor = text.strip().partition(".")
+        if major.isdecimal() and minor.isdecimal() and max(len(major), len(minor)) <= 2:
+            self.counters[f"{_DEVICE_ATTRIBUTE}compute_capability_major"] = float(major)
+            self.counters[f"{_DEVICE_ATTRIBUTE}compute_capability_minor"] = float(minor)
+
+    def launch(self) -> Launch:
+        """Return the finished launch and tell the notes about it and its device."""
+        device = self.device if self.device is not None else self._told_device()
+        self._remember_device(device or 0)
+        self.notes.launches += 1
+        return Launch(
+            index=self.notes.launches - 1,
+            kernel_name=self.name or _UNNAMED,
+            grid=self.grid or self._shape("launch__grid_dim_"),
+            block=self.block or self._shape("launch__block_dim_"),
+            device=device,
+            device_name=self.texts.get(_DEVICE_NAME),
+            context=self.context,
+            stream=self.stream,
+            process=self.process,
+            clock_locked=self.clock_locked,
+            counters=Packed.of(self.counters),
+            texts=self.texts,
+            reference_findings=tuple(self.findings),
+            invalid_counters=len(self.invalid - self.counters.keys()),
+        )
+
+    def _shape(self, prefix: str) -> Dim3 | None:
+        x, y, z = (self.counters.get(prefix + axis) for axis in "xyz")
+        return shape_of(x, y, z)
+
+    def _told_device(self) -> int | None:
+        told = self.counters.get("launch__device_id")
+        return None if told is None or not is_size(told) else int(told)
+
+    def _remember_device(self, number: int) -> None:
+        if number in self.notes.devices or len(self.notes.devices) >= _MOST_DEVICES:
+            return
+        values: dict[str, float | str] = {**self.counters, **self.texts}
+        attributes = {
+            name: value for name, value in values.items() if name.startswith(_DEVICE_ATTRIBUTE)
+        }
+        if attributes:
+            name = self.texts.get(_DEVICE_NAME, "")
+            self.notes.devices[number] = ReportedDevice(id=number, name=name, attributes=attributes)

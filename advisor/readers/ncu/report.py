@@ -1,0 +1,180 @@
+"""Read kernel launches from a report of Nsight Compute (``.ncu-rep``, 2019 to 2026).
+
+The reader streams: it holds about a megabyte of launches at a time, whatever the size of the file.
+Session data is scattered over the blocks, some of it behind the first launch, so block headers are
+read twice: first to merge the session, then with the entries between them.
+
+Source: NVIDIA, Nsight Compute Customization Guide, "Report File Format".
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from google.protobuf.message import DecodeError
+
+from advisor.errors import InputError
+from advisor.model import Launch, Packed, Record, Session, Skipped
+from advisor.readers.base import ReadOptions, Source
+from advisor.readers.ncu.code import CodeReader
+from advisor.readers.ncu.container import MAGIC, Block, Container, Entry
+from advisor.readers.ncu.launch import LaunchReader, Result
+from advisor.readers.ncu.messages import text
+from advisor.readers.ncu.session import SessionPieces
+
+FORMAT = "ncu-rep"
+COUNTERS = "ncu"
+SUFFIXES = (".ncu-rep", ".nsight-cuprof-report")
+"""What such files are called; for messages only, content decides."""
+
+_TOGETHER = 2**20  # bytes of results that are read together, unless they are many
+_MOST = 256  # results that are
+
+
+def accepts(head: bytes) -> bool:
+    """Tell by the first four bytes whether this is a report."""
+    return head.startswith(MAGIC)
+
+
+def read(source: Source, options: ReadOptions) -> Iterator[Record]:
+    """Yield the session, then launches and what was skipped in file order.
+
+    Counters are in the profiler's base units (byte, ns, Hz, percent).
+
+    Raises:
+        InputError: the report is cut short or damaged; names offset and block, and how many
+            launches are whole. With ``options.allow_truncated`` those are kept, if there are any,
+            and the rest is skipped.
+    """
+    with source.open() as file:
+        container = Container(file, name=source.name, size=source.size)
+        whole = _session(container)
+        report = _Report(container, source.name, whole, options)
+        yield whole
+        try:
+            yield from report.records()
+        except InputError as error:
+            if not options.allow_truncated or not report.launches:
+                raise _with_count(error, report.launches) from error
+            reason = f"{error.problem}; the rest is left out"
+            yield Skipped(place=str(error.at), reason=reason, cut=True)
+
+
+class _Report:
+    """The launches of one report, and how many there have been."""
+
+    def __init__(
+        self, container: Container, name: str, whole: Session, options: ReadOptions
+    ) -> None:
+        self.launches = 0
+        self._container = container
+        self._name = name
+        self._names: list[str] = []
+        self._process: int | None = None
+        self._waiting: list[tuple[Entry, Result]] = []
+        self._bytes = 0  # of those that wait
+        self._code = CodeReader(container)
+        self._reader = LaunchReader(
+            options,
+            names=self._names,
+            devices={device.id: device.name for device in whole.devices},
+            version=whole.profiler_version,
+        )
+
+    def records(self) -> Iterator[Launch | Skipped]:
+        """Yield launches, and ranges as skipped, in file order."""
+        try:
+            for block in self._container.blocks():
+                if block.header.strings.texts or block.header.num_sources:
+                    yield from self._flush()  # launches know what stands before them
+                self._enter(block)
+                for entry in self._container.entries(block):
+                    yield from self._take(entry)
+        except InputError:
+            yield from self._flush()
+            raise
+        yield from self._flush()
+
+    def _enter(self, block: Block) -> None:
+        header = block.header
+        self._names += [text(name) for name in header.strings.texts]
+        for piece in (header.session, header.process):
+            if piece.HasField("pid"):
+                self._process = piece.pid
+
+    def _take(self, entry: Entry) -> Iterator[Launch | Skipped]:
+        if entry.kind == "source":
+            self._code.add(entry)
+        elif entry.kind == "result":
+            index = self.launches + len(self._waiting)
+            message = self._container.result(entry)
+            result = Result(message=message, index=index, process=self._process)
+            self._waiting.append((entry, result))
+            self._bytes += entry.size
+            if self._bytes > _TOGETHER or len(self._waiting) == _MOST:
+                yield from self._flush()
+        else:
+            yield from self._flush()
+            yield Skipped(
+                place=f"{self._name}: block {entry.block}",
+                reason="a range of kernels measured together, not a launch of one kernel",
+            )
+
+    def _flush(self) -> Iterator[Launch]:
+        """Yield the launches of the results that wait."""
+        waiting, self._waiting, self._bytes = self._waiting, [], 0
+        for launch in self._launches(waiting):
+            yield launch
+            self.launches += 1
+
+    def _launches(self, results: Sequence[tuple[Entry, Result]]) -> Iterator[Launch]:
+        """Read results together; where one of them is damaged, one by one to find it."""
+        try:
+            launches = self._reader.launches([result for _, result in results])
+        except (IndexError, DecodeError) as error:
+            if len(results) == 1:
+                raise self._damaged(results[0][0], error) from error
+            for each in results:
+                yield from self._launches([each])
+            return
+        for (_, result), launch in zip(results, launches, strict=True):
+            yield self._placed(launch, result.message)
+
+    def _placed(self, launch: Launch, message: Any) -> Launch:
+        """Return the launch with what its instructions are."""
+        if not launch.instructions:
+            return launch
+        named = tuple(Packed.of(values).named for values in launch.instructions.values())
+        return replace(launch, places=self._code.places(message, named))
+
+    def _damaged(self, entry: Entry, error: Exception) -> InputError:
+        problem = f"block {entry.block} has a damaged counter or rule ({error})"
+        if isinstance(error, IndexError):
+            problem = f"block {entry.block} names a counter that no table of names has"
+        return self._container.damaged(entry.start, problem)
+
+
+def _session(container: Container) -> Session:
+    """Return what the blocks up to the first damage say about the run."""
+    pieces = SessionPieces()
+    with contextlib.suppress(InputError):
+        for block in container.blocks():
+            pieces.add(block.header)
+    return pieces.session()
+
+
+def _with_count(error: InputError, launches: int) -> InputError:
+    """Return ``error`` with the number of launches before it and what can be done."""
+    if not launches:
+        return InputError(
+            error.problem, at=error.at, hint="the file holds no whole launch: copy it again"
+        )
+    whole = "1 launch before it is" if launches == 1 else f"{launches:,} launches before it are"
+    return InputError(
+        f"{error.problem}; {whole} whole",
+        at=error.at,
+        hint="copy the file again, or take what is whole with --allow-truncated",
+    )

@@ -1,0 +1,204 @@
+"""Values and labels of Nsight Compute's printed pages → counters in base units.
+
+Base units are those of the report file: ns, byte, Hz, percent, counts. Printed pages scale them by
+decimal prefixes (``Kbyte`` is 1,000 bytes) and spell them differently from version to version.
+
+Source: Nsight Compute CLI documentation, "Console Output"; the pages themselves, 2019 to 2026.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from advisor.documents import load
+from advisor.errors import InputError, Location
+from advisor.model import Dim3
+from advisor.readers.ncu.findings import plain
+from advisor.resources import data_dir
+from advisor.units import Dimension, is_known_unit, parse_unit
+
+_PLAIN = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
+_GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?", re.ASCII)
+_COMMA = re.compile(r"[-+]?(\d+|[1-9]\d{0,2}(\.\d{3})+),\d+([eE][-+]?\d+)?", re.ASCII)
+_WITH_INSTANCES = re.compile(r"(\S+) \([^;()]+(?:; [^;()]+)*\)")
+_FAILED = "(!) "  # stands before what a counter that failed has for a value
+_MISSING = frozenset({"", "n/a", "no data", "-"})
+_NOT_FINITE = frozenset({"nan", "-nan", "inf", "-inf", "nan(ind)", "-nan(ind)"})
+_COUNTER = re.compile(r"[\w.:]*_[\w.:]*", re.ASCII)
+_ADDRESS = re.compile(r" \(https?://[^\s()]{1,300}\)")
+_WHOLE = re.compile(r"\d{1,10}", re.ASCII)
+_DIMENSIONS = re.compile(r"\(?\s*(\d{1,10})\s*,\s*(\d{1,10})\s*,\s*(\d{1,10})\s*\)?", re.ASCII)
+_SIZE_LIMIT = 2**32  # no grid, block, device or process number reaches it
+_LONGEST_UNIT = 40  # characters; "register/thread" has 15
+_POWER = frozenset("^*·")  # no printed unit has a power or a product
+_HINT = "run the profiler with LC_ALL=C and export again"
+_RULE_SEVERITY = {
+    "INF": "ok",
+    "OK": "ok",
+    "OPT": "optimization",
+    "WRN": "warning",
+    "ERR": "error",
+}
+
+
+def severity(word: str) -> str:
+    """Return the vendor's severity for the abbreviation printed in front of a rule's message."""
+    return _RULE_SEVERITY.get(word.strip().upper(), "none")
+
+
+def printed_message(message: str) -> str:
+    """Return a rule's message as a report has it: without the addresses of what it refers to.
+
+    >>> printed_message("See the Guide (https://example.org/#a) for more.")
+    'See the Guide for more.'
+    """
+    return plain(_ADDRESS.sub("", message))
+
+
+def is_counter(name: str) -> bool:
+    """Tell a counter's name from a label for people or a column that tells about the launch.
+
+    >>> is_counter("inst_executed"), is_counter("Memory Throughput"), is_counter("Device")
+    (True, False, False)
+    """
+    return _COUNTER.fullmatch(name) is not None
+
+
+def whole_number(text: str) -> int | None:
+    """Return a number such as a process or a stream has, or None."""
+    text = text.strip()
+    return int(text) if _WHOLE.fullmatch(text) and int(text) < _SIZE_LIMIT else None
+
+
+def dimensions(text: str) -> Dim3 | None:
+    """Return the three numbers of ``(256, 1, 1)``, or None.
+
+    >>> dimensions("(256, 1, 1)"), dimensions("")
+    ((256, 1, 1), None)
+    """
+    match = _DIMENSIONS.fullmatch(text.strip())
+    return None if match is None else shape_of(int(match[1]), int(match[2]), int(match[3]))
+
+
+def shape_of(x: float | None, y: float | None, z: float | None) -> Dim3 | None:
+    """Return three sizes as integers, None where one is absent or impossible."""
+    if x is None or y is None or z is None or not (is_size(x) and is_size(y) and is_size(z)):
+        return None
+    return int(x), int(y), int(z)
+
+
+def is_size(number: float) -> bool:
+    """Tell whether ``number``, which is finite, can count blocks, threads or devices."""
+    return 0 <= number < _SIZE_LIMIT and number == int(number)
+
+
+@dataclass
+class Numbers:
+    """Reads printed numbers of one file and remembers how it writes decimals.
+
+    ``1,234`` is 1234 in English and 1.234 where a comma is the decimal mark. A file that shows
+    elsewhere which one it means is read so; one that uses both is refused.
+    """
+
+    comma_at: Location | None = None
+    point_at: Location | None = None
+
+    def parse(self, text: str, at: Location) -> float | str | None:
+        """Return the number; NaN where the page says so, None where there is none, else the text.
+
+        Raises:
+            InputError: the file's decimal mark cannot be known.
+        """
+        if _PLAIN.fullmatch(text):
+            return self._with_point(text, at)
+        text = text.strip().removeprefix(_FAILED)
+        if text.lower() in _MISSING:
+            return None
+        if text.lower() in _NOT_FINITE:
+            return math.nan
+        instances = _WITH_INSTANCES.fullmatch(text)
+        number = self._number(instances[1] if instances else text, at)
+        return text if number is None else number
+
+    def _number(self, text: str, at: Location) -> float | None:
+        if _PLAIN.fullmatch(text) or _GROUPED.fullmatch(text):
+            return self._with_point(text, at)
+        if not _COMMA.fullmatch(text):
+            return None
+        if self.comma_at is None:
+            self.comma_at = at
+            self._refuse_both(at)
+        return float(text.replace(".", "").replace(",", "."))
+
+    def _with_point(self, text: str, at: Location) -> float:
+        if self.point_at is None and ("." in text or "," in text):
+            self.point_at = at
+            self._refuse_both(at)
+        return float(text.replace(",", ""))
+
+    def _refuse_both(self, at: Location) -> None:
+        if self.comma_at is not None and self.point_at is not None:
+            other = self.point_at if at == self.comma_at else self.comma_at
+            problem = f"the decimal mark here contradicts the one at {other}"
+            raise InputError(problem, at=at, hint=_HINT)
+
+
+def no_number(text: str, unit: str, at: Location) -> InputError:
+    """Return the error that ``text`` is no number although it has a unit."""
+    problem = f"expected a number such as 1,234.5 in {unit}, found {text[:40]!r}"
+    return InputError(problem, at=at, hint=_HINT)
+
+
+@lru_cache(maxsize=256)
+def base_factor(unit: str) -> float | None:
+    """Return what a value printed in ``unit`` is multiplied by to be in base units.
+
+    None where the unit is not known: the value cannot be trusted then.
+
+    >>> base_factor("usecond"), base_factor("%"), base_factor("Gbyte/second")
+    (1000.0, 1.0, 1000000000.0)
+    """
+    if unit in ("", "%"):
+        return 1.0
+    if len(unit) > _LONGEST_UNIT or _POWER & set(unit) or not is_known_unit(unit):
+        return None
+    parsed, nanosecond = parse_unit(unit), parse_unit("ns")
+    is_time = parsed.dimension == nanosecond.dimension
+    try:
+        return float(parsed.scale / nanosecond.scale if is_time else parsed.scale)
+    except OverflowError:
+        return None
+
+
+@lru_cache(maxsize=256)
+def measured(unit: str) -> Dimension:
+    """Return what a ``unit`` that is known measures."""
+    return parse_unit(unit).measures
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Section and label as printed → counter."""
+
+    sections: Mapping[str, object]
+
+    def counter(self, section: str, label: str, unit: str) -> str | None:
+        """Return the counter's name, or None where there is none."""
+        if is_counter(label):
+            return label
+        labels = self.sections.get(section)
+        found = labels.get(label) if isinstance(labels, Mapping) else None
+        if isinstance(found, Mapping):
+            found = found.get(unit)
+        return found if isinstance(found, str) else None
+
+
+@lru_cache(maxsize=1)
+def load_labels() -> Labels:
+    """Return the labels of ``rules/labels/ncu.yaml``."""
+    sections = load(data_dir("rules") / "labels" / "ncu.yaml").mapping("sections")
+    return Labels({name: labels.as_mapping().plain() for name, labels in sections.items()})

@@ -1,0 +1,1 @@
+"""Charts as geometry: scales, roofs, marks and labels, before any template runs."""

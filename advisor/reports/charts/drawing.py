@@ -1,0 +1,182 @@
+"""A chart as a drawing: every pixel that the SVG template writes, for one size.
+
+The same chart is drawn at several sizes and the page shows the one that fits, so text is 12 px
+everywhere and nothing is scaled. Marks and lines carry log₁₀ data beside their pixels: the script
+projects them again when someone zooms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from advisor.reports.charts.labels import Anchor
+from advisor.reports.charts.scales import Frame
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """A drawing's canvas and the box of its frame in pixels; ``compact`` for phones."""
+
+    name: str
+    width: float
+    height: float
+    left: float
+    top: float
+    inner_width: float
+    inner_height: float
+    compact: bool = False
+
+    def frame(self, x: tuple[float, float], y: tuple[float, float]) -> Frame:
+        """Return the frame over these ranges of data."""
+        return Frame(
+            left=self.left,
+            top=self.top,
+            width=self.inner_width,
+            height=self.inner_height,
+            x0=x[0],
+            x1=x[1],
+            y0=y[0],
+            y1=y[1],
+        )
+
+
+SIZES = (
+    Size(name="w4", width=1500, height=760, left=96, top=30, inner_width=1234, inner_height=682),
+    Size(name="w3", width=1040, height=620, left=96, top=30, inner_width=774, inner_height=542),
+    Size(name="w2", width=690, height=520, left=96, top=30, inner_width=424, inner_height=442),
+    Size(
+        name="w1",
+        width=368,
+        height=440,
+        left=48,
+        top=28,
+        inner_width=312,
+        inner_height=366,
+        compact=True,
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacedText:
+    """One line of text; ``at`` is its log₁₀ point where it moves with the data."""
+
+    text: str
+    x: float
+    y: float
+    anchor: Anchor = "start"
+    strong: bool = False
+    at: Point | None = None
+    angle: float = 0.0
+    dx: float = 0.0
+    dy: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stroke:
+    """A line with its log₁₀ points and its pixels."""
+
+    style: str
+    points: tuple[Point, ...]
+    pixels: tuple[Point, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """A kernel's mark: pixel centre, radius, SVG path and label lines relative to the centre."""
+
+    kernel_id: str
+    limiter: str | None
+    at: tuple[float | None, float]
+    x: float
+    y: float
+    radius: float
+    ring: float
+    from_edge: float
+    arrow: str
+    shape: str
+    aria: str
+    label: tuple[PlacedText, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LevelTick:
+    """Where the same work lies at another level of the hierarchy."""
+
+    name: str
+    at: Point
+    x: float
+    y: float
+    path: str
+    name_y: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Levels:
+    """What is drawn only for the selected kernel: ticks at L2 and L1, and the drop to its roof."""
+
+    kernel_id: str
+    span: Stroke | None
+    ticks: tuple[LevelTick, ...]
+    drop: Stroke | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridLine:
+    """A grid line at pixel ``at``, with the label of its tick or none."""
+
+    at: float
+    label: str
+    major: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedKernel:
+    """A kernel that is listed in a free corner, having no place among the marks."""
+
+    kernel_id: str
+    limiter: str | None
+    name: str
+    note: str
+    shape: str
+    y: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """The list of kernels without a place; ``more`` counts those it has no room for."""
+
+    x: float
+    y: float
+    heading: str
+    rows: tuple[ListedKernel, ...]
+    more: int
+    more_y: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing:
+    """A chart at one size."""
+
+    id: str
+    size: Size
+    frame: Frame
+    title: str
+    description: str
+    x_title: PlacedText
+    y_title: PlacedText
+    x_grid: tuple[GridLine, ...]
+    y_grid: tuple[GridLine, ...]
+    unit: str
+    strokes: tuple[Stroke, ...]
+    area: Stroke | None
+    texts: tuple[PlacedText, ...]
+    edge_texts: tuple[PlacedText, ...]
+    ridge: PlacedText | None
+    remark: PlacedText | None
+    marks: tuple[Mark, ...]
+    levels: tuple[Levels, ...]
+    listing: Listing | None
+    zoomable: bool

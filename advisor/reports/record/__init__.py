@@ -1,0 +1,1 @@
+"""The report as one record: everything that any format shows, in stored units."""

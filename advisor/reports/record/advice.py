@@ -1,0 +1,271 @@
+"""From evaluations to actions, to what needs none, to what should be collected."""
+
+from __future__ import annotations
+
+import shlex
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from advisor.facts import Vocabulary
+from advisor.reports.record.expected import expected
+from advisor.reports.record.instructions import Ranking, Rankings
+from advisor.reports.record.judgement import Judgement
+from advisor.reports.record.records import (
+    Action,
+    Collect,
+    Gain,
+    Kernel,
+    KernelName,
+    Rest,
+    RuleResult,
+)
+from advisor.reports.record.rows import Row, number
+from advisor.rules.engine.collect import Collection
+from advisor.rules.engine.evaluate import Evaluation
+from advisor.rules.engine.gains import Seconds
+from advisor.rules.engine.rank import Action as Ranked
+from advisor.rules.language.rule import Outcome, Severity
+
+MOST_CARDS = 3
+
+Confidence = Literal["high", "medium", "low"]
+
+
+def cards(
+    ranked: Sequence[Ranked],
+    rows: Mapping[str, Row],
+    names: Mapping[str, KernelName],
+    vocabulary: Vocabulary,
+    judgement: Judgement,
+    *,
+    total: float | None,
+    run_id: str,
+    worst: Rankings,
+) -> tuple[Action, ...]:
+    """Return the cards of the first page: actions of one rule become one, the most time first.
+
+    ``rows`` are the kernels by variant, ``names`` what to call them, ``worst`` their worst
+    instructions. An action that saves too little of ``total`` seconds is not worth a card; one
+    without an estimate is where its rule is no mere note. Unproven rules get none.
+    """
+    worth = judgement.worth_a_card * (total or 0.0)
+    by_rule: dict[str, list[Ranked]] = defaultdict(list)
+    for each in ranked:
+        if not each.evaluation.rule.is_unproven:
+            by_rule[each.evaluation.rule.id].append(each)
+    groups = [group for group in by_rule.values() if _worth(group, rows, worth)]
+    groups.sort(key=_rank)
+    return tuple(
+        _card(
+            number,
+            group,
+            rows,
+            names,
+            vocabulary,
+            judgement,
+            total=total,
+            run_id=run_id,
+            worst=worst,
+        )
+        for number, group in enumerate(groups[:MOST_CARDS], start=1)
+    )
+
+
+def results(
+    evaluations: Iterable[Evaluation],
+    ranked: Iterable[Ranked],
+    *,
+    rows: Mapping[str, Row],
+    run_id: str,
+    worst: Rankings,
+) -> dict[str, tuple[RuleResult, ...]]:
+    """Return what the rules say of each variant: what fires, most time first, then the rest."""
+    places = {(r.evaluation.variant_id, r.evaluation.rule.id): r for r in ranked}
+    found: dict[str, list[tuple[tuple[int, int], RuleResult]]] = defaultdict(list)
+    for each in evaluations:
+        place = places.get((each.variant_id, each.rule.id))
+        position = place.position if place else len(places) + 1
+        order = _OUTCOMES.index(each.outcome), position
+        command = _show(rows[each.variant_id], run_id) if each.variant_id in rows else ""
+        found[each.variant_id].append((order, _result(each, place, command, worst)))
+    return {
+        variant: tuple(result for _, result in sorted(said, key=lambda pair: pair[0]))
+        for variant, said in found.items()
+    }
+
+
+def left_alone(kernels: Sequence[Kernel], total: float | None) -> Rest | None:
+    """Return the kernels where nothing is worth a card; None where there are no cards."""
+    if not any(kernel.actions for kernel in kernels):
+        return None
+    return _rest([k for k in kernels if not k.actions and k.is_judged], total)
+
+
+def not_judged(kernels: Sequence[Kernel], total: float | None) -> Rest | None:
+    """Return the kernels that no card speaks of because too little of them was counted."""
+    return _rest([k for k in kernels if not k.actions and not k.is_judged], total)
+
+
+def _rest(kernels: Sequence[Kernel], total: float | None) -> Rest | None:
+    if not kernels or not total:
+        return None
+    time = sum(kernel.duration or 0.0 for kernel in kernels)
+    return Rest(kernel_count=len(kernels), duration=time, duration_share=time / total)
+
+
+def to_collect(evaluations: Iterable[Evaluation], collection: Collection | None) -> Collect | None:
+    """Return what could not be decided and the command that settles it."""
+    unknown = [each for each in evaluations if each.outcome is Outcome.UNKNOWN]
+    if not unknown:
+        return None
+    return Collect(
+        rule_count=len({each.rule.id for each in unknown}),
+        kernel_count=len({each.variant_id for each in unknown}),
+        most_valuable=None if collection is None else collection.value,
+        command=None if collection is None else collection.command,
+    )
+
+
+_OUTCOMES = (Outcome.FIRES, Outcome.RULED_OUT, Outcome.UNKNOWN)
+
+
+def _rank(group: Sequence[Ranked]) -> tuple[bool, float]:
+    """Return what sorts cards: the most time first, what is about the measurement last."""
+    about = group[0].evaluation.rule.is_about_measurement
+    return about, -sum(each.expected or 0.0 for each in group)
+
+
+def _worth(group: Sequence[Ranked], rows: Mapping[str, Row], least: float) -> bool:
+    ran = [each for each in group if number(rows[each.evaluation.variant_id], "duration")]
+    if least and not ran:
+        return False
+    likely = [each.gain.likely for each in group if each.gain is not None]
+    if likely and least:
+        return sum(likely) >= least
+    return not likely and group[0].evaluation.rule.severity is not Severity.NOTE
+
+
+def _card(
+    position: int,
+    group: Sequence[Ranked],
+    rows: Mapping[str, Row],
+    names: Mapping[str, KernelName],
+    vocabulary: Vocabulary,
+    judgement: Judgement,
+    *,
+    total: float | None,
+    run_id: str,
+    worst: Rankings,
+) -> Action:
+    best = group[0].evaluation
+    rule, words = best.rule, best.words
+    row = rows[best.variant_id]
+    gain = _sum([each.gain for each in group if each.gain is not None])
+    lines = (*rule.verify.expect, *rule.verify.guard)
+    verify = [expected(line, row, vocabulary, words) for line in lines]
+    return Action(
+        number=position,
+        rule_id=rule.id,
+        title=words.fill(rule.title),
+        headline=words.fill(rule.headline),
+        severity=rule.severity.value,
+        kernels=tuple(names[each.evaluation.variant_id] for each in group),
+        gain=gain,
+        gain_share=gain.likely / total if gain is not None and total else None,
+        evidence=best.evidence,
+        why=words.fill(rule.why),
+        steps=best.recommendation,
+        verify=tuple(verify),
+        caveats=tuple(words.fill(caveat) for caveat in rule.caveats),
+        confidence=_confidence(best.confidence, judgement),
+        confidence_reason="; ".join(best.confidence_because),
+        next_command=_show(row, run_id),
+        references=rule.references,
+        instructions=_worst(best, worst),
+        about_measurement=rule.is_about_measurement,
+    )
+
+
+def _result(
+    evaluation: Evaluation, place: Ranked | None, command: str, worst: Rankings
+) -> RuleResult:
+    rule = evaluation.rule
+    gain = evaluation.gain
+    overlap = f" Overlaps with {', '.join(place.after)}." if place and place.after else ""
+    said = {
+        Outcome.FIRES: evaluation.evidence + overlap + _UNPROVEN * rule.is_unproven,
+        Outcome.RULED_OUT: _sentence(evaluation.because or ""),
+        Outcome.UNKNOWN: _needs(evaluation),
+    }[evaluation.outcome]
+    return RuleResult(
+        outcome=_WORDS[evaluation.outcome],
+        rule_id=rule.id,
+        title=evaluation.words.fill(rule.title),
+        severity=rule.severity.value,
+        text=said,
+        gain=None if gain is None else _gain(gain),
+        unchecked=evaluation.unchecked,
+        not_checked=_not_checked(evaluation),
+        next_command=command,
+        instructions=_worst(evaluation, worst),
+    )
+
+
+def _worst(evaluation: Evaluation, worst: Rankings) -> Ranking | None:
+    """Return the worst instructions by what the rule looks at; None where it does not fire."""
+    if evaluation.outcome is not Outcome.FIRES or evaluation.rule.instructions is None:
+        return None
+    return worst.get((evaluation.variant_id, evaluation.rule.instructions))
+
+
+_UNPROVEN = " Unproven: not yet found on one real kernel and absent from another."
+_WORDS: Mapping[Outcome, Literal["fires", "ruled out", "unknown"]] = {
+    Outcome.FIRES: "fires",
+    Outcome.RULED_OUT: "ruled out",
+    Outcome.UNKNOWN: "unknown",
+}
+
+
+def _needs(evaluation: Evaluation) -> str:
+    asked = evaluation.rule.collect
+    words = [f"--section {section}" for section in asked.sections]
+    words += [f"--metrics {','.join(asked.metrics)}"] if asked.metrics else []
+    needs = f"Needs {evaluation.words.list_names(evaluation.missing)}"
+    return f"{needs}; collect with {' '.join(words)}." if words else f"{needs}."
+
+
+def _not_checked(evaluation: Evaluation) -> tuple[str, ...]:
+    """Return what each exclusion lacks that could not be checked."""
+    words = evaluation.words
+    return tuple(
+        f"{words.list_names(facts)} (not collected)" for facts in evaluation.not_collected if facts
+    )
+
+
+def _sentence(text_: str) -> str:
+    return text_[:1].upper() + text_[1:] + ("" if text_.endswith(".") else ".") if text_ else ""
+
+
+def _confidence(value: float, judgement: Judgement) -> Confidence:
+    if value >= judgement.high_confidence:
+        return "high"
+    return "medium" if value >= judgement.medium_confidence else "low"
+
+
+def _show(row: Row, run_id: str) -> str:
+    return f"advisor show {shlex.quote(str(row['variant_id']))} --run {run_id}"
+
+
+def _gain(seconds: Seconds) -> Gain:
+    return Gain(low=seconds.low, likely=seconds.likely, high=seconds.high)
+
+
+def _sum(gains: Sequence[Seconds]) -> Gain | None:
+    if not gains:
+        return None
+    return Gain(
+        low=sum(gain.low for gain in gains),
+        likely=sum(gain.likely for gain in gains),
+        high=sum(gain.high for gain in gains),
+    )

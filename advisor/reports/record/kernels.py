@@ -1,0 +1,348 @@
+"""One row of the view ``kernels`` as a Kernel record: facts, bars, and a sentence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from advisor.facts import Vocabulary
+from advisor.reports import numbers
+from advisor.reports.record.layout import (
+    GROUPS,
+    LABELS,
+    LIMITS,
+    MEMORY,
+    NEUTRAL_STALLS,
+    PRECISIONS,
+    SOURCES,
+    STALLS,
+    Entry,
+)
+from advisor.reports.record.records import (
+    Fact,
+    FactGroup,
+    Kernel,
+    KernelName,
+    Occupancy,
+    OccupancyLimit,
+    ResourceTime,
+    RuleResult,
+    Stall,
+    Stalls,
+    VendorFinding,
+)
+from advisor.reports.record.rows import Row, flag, number, text, whole
+from advisor.rules.language.words import Words
+
+_TOP_STALLS = 7
+_UNNAMED = "unnamed kernel"
+
+
+def kernel_names(rows: Sequence[Row]) -> dict[str, KernelName]:
+    """Return what to call each variant of a run."""
+    shapes = {str(row["variant_id"]): (_short_name(row), _shape(row)) for row in rows}
+    alike = Counter(name for name, _ in shapes.values())
+    same = Counter(shapes.values())
+    found = {}
+    for variant, (name, shape) in shapes.items():
+        apart = shape if same[name, shape] == 1 else f"{shape}, {variant}"
+        told_apart = apart if alike[name] > 1 else ""
+        found[variant] = KernelName(id=variant, short_name=name, told_apart=told_apart)
+    return found
+
+
+def kernel(
+    row: Row,
+    name: KernelName,
+    vocabulary: Vocabulary,
+    words: Words,
+    *,
+    results: tuple[RuleResult, ...],
+    vendor: tuple[VendorFinding, ...],
+    actions: tuple[int, ...],
+    every: bool = False,
+) -> Kernel:
+    """Return the record of one variant; ``every`` adds all facts of the vocabulary."""
+    return replace(
+        _measured(row, name, words),
+        facts=_facts(row, vocabulary, words, every=every),
+        resources=_resources(row),
+        stalls=_stalls(row),
+        occupancy=_occupancy(row),
+        results=results,
+        vendor=vendor,
+        actions=actions,
+        flags=tuple(_flags(row)),
+    )
+
+
+def _measured(row: Row, name: KernelName, words: Words) -> Kernel:
+    """Return what the row itself tells of a variant."""
+    flops = number(row, "flops")
+    return Kernel(
+        id=name.id,
+        name=text(row, "kernel_name") or _UNNAMED,
+        short_name=name.short_name,
+        told_apart=name.told_apart,
+        launch_shape=_shape(row),
+        registers=number(row, "registers_per_thread"),
+        launch_count=whole(row, "launch_count"),
+        launches_excluded=whole(row, "launches_excluded"),
+        duration=number(row, "duration"),
+        duration_min=number(row, "duration_min"),
+        duration_max=number(row, "duration_max"),
+        time_share=number(row, "time_share"),
+        t_sol=number(row, "t_sol"),
+        t_sol_complete=flag(row, "t_sol_complete"),
+        t_sol_known=text(row, "t_sol_known") or "",
+        wasted_time=number(row, "wasted_time"),
+        roof_fraction=number(row, "roof_fraction"),
+        roof_fraction_achievable=number(row, "roof_fraction_achievable"),
+        roof_name=_roof_name(row),
+        limiter=text(row, "limiter"),
+        limiter_note=_limiter_note(row),
+        roofline_bound=text(row, "roofline_bound"),
+        evidence_level=whole(row, "evidence_level") or None,
+        has_flops=None if flops is None else flops > 0,
+        performance=number(row, "performance"),
+        arithmetic_intensity=number(row, "arithmetic_intensity") if flops else None,
+        arithmetic_intensity_l2=number(row, "arithmetic_intensity_l2") if flops else None,
+        arithmetic_intensity_l1=number(row, "arithmetic_intensity_l1") if flops else None,
+        dram_bandwidth=number(row, "dram_bandwidth"),
+        dram_fraction=number(row, "dram_fraction"),
+        compute_utilization=number(row, "compute_utilization"),
+        memory_utilization=number(row, "memory_utilization"),
+        remark=_remark(row, words),
+    )
+
+
+def _short_name(row: Row) -> str:
+    return text(row, "short_name") or _UNNAMED
+
+
+def _shape(row: Row) -> str:
+    """Return grid × block, a size that is 1 left out."""
+    sides = [[number(row, f"{part}_{axis}") for axis in "xyz"] for part in ("grid", "block")]
+    if any(side[0] is None for side in sides):
+        return text(row, "launch_shape") or "launch shape unknown"
+    return " × ".join(_extent(side) for side in sides)
+
+
+def _extent(sides: Sequence[float | None]) -> str:
+    kept = [side or 1.0 for side in sides]
+    while len(kept) > 1 and kept[-1] == 1:
+        kept.pop()
+    extent = "·".join(numbers.fixed(side) for side in kept)
+    return extent if len(kept) == 1 else f"({extent})"
+
+
+def _roof_name(row: Row) -> str:
+    binding = text(row, "binding_resource")
+    return f"profiled {LABELS.get(binding or '', 'known')} roof"
+
+
+def _limiter_note(row: Row) -> str:
+    waves = number(row, "waves")
+    if text(row, "limiter") == "latency" and waves is not None and waves < 1:
+        return f"{numbers.digits(waves, 2)} waves"
+    unit = text(row, "limiting_unit")
+    used = [number(row, "compute_utilization"), number(row, "memory_utilization")]
+    largest = max((value for value in used if value is not None), default=None)
+    if unit is None:
+        return "busiest unit unknown"
+    return unit if largest is None else f"{unit} {numbers.share(largest)}"
+
+
+def _remark(row: Row, words: Words) -> str:
+    """Return the sentence that reads the roofline for one kernel."""
+    fraction, binding = number(row, "roof_fraction"), text(row, "binding_resource")
+    if fraction is None or binding is None:
+        level = "utilisations" if number(row, "memory_utilization") is not None else "launch shape"
+        return f"No roof to compare with: this profile has only {level}."
+    label = LABELS.get(binding, binding)
+    parts = [f"{numbers.share(fraction)} of the profiled {label} roof"]
+    achievable = number(row, "roof_fraction_achievable")
+    if achievable is not None:
+        parts.append(f"{numbers.share(achievable)} of the achievable one")
+    sentence = f"{', '.join(parts)}."
+    if flag(row, "measured_above_roof"):
+        return f"{sentence} That is more than the roof allows, so the counters disagree."
+    return f"{sentence} {_room(row, binding, achievable or fraction, words)}".rstrip()
+
+
+def _room(row: Row, binding: str, fraction: float, words: Words) -> str:
+    """Return what the roof leaves to win; nothing where it is not what holds the kernel."""
+    if text(row, "limiter") == "latency" or not flag(row, "t_sol_complete"):
+        return ""
+    factor = f"At most {numbers.ratio(1 / max(fraction, 1e-9))}" if fraction < 1 else "No speed-up"
+    if binding in MEMORY:
+        return f"{factor} is possible without moving fewer bytes."
+    work, traffic = number(row, "t_compute"), number(row, "t_dram")
+    if work and traffic is not None:
+        return (
+            f"{words.terms['Device_memory']} traffic alone would take {numbers.seconds(traffic)}, "
+            f"{numbers.share(traffic / work)} of what the arithmetic takes."
+        )
+    return f"{factor} is possible without doing less work."
+
+
+def _flags(row: Row) -> Iterable[str]:
+    if flag(row, "very_short"):
+        yield "Each launch is very short, so its counters are uncertain."
+    if flag(row, "hierarchy_violated"):
+        yield "A cache level reports more bytes than the one above it; intensities are uncertain."
+    if flag(row, "occupancy_mismatch"):
+        yield "The profile's theoretical occupancy differs from the computed one."
+    if excluded := whole(row, "launches_excluded"):
+        launches = numbers.counted(excluded, "launch")
+        yield f"{launches} without a time or a grid: not in the totals."
+
+
+def _facts(row: Row, vocabulary: Vocabulary, words: Words, *, every: bool) -> tuple[FactGroup, ...]:
+    groups = []
+    for group in GROUPS:
+        entries = [entry for entry in group.entries if _wanted(row, entry, every=every)]
+        facts = tuple(_fact(row, entry, vocabulary, words) for entry in entries)
+        if facts:
+            groups.append(FactGroup(name=group.name, facts=facts))
+    if every:
+        groups.append(_others(row, vocabulary, words))
+    return tuple(groups)
+
+
+def _wanted(row: Row, entry: Entry, *, every: bool) -> bool:
+    if entry.name == "duration_median" and whole(row, "launch_count") < 2:
+        return False
+    value = row.get(entry.name)
+    if entry.name.startswith(("flops_", "ops_", "performance_", "required_")) and value == 0:
+        return every
+    if entry.part_of and value in (0, row.get(entry.part_of)):
+        return every
+    return every or entry.essential or value is not None
+
+
+def _fact(row: Row, entry: Entry, vocabulary: Vocabulary, words: Words) -> Fact:
+    unit = "share" if entry.share else vocabulary.unit(entry.name) or ""
+    value = row.get(entry.name)
+    shown = value if isinstance(value, str) else number(row, entry.name)
+    return Fact(
+        name=entry.name,
+        label=entry.label.format_map(words.terms),
+        value=shown,
+        unit=unit,
+        kind=_kind(row, entry, vocabulary) if shown is not None else "not collected",
+    )
+
+
+def _kind(row: Row, entry: Entry, vocabulary: Vocabulary) -> str:
+    """Return how a value came about, of what it is a share, and how many launches have it."""
+    if of := number(row, entry.of) if entry.of else None:
+        return f"{numbers.percent(of)} {entry.of_what}"
+    launches = whole(row, "launch_count")
+    if entry.name == "duration":
+        return "measured, 1 launch" if launches == 1 else f"sum of {launches:,} launches"
+    if entry.name == "flops":
+        return _source(text(row, "work_source")) or "derived"
+    if entry.name == "t_sol":
+        known = text(row, "t_sol_known") or "nothing"
+        return "derived, profiled" if flag(row, "t_sol_complete") else f"at least: {known} known"
+    if entry.name in vocabulary.facts:
+        return entry.kind
+    words = _source(text(row, f"{entry.name}_source")) or "measured"
+    covered = (row.get("coverage") or {}).get(entry.name)
+    return words if covered is None else f"{words}, {covered:,} of {launches:,} launches"
+
+
+def _source(label: str | None) -> str | None:
+    return None if label is None else SOURCES.get(label, label)
+
+
+def _others(row: Row, vocabulary: Vocabulary, words: Words) -> FactGroup:
+    """Return what the list above leaves out, under the names of the vocabulary."""
+    shown = {entry.name for group in GROUPS for entry in group.entries}
+    facts = []
+    for name in vocabulary.symbols:
+        if name in shown or name not in row:
+            continue
+        value = row[name]
+        unit = vocabulary.unit(name) or ""
+        if isinstance(value, bool):
+            value = "yes" if value else "no"
+        kept = words.value(name, value) if isinstance(value, str) else number(row, name)
+        kind = "derived" if name in vocabulary.facts else "measured"
+        label = words.name(name).text
+        facts.append(Fact(name=name, label=label, value=kept, unit=unit, kind=kind))
+    return FactGroup(name="everything else", facts=tuple(facts))
+
+
+def _resources(row: Row) -> tuple[ResourceTime, ...]:
+    """Return the times of the resources that were used, longest first."""
+    duration = number(row, "duration")
+    if not duration:
+        return ()
+    binding = text(row, "binding_resource")
+    found = []
+    for name in (*MEMORY, *PRECISIONS):
+        time = number(row, f"t_{name}")
+        if time:
+            found.append(
+                ResourceTime(
+                    label=LABELS[name] if name in MEMORY else f"{LABELS[name]} pipe",
+                    group="memory" if name in MEMORY else "compute",
+                    time=time,
+                    share=time / duration,
+                    binds=name == binding,
+                )
+            )
+    return tuple(sorted(found, key=lambda resource: -resource.time))
+
+
+def _stalls(row: Row) -> Stalls | None:
+    shares: Mapping[str, float] = {
+        name: share
+        for name in STALLS
+        if (share := number(row, f"stall_share_{name}")) is not None and share > 0
+    }
+    if not shares:
+        return None
+    ordered = sorted(shares, key=lambda name: -shares[name])
+    rest = ordered[_TOP_STALLS:]
+    return Stalls(
+        latency=number(row, "stall_total"),
+        entries=tuple(
+            Stall(
+                label=name.replace("_", " "),
+                about=STALLS[name],
+                share=shares[name],
+                neutral=name in NEUTRAL_STALLS,
+            )
+            for name in ordered[:_TOP_STALLS]
+        ),
+        other_count=len(rest),
+        other_share=sum(shares[name] for name in rest),
+    )
+
+
+def _occupancy(row: Row) -> Occupancy | None:
+    blocks = {
+        label: value
+        for label, names in LIMITS.items()
+        if (value := next((v for n in names if (v := number(row, n)) is not None), None))
+        is not None
+    }
+    if not blocks:
+        return None
+    least = min(blocks.values())
+    theoretical = number(row, "occupancy_theoretical")
+    if theoretical is None:
+        theoretical = number(row, "occupancy_theoretical_reported")
+    return Occupancy(
+        theoretical=theoretical,
+        achieved=number(row, "occupancy_achieved"),
+        block_size=number(row, "block_size"),
+        limits=tuple(
+            OccupancyLimit(label=label, blocks=value, binds=value == least)
+            for label, value in sorted(blocks.items(), key=lambda item: item[1])
+        ),
+    )

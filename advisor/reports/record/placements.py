@@ -1,0 +1,246 @@
+"""From kernels to charts: which rooflines a run needs, their ceilings, and who stands where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from advisor.reports import numbers
+from advisor.reports.record.charted import (
+    Ceiling,
+    CeilingKind,
+    Placement,
+    Plane,
+    Roofline,
+    Unplaced,
+)
+from advisor.reports.record.judgement import Judgement
+from advisor.reports.record.layout import LABELS, PRECISIONS
+from advisor.reports.record.rows import Row, number
+
+_DRAWN_MEMORY = ("dram", "l2", "l1")
+_NOMINAL = {
+    "fp16": ("nominal_fp16", "vector_fp16"),
+    "fp32": ("nominal_fp32", "vector_fp32"),
+    "fp64": ("nominal_fp64", "vector_fp64"),
+    "tensor": ("nominal_tensor_fp16", "tensor_fp16"),
+}
+
+
+def ceilings(rows: Sequence[Row], known: Sequence[Row]) -> tuple[Ceiling, ...]:
+    """Return every ceiling that applies to a run: profiled, achievable, nominal.
+
+    ``known`` are the rows of the view ``ceilings`` for the device: where its figures come from.
+    """
+    found: list[Ceiling | None] = []
+    for name in (*_DRAWN_MEMORY, "shared"):
+        value = _largest(rows, f"peak_{name}_bandwidth")
+        found.append(_ceiling(name, "profiled", value, "B/s"))
+    dram = _largest(rows, "peak_dram_bandwidth")
+    compute = {name: _compute_peak(rows, name) for name in PRECISIONS}
+    found += [_ceiling(name, "profiled", value, "FLOP/s") for name, value in compute.items()]
+    fraction = _largest(rows, "achievable_dram_fraction")
+    if dram is not None and fraction is not None:
+        source = _source(known, "dram", "achievable_fraction")
+        found.append(_ceiling("dram", "achievable", dram * fraction, "B/s", source))
+    nominal = _largest(rows, "nominal_dram_bandwidth")
+    found.append(_ceiling("dram", "nominal", nominal, "B/s", _source(known, "dram", "nominal")))
+    for name, (column, resource) in _NOMINAL.items():
+        value = _largest(rows, column)
+        source = _source(known, resource, "nominal")
+        found.append(_ceiling(name, "nominal", value, "FLOP/s", source))
+    return tuple(ceiling for ceiling in found if ceiling is not None)
+
+
+def rooflines(
+    rows: Sequence[Row],
+    limits: Sequence[Ceiling],
+    judgement: Judgement,
+    *,
+    device: str,
+    simulated: bool,
+) -> tuple[Roofline, ...]:
+    """Return a chart per precision that matters: by its share of the work, or of the time."""
+    used = [name for name in PRECISIONS if any(number(row, f"flops_{name}") for row in rows)]
+    charts = [
+        _roofline(rows, name, limits, judgement, device=device, simulated=simulated, used=used)
+        for name in used
+        if _matters(rows, name, judgement)
+    ]
+    return tuple(sorted(charts, key=lambda chart: _importance(rows, chart), reverse=True))
+
+
+def plane(
+    rows: Sequence[Row], charts: Sequence[Roofline], *, device: str, simulated: bool
+) -> Plane | None:
+    """Return the utilisation plane for kernels whose operations or bytes nobody counted."""
+    placed = {p.kernel_id for chart in charts for p in chart.placements}
+    listed = {u.kernel_id for chart in charts for u in chart.unplaced}
+    found = tuple(
+        Placement(kernel_id=str(row["variant_id"]), x=memory, y=compute)
+        for row in rows
+        if row["variant_id"] not in placed | listed
+        and (memory := number(row, "memory_utilization")) is not None
+        and (compute := number(row, "compute_utilization")) is not None
+    )
+    return Plane(device=device, placements=found, simulated=simulated) if found else None
+
+
+def _matters(rows: Sequence[Row], precision: str, judgement: Judgement) -> bool:
+    work = sum(number(row, f"flops_{precision}") or 0.0 for row in rows)
+    every = sum(number(row, "flops") or 0.0 for row in rows)
+    if work <= 0:
+        return False
+    led = sum(number(row, "time_share") or 0.0 for row in rows if _leading(row) == precision)
+    return work >= judgement.chart_work_share * every or led >= judgement.chart_time_share
+
+
+def _leading(row: Row) -> str | None:
+    """Return the precision of most of a kernel's operations."""
+    work = {name: number(row, f"flops_{name}") or 0.0 for name in PRECISIONS}
+    best = max(work, key=lambda name: work[name])
+    return best if work[best] > 0 else None
+
+
+def _roofline(
+    rows: Sequence[Row],
+    precision: str,
+    limits: Sequence[Ceiling],
+    judgement: Judgement,
+    *,
+    device: str,
+    simulated: bool,
+    used: Sequence[str],
+) -> Roofline:
+    least = judgement.chart_work_share
+    placements = tuple(p for row in rows if (p := _placement(row, precision, limits, least)))
+    shown = [c for c in limits if _belongs(c, precision, used)]
+    return Roofline(
+        id=precision,
+        label=LABELS[precision],
+        device=device,
+        ceilings=tuple(shown),
+        binding=precision,
+        placements=placements,
+        unplaced=tuple(_unplaced(rows)),
+        simulated=simulated,
+        remarks=tuple(_unused(limits, used)),
+    )
+
+
+def _belongs(ceiling: Ceiling, precision: str, used: Sequence[str]) -> bool:
+    """Tell whether a ceiling is drawn: memory levels, and the precisions that kernels use."""
+    if ceiling.unit == "B/s":
+        return ceiling.resource in _DRAWN_MEMORY
+    return ceiling.resource == precision or (
+        ceiling.kind == "profiled" and ceiling.resource in used
+    )
+
+
+def _placement(
+    row: Row, precision: str, limits: Sequence[Ceiling], least: float
+) -> Placement | None:
+    work, duration = number(row, f"flops_{precision}"), number(row, "duration")
+    every = number(row, "flops")
+    if not work or not duration or not every or work < least * every:
+        return None
+    rate = work / duration
+    traffic = number(row, "dram_bytes")
+    x = work / traffic if traffic else None
+    return Placement(
+        kernel_id=str(row["variant_id"]),
+        x=x,
+        y=rate,
+        x_l2=_per(work, number(row, "l2_bytes")),
+        x_l1=_per(work, number(row, "l1_bytes")),
+        roof=_attainable(row, precision, x, limits),
+    )
+
+
+def _per(work: float, traffic: float | None) -> float | None:
+    return work / traffic if traffic else None
+
+
+def _attainable(
+    row: Row, precision: str, x: float | None, limits: Sequence[Ceiling]
+) -> float | None:
+    """Return what the kernel's own launch could do at its intensity."""
+    own = [number(row, "peak_dram_bandwidth"), number(row, f"peak_{precision}")]
+    bandwidth = own[0]
+    peak = own[1] or next(
+        (c.value for c in limits if c.resource == precision and c.kind == "profiled"), None
+    )
+    if x is None or bandwidth is None:
+        return peak
+    return bandwidth * x if peak is None else min(peak, bandwidth * x)
+
+
+def _unplaced(rows: Sequence[Row]) -> Iterable[Unplaced]:
+    for row in rows:
+        fraction = number(row, "dram_fraction")
+        if number(row, "flops") == 0 and fraction is not None:
+            yield Unplaced(
+                kernel_id=str(row["variant_id"]),
+                reason="no floating-point work",
+                note=f"{numbers.share(fraction)} of DRAM roof",
+            )
+
+
+def _unused(limits: Sequence[Ceiling], used: Sequence[str]) -> Iterable[str]:
+    """Return a line for the matrix pipe where no kernel uses it."""
+    if "tensor" in used:
+        return
+    for ceiling in limits:
+        if ceiling.resource == "tensor" and ceiling.unit == "FLOP/s":
+            value = numbers.si(ceiling.value, "FLOP/s")
+            yield f"tensor FP16 {value} {ceiling.kind}, no kernel uses it"
+            return
+
+
+def _largest(rows: Sequence[Row], name: str) -> float | None:
+    return max((value for row in rows if (value := number(row, name))), default=None)
+
+
+def _compute_peak(rows: Sequence[Row], precision: str) -> float | None:
+    if precision != "tensor":
+        return _largest(rows, f"peak_{precision}")
+    used = [
+        work / time
+        for row in rows
+        if (work := number(row, "flops_tensor")) and (time := number(row, "t_tensor"))
+    ]
+    return max(used) if used else _largest(rows, "peak_tensor_fp16")
+
+
+def _ceiling(
+    resource: str,
+    kind: CeilingKind,
+    value: float | None,
+    unit: str,
+    source: tuple[str, str] = ("", ""),
+) -> Ceiling | None:
+    if not value:
+        return None
+    return Ceiling(
+        resource=resource,
+        label=LABELS[resource],
+        kind=kind,
+        value=value,
+        unit="B/s" if unit == "B/s" else "FLOP/s",
+        source=source[0],
+        confidence=source[1],
+    )
+
+
+def _source(known: Sequence[Row], resource: str, kind: str) -> tuple[str, str]:
+    """Return where a figure of the device comes from, and how far it is trusted."""
+    for row in known:
+        if row["resource"] == resource and row["kind"] == kind:
+            return str(row["source"] or ""), str(row["confidence"] or "")
+    return "", ""
+
+
+def _importance(rows: Sequence[Row], chart: Roofline) -> tuple[float, float]:
+    """Return the time of the kernels in a chart, and the work of its precision."""
+    placed = {placement.kernel_id for placement in chart.placements}
+    time = sum(number(row, "duration") or 0.0 for row in rows if row["variant_id"] in placed)
+    return time, sum(number(row, f"flops_{chart.id}") or 0.0 for row in rows)

@@ -1,0 +1,383 @@
+"""The report as data: everything that a template, a chart or the JSON output shows.
+
+Numbers are in stored units (s, B, FLOP, Hz; shares in [0, 1]) and ``None`` means unknown. Times
+of a kernel are sums over its launches in the run. Texts that come from profiles or rules are raw:
+each output format escapes them itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from advisor.reports.record.charted import Ceiling, Plane, Roofline
+from advisor.reports.record.instructions import Ranking
+from advisor.reports.record.suppressed import Suppressed
+
+SCHEMA_VERSION = "1.0"
+_NAMED_KERNELS = 6
+
+Outcome = Literal["fires", "ruled out", "unknown"]
+_OUTCOME_WORDS = {"fires": "found", "ruled out": "not the cause", "unknown": "unknown"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """Where the numbers come from. ``started_at`` in seconds since 1970; ``labels`` are pairs."""
+
+    run_id: str
+    title: str
+    file_name: str
+    file_hash: str
+    file_size: int | None
+    profiler: str
+    profiler_version: str | None
+    driver_version: str | None
+    command_line: str | None
+    program: str | None
+    host: str | None
+    started_at: float | None
+    launch_count: int
+    variant_count: int
+    launches_excluded: int
+    simulated: bool
+    labels: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """One of the key figures under the verdict: a formatted number, its unit, a line beneath."""
+
+    label: str
+    value: str
+    unit: str
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What holds the run back and what to do first."""
+
+    sentence: str
+    paragraph: str
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condition:
+    """One entry of the conditions strip; ``departs`` marks what forbids a plain comparison."""
+
+    label: str
+    value: str
+    note: str = ""
+    departs: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gain:
+    """Seconds of the run that could be saved; ``low`` ≤ ``likely`` ≤ ``high``."""
+
+    low: float
+    likely: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelName:
+    """A kernel where something else speaks of it.
+
+    ``told_apart`` is what tells it from others of its short name in the run: its launch shape, with
+    its id where they share that too; empty where it is the only one.
+    """
+
+    id: str
+    short_name: str
+    told_apart: str = ""
+
+    @property
+    def full_name(self) -> str:
+        """Return a name that no other kernel of the run has."""
+        return ", ".join(filter(None, (self.short_name, self.told_apart)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Action:
+    """One thing to do: a finding, or findings of one rule over several kernels, ranked.
+
+    ``title`` is an order, ``headline`` the same after "Start by". ``about_measurement`` marks what
+    makes no kernel faster, but its numbers sounder.
+    """
+
+    number: int
+    rule_id: str
+    title: str
+    headline: str
+    severity: str
+    kernels: tuple[KernelName, ...]
+    gain: Gain | None
+    gain_share: float | None
+    evidence: str
+    why: str
+    steps: tuple[str, ...]
+    verify: tuple[str, ...]
+    caveats: tuple[str, ...]
+    confidence: Literal["high", "medium", "low"]
+    confidence_reason: str
+    next_command: str
+    references: tuple[str, ...] = ()
+    instructions: Ranking | None = None
+    about_measurement: bool = False
+
+    @property
+    def shown_kernels(self) -> tuple[KernelName, ...]:
+        """Return the kernels that a card names."""
+        return self.kernels[:_NAMED_KERNELS]
+
+    @property
+    def more_kernels(self) -> int:
+        """Return how many it does not name."""
+        return len(self.kernels) - len(self.shown_kernels)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rest:
+    """Kernels that no card speaks of, and the time they take."""
+
+    kernel_count: int
+    duration: float
+    duration_share: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collect:
+    """What was not evaluated for want of counters, and the command that would settle it."""
+
+    rule_count: int
+    kernel_count: int
+    most_valuable: float | None
+    command: str | None
+
+    @property
+    def need(self) -> str:
+        """Return the verb that goes with the number of rules."""
+        return "needs" if self.rule_count == 1 else "need"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """A value with its unit and kind (measured, derived, …, and of what a share is)."""
+
+    name: str
+    label: str
+    value: float | str | None
+    unit: str
+    kind: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactGroup:
+    """Facts that belong together; ``name`` is for the terminal, HTML only draws a rule."""
+
+    name: str
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResourceTime:
+    """The time one resource alone would need at its profiled peak."""
+
+    label: str
+    group: Literal["memory", "compute"]
+    time: float
+    share: float
+    binds: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stall:
+    """Share of the time between two instructions of a warp; ``neutral`` is no stall."""
+
+    label: str
+    about: str
+    share: float
+    neutral: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stalls:
+    """Where warps wait, largest first; ``latency`` is cycles per instruction of a warp."""
+
+    latency: float | None
+    entries: tuple[Stall, ...]
+    other_count: int
+    other_share: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class OccupancyLimit:
+    """Blocks per multiprocessor that one resource allows."""
+
+    label: str
+    blocks: float
+    binds: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Occupancy:
+    """Resident warps over the maximum, and what limits them."""
+
+    theoretical: float | None
+    achieved: float | None
+    block_size: float | None
+    limits: tuple[OccupancyLimit, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleResult:
+    """What one rule says of one kernel.
+
+    ``unchecked`` are the conditions of exclusions that could not be checked, ``not_checked`` what
+    each of them lacks, in words.
+    """
+
+    outcome: Outcome
+    rule_id: str
+    title: str
+    severity: str
+    text: str
+    gain: Gain | None
+    unchecked: tuple[str, ...] = ()
+    not_checked: tuple[str, ...] = ()
+    next_command: str = ""
+    instructions: Ranking | None = None
+
+    @property
+    def word(self) -> str:
+        """Return the outcome as a reader knows it."""
+        return _OUTCOME_WORDS[self.outcome]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFinding:
+    """What a rule says of the whole run; ``remark`` tells why to trust it less, if there is why."""
+
+    rule_id: str
+    title: str
+    severity: str
+    evidence: str
+    step: str
+    gain: Gain | None
+    remark: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VendorFinding:
+    """What the vendor's own rule said; ``estimate`` is a share of run time in [0, 1]."""
+
+    rule: str
+    title: str
+    text: str
+    severity: str
+    estimate: float | None
+    scope: str
+    launches: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kernel(KernelName):
+    """One variant: a kernel with one launch shape. ``has_flops`` None: nobody counted."""
+
+    name: str
+    launch_shape: str
+    registers: float | None
+    launch_count: int
+    launches_excluded: int
+    duration: float | None
+    duration_min: float | None
+    duration_max: float | None
+    time_share: float | None
+    t_sol: float | None
+    t_sol_complete: bool | None
+    t_sol_known: str
+    wasted_time: float | None
+    roof_fraction: float | None
+    roof_fraction_achievable: float | None
+    roof_name: str
+    limiter: str | None
+    limiter_note: str
+    roofline_bound: str | None
+    evidence_level: int | None
+    has_flops: bool | None
+    performance: float | None
+    arithmetic_intensity: float | None
+    arithmetic_intensity_l2: float | None
+    arithmetic_intensity_l1: float | None
+    dram_bandwidth: float | None
+    dram_fraction: float | None
+    compute_utilization: float | None
+    memory_utilization: float | None
+    remark: str
+    facts: tuple[FactGroup, ...] = ()
+    resources: tuple[ResourceTime, ...] = ()
+    stalls: Stalls | None = None
+    occupancy: Occupancy | None = None
+    results: tuple[RuleResult, ...] = ()
+    vendor: tuple[VendorFinding, ...] = ()
+    actions: tuple[int, ...] = ()
+    flags: tuple[str, ...] = ()
+
+    @property
+    def is_judged(self) -> bool:
+        """Tell whether enough was counted to say what limits the kernel, or what its roof is."""
+        return self.limiter is not None or self.t_sol is not None
+
+    @property
+    def sums(self) -> str:
+        """Return what is a sum over launches, in a sentence; nothing of a single one."""
+        if self.launch_count <= 1:
+            return ""
+        return f"Times, work and traffic are sums of {self.launch_count:,} launches."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """How to repeat the report. ``written_at`` in seconds since 1970."""
+
+    advisor_version: str
+    schema_revision: str
+    database: str
+    rules: str
+    ceilings: tuple[str, ...]
+    report_command: str
+    query_command: str
+    written_at: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """One run, ready to be written in any format; kernels by wasted time, largest first.
+
+    ``left_alone`` are kernels where nothing is worth a card, ``not_judged`` those of which too
+    little was counted to tell.
+    """
+
+    run: Run
+    verdict: Verdict
+    duration: float | None
+    t_sol: float | None
+    wasted_time: float | None
+    actions: tuple[Action, ...]
+    more_actions: int
+    left_alone: Rest | None
+    not_judged: Rest | None
+    collect: Collect | None
+    conditions: tuple[Condition, ...]
+    device: str
+    ceilings: tuple[Ceiling, ...]
+    rooflines: tuple[Roofline, ...]
+    plane: Plane | None
+    kernels: tuple[Kernel, ...]
+    provenance: Provenance
+    skipped: tuple[tuple[str, str], ...] = ()
+    suppressed: Suppressed | None = None
+    findings: tuple[RunFinding, ...] = ()

@@ -1,0 +1,232 @@
+"""The verdict: one sentence, one paragraph, and the figures that stand beneath."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from advisor.reports import numbers
+from advisor.reports.record.judgement import Judgement
+from advisor.reports.record.layout import limited_by
+from advisor.reports.record.records import Action, Collect, Figure, Verdict
+from advisor.reports.record.rows import Row, flag, number, text, whole
+
+_HOLDS: Mapping[str, str] = {
+    "memory": "This run is memory-bound.",
+    "compute": "This run is compute-bound.",
+    "latency": "This run is latency-bound.",
+    "balanced": "Memory and compute limit this run alike.",
+}
+_UNDETERMINED = "Not enough counters to tell what limits this run."
+_ROOFLINE_LEVELS = (1, 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Totals:
+    """Sums over the kernels of a run, in seconds.
+
+    ``least`` is the speed-of-light time of those with a roof; where that lacks a term, at least the
+    time for which their busiest unit was busy. ``placed`` is the time of those with a roof,
+    ``evident`` of those whose roof rests on counted work and bytes. A kernel above its roof makes
+    up for no other: it counts as being there.
+    """
+
+    duration: float | None
+    t_sol: float | None
+    least: float | None
+    t_sol_achievable: float | None
+    wasted: float | None
+    placed: float
+    evident: float
+    complete: bool
+
+
+def totals(rows: Sequence[Row]) -> Totals:
+    """Return the sums; what no kernel has is None."""
+    durations = [time for row in rows if (time := number(row, "duration")) is not None]
+    roofed = [row for row in rows if number(row, "t_sol") is not None and number(row, "duration")]
+    at_roof, least = ([_least(row, name) for row in roofed] for name in ("t_sol", "t_least"))
+    wasted = [number(row, "wasted_time") for row in roofed]
+    achievable = [time for row in roofed if (time := _least(row, "t_sol_achievable")) is not None]
+    return Totals(
+        duration=sum(durations) if durations else None,
+        t_sol=sum(time or 0.0 for time in at_roof) if roofed else None,
+        least=sum(time or 0.0 for time in least) if roofed else None,
+        t_sol_achievable=sum(achievable) if roofed and len(achievable) == len(roofed) else None,
+        wasted=sum(max(0.0, time or 0.0) for time in wasted) if roofed else None,
+        placed=sum(number(row, "duration") or 0.0 for row in roofed),
+        evident=sum(number(row, "duration") or 0.0 for row in rows if _is_evident(row)),
+        complete=all(row.get("t_sol_complete") for row in roofed),
+    )
+
+
+def _least(row: Row, name: str) -> float | None:
+    """Return a kernel's least time, at most what it took."""
+    time, taken = number(row, name), number(row, "duration")
+    return time if time is None or taken is None else min(time, taken)
+
+
+def _is_evident(row: Row) -> bool:
+    """Tell whether a kernel has a roofline that its counters do not belie."""
+    return whole(row, "evidence_level") in _ROOFLINE_LEVELS and not flag(row, "measured_above_roof")
+
+
+def verdict(
+    rows: Sequence[Row],
+    sums: Totals,
+    actions: Sequence[Action],
+    collect: Collect | None,
+    judgement: Judgement,
+) -> Verdict:
+    """Return what holds the run back, what to do first, and the key figures."""
+    limiter, share = _limiter(rows, sums)
+    holds = _HOLDS.get(limiter or "", _UNDETERMINED)
+    first = next((action for action in actions if not action.about_measurement), None)
+    if first is None:
+        sentence = _nothing_to_do(holds, rows, sums, collect, judgement) + _check(actions)
+    else:
+        sentence = f"{holds} Start by {_to_do(first, sums)}."
+    return Verdict(
+        sentence=sentence,
+        paragraph=_paragraph(limiter, share, sums),
+        figures=tuple(_figures(rows, sums, actions)),
+    )
+
+
+def _limiter(rows: Sequence[Row], sums: Totals) -> tuple[str | None, float]:
+    """Return the limiter of most of the time, and its share of it."""
+    times: dict[str, float] = {}
+    for row in rows:
+        name = text(row, "limiter")
+        if name is not None:
+            times[name] = times.get(name, 0.0) + (number(row, "duration") or 0.0)
+    if not times or not sums.duration:
+        return None, 0.0
+    first = max(times, key=lambda name: times[name])
+    return first, times[first] / sums.duration
+
+
+def _to_do(action: Action, sums: Totals) -> str:
+    if action.gain is None or sums.duration is None:
+        return action.headline
+    saved = f"{numbers.seconds(action.gain.likely, 2)} of {numbers.seconds(sums.duration)}"
+    return f"{action.headline}: saves about {saved}"
+
+
+def _check(actions: Sequence[Action]) -> str:
+    """Return the sentence on what is wrong with the measurement, where anything is."""
+    doubt = next((action for action in actions if action.about_measurement), None)
+    if doubt is None:
+        return ""
+    return f" Check the measurement first, by {doubt.headline}."
+
+
+def _nothing_to_do(
+    holds: str, rows: Sequence[Row], sums: Totals, collect: Collect | None, judgement: Judgement
+) -> str:
+    nothing = f"{holds} No finding is large enough to act on."
+    if not sums.duration or sums.evident < judgement.enough_evidence * sums.duration:
+        if collect is None:
+            return nothing
+        rules = numbers.counted(collect.rule_count, "rule")
+        lack = f"{rules} {collect.need} counters that this profile does not have."
+        return f"{holds} Nothing to recommend yet: {lack}"
+    if sums.t_sol_achievable is None or any(_is_far(row, sums.duration, judgement) for row in rows):
+        return nothing
+    reached = sums.t_sol_achievable / sums.placed
+    if reached < judgement.near_the_roof:
+        return nothing
+    return f"This run reaches {numbers.share(reached)} of the achievable roof: nothing to tune."
+
+
+def _is_far(row: Row, total: float, judgement: Judgement) -> bool:
+    """Tell whether a kernel is far enough below its roof for the difference to matter."""
+    taken, roof = number(row, "duration"), _least(row, "t_sol_achievable")
+    if taken is None or roof is None or roof >= judgement.near_the_roof * taken:
+        return False
+    return taken - roof >= judgement.worth_a_card * total
+
+
+def _paragraph(limiter: str | None, share: float, sums: Totals) -> str:
+    if sums.duration is None:
+        return "This profile has no durations, so the kernels cannot be compared by time."
+    parts = []
+    if limiter is not None:
+        parts.append(
+            f"{numbers.share(share)} of the profiled kernel time is {limited_by(limiter)}."
+        )
+    if sums.least is not None and sums.placed:
+        least = "" if sums.complete else "at least "
+        all_placed = sums.placed >= sums.duration
+        whose = "the run" if all_placed else "the kernels with a roof"
+        parts.append(
+            f"At the profiled roof {whose} would take {least}"
+            f"{numbers.seconds(sums.least)} instead of {numbers.seconds(sums.placed)}."
+        )
+    else:
+        parts.append(
+            "This profile counts neither bytes nor operations, so there is no roof to compare with."
+        )
+    return " ".join(parts)
+
+
+def _figures(rows: Sequence[Row], sums: Totals, actions: Sequence[Action]) -> list[Figure]:
+    launches = sum(whole(row, "launch_count") for row in rows)
+    value, unit = numbers.scaled(sums.duration, "s")
+    counts = f"{numbers.counted(launches, 'launch')}, {numbers.counted(len(rows), 'kernel')}"
+    found = [
+        Figure(
+            label="profiled kernel time",
+            value=value,
+            unit=unit,
+            note=f"{counts}; not end to end",
+        )
+    ]
+    if sums.least is not None and sums.placed:
+        least = "" if sums.complete else "at least "
+        reached, _, unit = numbers.share(sums.least / sums.placed).rpartition(
+            numbers.NO_BREAK_SPACE
+        )
+        found.append(
+            Figure(
+                label="of profiled roof",
+                value=f"{least}{reached}",
+                unit=unit,
+                note=f"{numbers.seconds(sums.least)} at speed of light, "
+                f"{numbers.seconds(sums.wasted)} above it",
+            )
+        )
+    found += [_likely(actions, sums), _evidence(rows, sums)]
+    return found
+
+
+def _likely(actions: Sequence[Action], sums: Totals) -> Figure:
+    gains = [action.gain for action in actions if action.gain is not None]
+    label = "likely gain of the steps below"
+    if not gains:
+        return Figure(label=label, value="none", unit="", note="nothing here has an estimate")
+    likely = sum(gain.likely for gain in gains)
+    low, high = sum(gain.low for gain in gains), sum(gain.high for gain in gains)
+    value, unit = numbers.scaled(likely, "s", 2)
+    part = f", {numbers.share(likely / sums.duration)}" if sums.duration else ""
+    return Figure(
+        label=label,
+        value=value,
+        unit=unit + part,
+        note=f"{numbers.seconds(low, 2)} to {numbers.seconds(high, 2)}, overlaps removed",
+    )
+
+
+def _evidence(rows: Sequence[Row], sums: Totals) -> Figure:
+    """Return the share of the time whose kernels have a full roofline, and what the rest lacks."""
+    full = [row for row in rows if whole(row, "evidence_level") in _ROOFLINE_LEVELS]
+    time = sum(number(row, "duration") or 0.0 for row in full)
+    if not sums.duration:
+        return Figure(label="evidence", value="unknown", unit="", note="no duration")
+    rest = len(rows) - len(full)
+    return Figure(
+        label="evidence",
+        value=numbers.share(time / sums.duration).split(numbers.NO_BREAK_SPACE)[0],
+        unit="% of time",
+        note="has a roofline" + (f"; {numbers.counted(rest, 'kernel')} without" if rest else ""),
+    )

@@ -1,0 +1,1 @@
+"""The report written: HTML, Markdown, text and JSON."""

@@ -1,0 +1,119 @@
+"""The report for programs: JSON with stored units, stable ids and keys, and no NaN.
+
+Keys are never renamed within a major version of ``schema_version``; new ones may appear. Numbers
+are in SI base units: ``units`` names the unit of every number that stands outside ``facts``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, fields, is_dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from advisor.reports.record.records import SCHEMA_VERSION, Fact, Kernel, Report, RuleResult
+
+UNITS: Mapping[str, str] = {
+    "arithmetic_intensity": "FLOP/B",
+    "arithmetic_intensity_l1": "FLOP/B",
+    "arithmetic_intensity_l2": "FLOP/B",
+    "compute_utilization": "1",
+    "dram_bandwidth": "B/s",
+    "dram_fraction": "1",
+    "duration": "s",
+    "duration_max": "s",
+    "duration_min": "s",
+    "duration_share": "1",
+    "estimate": "1",
+    "file_size": "B",
+    "gain": "s",
+    "gain_share": "1",
+    "memory_utilization": "1",
+    "most_valuable": "s",
+    "performance": "FLOP/s",
+    "roof_fraction": "1",
+    "roof_fraction_achievable": "1",
+    "share": "1",
+    "t_sol": "s",
+    "time": "s",
+    "time_share": "1",
+    "wasted_time": "s",
+}
+
+
+def json_text(report: Report) -> str:
+    """Return the report as JSON."""
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "units": UNITS,
+        "simulated": report.run.simulated,
+        "run": {**_plain(report.run), "started_at": _moment(report.run.started_at)},
+        "device": report.device,
+        "verdict": {
+            "sentence": report.verdict.sentence,
+            "paragraph": report.verdict.paragraph,
+        },
+        "duration": _plain(report.duration),
+        "t_sol": _plain(report.t_sol),
+        "wasted_time": _plain(report.wasted_time),
+        "actions": _plain(report.actions),
+        "more_actions": report.more_actions,
+        "left_alone": _plain(report.left_alone),
+        "not_judged": _plain(report.not_judged),
+        "collect": _plain(report.collect),
+        "suppressed": _plain(report.suppressed),
+        "findings": _plain(report.findings),
+        "conditions": _plain(report.conditions),
+        "ceilings": _plain(report.ceilings),
+        "kernels": [_kernel(kernel) for kernel in report.kernels],
+        "skipped": [{"place": place, "reason": reason} for place, reason in report.skipped],
+        "provenance": {
+            **_plain(report.provenance),
+            "written_at": _moment(report.provenance.written_at),
+        },
+    }
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+def _kernel(kernel: Kernel) -> dict[str, Any]:
+    own = {field.name: _plain(getattr(kernel, field.name)) for field in fields(kernel)}
+    own["facts"] = {
+        fact.name: _fact(fact) for group in kernel.facts for fact in group.facts if fact.name
+    }
+    own["findings"] = [_result(kernel, result) for result in kernel.results]
+    del own["results"]
+    return own
+
+
+def _fact(fact: Fact) -> dict[str, Any]:
+    return {
+        "label": fact.label,
+        "value": _plain(fact.value),
+        "unit": "1" if fact.unit == "share" else fact.unit,
+        "kind": fact.kind,
+    }
+
+
+def _result(kernel: Kernel, result: RuleResult) -> dict[str, Any]:
+    return {"id": f"{kernel.id}:{result.rule_id}", **_plain(result)}
+
+
+def _moment(seconds: float | None) -> str | None:
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, tz=UTC).isoformat(timespec="seconds")
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON can hold; what is not finite is null."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return _plain(asdict(value))
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

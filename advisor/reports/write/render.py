@@ -1,0 +1,379 @@
+"""Write a report as HTML, as Markdown with its picture, or as one SVG.
+
+Templates get frozen records and only walk them: geometry comes from the chart modules, numbers get
+their words from filters. HTML is escaped by Jinja; in Markdown each value is, on its way out.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import BytecodeCache, FileSystemLoader, StrictUndefined
+from jinja2.bccache import Bucket
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from markupsafe import Markup, escape
+
+from advisor.reports import numbers
+from advisor.reports.charts import bars
+from advisor.reports.charts.drawing import SIZES, Drawing
+from advisor.reports.charts.plane import draw_plane
+from advisor.reports.charts.roofline import draw_roofline
+from advisor.reports.escaping import Verbatim, breakable, escape_for_both, escape_markdown, shorten
+from advisor.reports.record.charted import Placement
+from advisor.reports.record.records import Kernel, Report, RuleResult
+from advisor.resources import data_dir
+from advisor.wording import UNKNOWN, printable
+
+MOST_ROWS = 1000
+MOST_DETAILS = 50
+ROWS_AT_FIRST = 50
+MOST_UNKNOWN = 12
+MARKDOWN_ROWS = 20
+MARKDOWN_LIMIT = 900_000
+_PICTURE = "w3"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """One tab of the roofline section: the same chart at every size."""
+
+    id: str
+    label: str
+    drawings: tuple[Drawing, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Detail:
+    """The bars of one kernel's entry."""
+
+    kernel: Kernel
+    summary: str
+    resources: tuple[bars.Bar, ...]
+    stalls: tuple[bars.Bar, ...]
+    occupancy: tuple[bars.Bar, ...]
+    results: tuple[RuleResult, ...]
+    more_unknown: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A row of the table of kernels: meters as shares of their tracks."""
+
+    kernel: Kernel
+    shape: str
+    waste: float | None
+    achievable: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a chart shows a kernel; ``precision`` is that of the chart's work."""
+
+    precision: str
+    placement: Placement
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOut:
+    """What stands beside the charts of a kernel.
+
+    ``places`` are its marks; ``mixed`` tells that some of its work is in no mark's precision.
+    """
+
+    kernel: Kernel
+    places: tuple[Place, ...]
+    mixed: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """What a template draws beside the report's own records."""
+
+    where: bars.WhereTimeGoes | None
+    gains: bars.GainAxis | None
+    charts: tuple[Chart, ...]
+    zoomable: bool
+    selected: str | None
+    read_outs: tuple[ReadOut, ...]
+    table: tuple[Row, ...]
+    first_rows: tuple[Row, ...]
+    more_rows: int
+    row_unit: str
+    hidden_rows: bool
+    left_out: int
+    details: tuple[Detail, ...]
+    detailed: frozenset[str]
+    without_detail: int
+
+
+def html(report: Report, code: dict[str, bytes] | None = None) -> str:
+    """Return the report as one page that needs no network, no file beside it, and no script.
+
+    ``code`` holds compiled templates; those that were not there are added.
+    """
+    environment = _environment(code, autoescape=True)
+    script = environment.get_template("report.js").render()
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return environment.get_template("report.html.j2").render(
+        report=report,
+        page=page(report),
+        script_digest=digest,
+    )
+
+
+def svg(report: Report, code: dict[str, bytes] | None = None) -> str | None:
+    """Return the first chart as an SVG file in the light palette; None where there is none.
+
+    ``code`` as for ``html``.
+    """
+    drawn = charts(report, sizes=(_PICTURE,))
+    if not drawn:
+        return None
+    template = _environment(code, autoescape=True).get_template("roofline.svg.j2")
+    return template.render(drawing=drawn[0].drawings[0])
+
+
+def markdown(report: Report, picture: str | None, code: dict[str, bytes] | None = None) -> str:
+    """Return the report as Markdown of at most 900 kB; ``picture`` is where the SVG will be.
+
+    What is cut is the detail of the kernels with the least wasted time. ``code`` as for ``html``.
+    """
+    template = _environment(code, autoescape=False).get_template("report.md.j2")
+    details = MOST_DETAILS
+    while True:
+        text = template.render(report=report, page=page(report, details=details), picture=picture)
+        if len(text.encode()) <= MARKDOWN_LIMIT or not details:
+            return text
+        details //= 2
+
+
+def page(report: Report, *, details: int = MOST_DETAILS) -> Page:
+    """Return the geometry of a report."""
+    kernels = report.kernels
+    drawn = charts(report)
+    marked = {m.kernel_id for chart in drawn for d in chart.drawings for m in d.marks}
+    marked |= {u.kernel_id for chart in report.rooflines for u in chart.unplaced}
+    longest = max((k.wasted_time for k in kernels if k.wasted_time), default=None)
+    rows = tuple(_row(kernel, longest) for kernel in kernels[:MOST_ROWS])
+    shown = kernels[:details]
+    return Page(
+        where=bars.where_time_goes(kernels),
+        gains=bars.gain_axis(report.actions),
+        charts=drawn,
+        zoomable=bool(report.rooflines),
+        selected=kernels[0].id if kernels else None,
+        read_outs=_read_outs(report, marked),
+        table=rows,
+        first_rows=rows[:MARKDOWN_ROWS],
+        more_rows=max(0, len(kernels) - MARKDOWN_ROWS),
+        row_unit=numbers.time_unit(kernel.duration for kernel in kernels),
+        hidden_rows=len(kernels) > ROWS_AT_FIRST,
+        left_out=max(0, len(kernels) - MOST_ROWS),
+        details=tuple(_detail(kernel) for kernel in shown),
+        detailed=frozenset(kernel.id for kernel in shown),
+        without_detail=len(kernels) - len(shown),
+    )
+
+
+def _read_outs(report: Report, marked: Collection[str]) -> tuple[ReadOut, ...]:
+    places: dict[str, list[Place]] = defaultdict(list)
+    for chart in report.rooflines:
+        for placement in chart.placements:
+            places[placement.kernel_id].append(Place(precision=chart.label, placement=placement))
+    return tuple(
+        ReadOut(
+            kernel=kernel,
+            places=tuple(places[kernel.id]),
+            mixed=_is_mixed(kernel, places[kernel.id]),
+        )
+        for kernel in report.kernels[:MOST_ROWS]
+        if kernel.id in marked
+    )
+
+
+def _is_mixed(kernel: Kernel, places: Sequence[Place]) -> bool:
+    """Tell whether no mark of a kernel is at what all of its work makes, as it is written."""
+    shown = {numbers.si(place.placement.y, "FLOP/s") for place in places}
+    return bool(shown) and numbers.si(kernel.performance, "FLOP/s") not in shown
+
+
+def charts(report: Report, *, sizes: tuple[str, ...] | None = None) -> tuple[Chart, ...]:
+    """Return every chart at every size, or at the named ones."""
+    kernels = {kernel.id: kernel for kernel in report.kernels}
+    wanted = [size for size in SIZES if sizes is None or size.name in sizes]
+    selected = report.kernels[0].id if report.kernels else None
+    found = [
+        Chart(
+            id=chart.id,
+            label=chart.label,
+            drawings=tuple(draw_roofline(chart, kernels, size, selected) for size in wanted),
+        )
+        for chart in report.rooflines
+    ]
+    if report.plane is not None:
+        planes = tuple(draw_plane(report.plane, kernels, size) for size in wanted)
+        found.append(Chart(id="plane", label="Utilisation", drawings=planes))
+    return tuple(found)
+
+
+def _row(kernel: Kernel, longest: float | None) -> Row:
+    parts = [kernel.launch_shape]
+    if kernel.registers is not None:
+        parts.append(f"{numbers.fixed(kernel.registers)} registers")
+    if kernel.launch_count > 1:
+        parts.append(numbers.counted(kernel.launch_count, "launch"))
+    achievable, fraction = kernel.roof_fraction_achievable, kernel.roof_fraction
+    return Row(
+        kernel=kernel,
+        shape=", ".join(parts),
+        waste=kernel.wasted_time / longest if longest and kernel.wasted_time is not None else None,
+        achievable=fraction / achievable if fraction and achievable else None,
+    )
+
+
+def _detail(kernel: Kernel) -> Detail:
+    unknown = [result for result in kernel.results if result.outcome == "unknown"]
+    others = [result for result in kernel.results if result.outcome != "unknown"]
+    return Detail(
+        kernel=kernel,
+        summary=_summary(kernel),
+        resources=bars.resource_bars(kernel.resources),
+        stalls=bars.stall_bars(kernel.stalls) if kernel.stalls else (),
+        occupancy=bars.occupancy_bars(kernel.occupancy) if kernel.occupancy else (),
+        results=(*others, *unknown[:MOST_UNKNOWN]),
+        more_unknown=max(0, len(unknown) - MOST_UNKNOWN),
+    )
+
+
+def _summary(kernel: Kernel) -> str:
+    """Return the line that stands for a closed entry."""
+    parts = [kernel.limiter or "limiter undetermined"]
+    if kernel.roof_fraction is not None:
+        parts.append(f"{numbers.percent(kernel.roof_fraction)} of {kernel.roof_name}")
+    if kernel.wasted_time is not None:
+        parts.append(f"{numbers.seconds(kernel.wasted_time)} wasted")
+    if kernel.actions:
+        listed = ", ".join(str(number) for number in kernel.actions)
+        parts.append(f"{'action' if len(kernel.actions) == 1 else 'actions'} {listed}")
+    return ", ".join(parts)
+
+
+class _Code(BytecodeCache):
+    """Compiled templates in a dictionary; what is escaped compiles to other code."""
+
+    def __init__(self, code: dict[str, bytes], *, autoescape: bool) -> None:
+        self._code = code
+        self._kind = "escaped" if autoescape else "plain"
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Fill the bucket, unless its template changed."""
+        found = self._code.get(f"{self._kind} {bucket.key}")
+        if found is not None:
+            bucket.bytecode_from_string(found)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Take what was compiled."""
+        self._code[f"{self._kind} {bucket.key}"] = bucket.bytecode_to_string()
+
+
+def _environment(
+    code: dict[str, bytes] | None, *, autoescape: bool
+) -> ImmutableSandboxedEnvironment:
+    environment = ImmutableSandboxedEnvironment(
+        loader=FileSystemLoader(data_dir("templates")),
+        autoescape=autoescape,
+        bytecode_cache=None if code is None else _Code(code, autoescape=autoescape),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize_html if autoescape else _finalize_markdown,
+    )
+    environment.filters.update(_FILTERS)
+    return environment
+
+
+def _finalize_html(value: object) -> str:
+    return value if isinstance(value, Markup) else printable(str(value))
+
+
+def _finalize_markdown(value: object) -> str:
+    return value if isinstance(value, Verbatim) else escape_markdown(str(value))
+
+
+def _width(share: float | None) -> str:
+    """Return a share as a CSS length."""
+    return f"{100 * min(1.0, max(0.0, share or 0.0)):.2f}%"
+
+
+def _pixel(value: float) -> str:
+    return f"{value:.1f}"
+
+
+def _log(value: float) -> str:
+    return f"{value:.4f}"
+
+
+def _when(seconds: float | None) -> str:
+    """Return a moment in UTC."""
+    if seconds is None:
+        return UNKNOWN
+    return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _path(points: tuple[tuple[float, float], ...]) -> str:
+    return "M" + "L".join(f"{x:.1f},{y:.1f}" for x, y in points)
+
+
+def _points(points: tuple[tuple[float, float], ...]) -> str:
+    return " ".join(f"{x:.4f},{y:.4f}" for x, y in points)
+
+
+def _breakable(text: str) -> Markup:
+    """Return escaped text that a browser may break after ``_``, ``::``, ``<`` and commas."""
+    return Markup("<wbr>").join(escape(part) for part in breakable(printable(text)))
+
+
+def _code_block(text: str) -> Verbatim:
+    """Return an indented block: no run of backticks can end it."""
+    return Verbatim("    " + printable(" ".join(text.split())))
+
+
+def _link(text: str) -> Verbatim:
+    """Return a file name as the target of a Markdown link."""
+    return Verbatim(quote(text))
+
+
+def _html_in_markdown(text: str) -> Verbatim:
+    """Return text for the inside of an HTML element of a Markdown page: harmless in both."""
+    return Verbatim(escape_for_both(text))
+
+
+_FILTERS: Mapping[str, Callable[..., Any]] = {
+    "breakable": _breakable,
+    "code_block": _code_block,
+    "count": numbers.fixed,
+    "counted": numbers.counted,
+    "digits": numbers.digits,
+    "html": _html_in_markdown,
+    "in_unit": numbers.in_unit,
+    "link": _link,
+    "log": _log,
+    "number": numbers.fact,
+    "path": _path,
+    "percent": numbers.percent,
+    "pixel": _pixel,
+    "points": _points,
+    "seconds": numbers.seconds,
+    "share": numbers.share,
+    "shorten": shorten,
+    "si": numbers.si,
+    "when": _when,
+    "width": _width,
+}

@@ -1,0 +1,346 @@
+"""The report on a terminal: the same sections in the same order, each useful if it is the last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from advisor.reports import numbers
+from advisor.reports.charts.bars import Bar, occupancy_bars, resource_bars, stall_bars
+from advisor.reports.record.records import (
+    Action,
+    Fact,
+    Gain,
+    Kernel,
+    Report,
+    Rest,
+    RuleResult,
+    VendorFinding,
+)
+from advisor.reports.write.paper import Paper, cut, meter
+from advisor.rules.language.words import capital
+
+MOST_ROWS = 20
+MOST_UNKNOWN = 10
+_WIDTHS = (-7, -7, -5, 14, -5, 10, -7, 0)
+_WIDE = 72
+_PAIR = (0, -9, 8)
+# What a narrow terminal leaves out: time, meter and intensity, by columns of the table.
+_FITS = (
+    (104, (0, 1, 2, 3, 4, 5, 6, 7)),
+    (72, (0, 2, 3, 4, 5, 7)),
+    (56, (0, 2, 3, 4, 7)),
+    (0, (0, 4, 7)),
+)
+
+
+def report_text(
+    report: Report, *, width: int = 0, colour: bool = False, ascii_only: bool = False
+) -> str:
+    """Return the report for a terminal ``width`` columns wide (0: 80)."""
+    paper = Paper(width=width, colour=colour, ascii_only=ascii_only)
+    _verdict(paper, report)
+    _actions(paper, report)
+    _conditions(paper, report)
+    _kernels(paper, report)
+    _whole_run(paper, report)
+    _provenance(paper, report)
+    return paper.text()
+
+
+def kernel_text(
+    report: Report,
+    kernels: Sequence[Kernel],
+    *,
+    width: int = 0,
+    colour: bool = False,
+    ascii_only: bool = False,
+) -> str:
+    """Return everything known about some kernels of a report."""
+    paper = Paper(width=width, colour=colour, ascii_only=ascii_only)
+    for kernel in kernels:
+        paper.blank()
+        _kernel_head(paper, report, kernel)
+        _facts(paper, kernel)
+        _bars(paper, kernel)
+        _results(paper, kernel)
+        _vendor(paper, report, kernel.vendor)
+    _suppressed(paper, report)
+    return paper.text()
+
+
+def _suppressed(paper: Paper, report: Report) -> None:
+    if report.suppressed is None:
+        return
+    paper.heading("Suppressed")
+    for finding in report.suppressed.findings:
+        until = f", until {finding.expires}" if finding.expires else ""
+        paper.write(f"{finding.rule_id} for {finding.kernel}{until}: {finding.reason}")
+    for sentence in report.suppressed.expired:
+        paper.write(sentence)
+
+
+def _verdict(paper: Paper, report: Report) -> None:
+    paper.write(report.verdict.sentence)
+    paper.write(report.verdict.paragraph)
+    paper.blank()
+    figures = [f"{f.label} {f.value} {f.unit}".strip() for f in report.verdict.figures]
+    paper.write(" · ".join(figure.replace(" ", numbers.NO_BREAK_SPACE) for figure in figures))
+    simulated = " · simulated" if report.run.simulated else ""
+    paper.write(f"{report.run.title} · {report.device}{simulated}")
+
+
+def _actions(paper: Paper, report: Report) -> None:
+    paper.heading("Do this first")
+    for action in report.actions:
+        _action(paper, action)
+    if not report.actions:
+        paper.write("No finding is large enough to act on.")
+    if report.left_alone:
+        paper.write(f"Nothing to do: {_rest(report.left_alone)}.")
+    if report.not_judged:
+        paper.write(f"Not enough counters: {_rest(report.not_judged)}.")
+    if report.more_actions:
+        more = numbers.counted(report.more_actions, "more finding")
+        paper.write(f"{more}: advisor show KERNEL")
+    if report.suppressed:
+        for sentence in report.suppressed.sentences:
+            paper.write(sentence)
+    if report.collect:
+        _collect(paper, report)
+
+
+def _rest(rest: Rest) -> str:
+    return (
+        f"{numbers.counted(rest.kernel_count, 'kernel')}, {numbers.seconds(rest.duration)} or "
+        f"{numbers.share(rest.duration_share)} of the profiled kernel time"
+    )
+
+
+def _action(paper: Paper, action: Action) -> None:
+    gain = action.gain
+    likely = "not estimated" if gain is None else numbers.seconds(gain.likely, 2)
+    span = ""
+    if gain is not None:
+        span = f"  ({numbers.seconds(gain.low, 2)} to {numbers.seconds(gain.high, 2)})"
+    paper.write(f"{likely}{span}  {action.title}", indent=4, first=f"{action.number:>2}")
+    apart = any(kernel.told_apart for kernel in action.shown_kernels)
+    names = ("; " if apart else ", ").join(kernel.full_name for kernel in action.shown_kernels)
+    more = f" and {action.more_kernels} more" if action.more_kernels else ""
+    paper.write(cut(names, 4 * paper.width) + more, indent=4)
+    paper.write(f"{action.evidence} {action.why}", indent=4)
+    if action.instructions:
+        paper.write(action.instructions.sentence, indent=4)
+    for step in action.steps:
+        paper.write(step, indent=6, first="    -")
+    if action.verify:
+        paper.write(f"Verify: {'; '.join(action.verify)}", indent=4)
+    if action.caveats:
+        paper.write(f"Caveat: {' '.join(action.caveats)}", indent=4)
+    reason = f": {action.confidence_reason}" if action.confidence_reason else ""
+    confidence = f"{capital(action.confidence)} confidence{reason}"
+    paper.write(f"{confidence}; {action.rule_id}", indent=4)
+    paper.blank()
+
+
+def _collect(paper: Paper, report: Report) -> None:
+    collect = report.collect
+    if collect is None:
+        return
+    paper.write(
+        f"Not evaluated: {numbers.counted(collect.rule_count, 'rule')} on "
+        f"{numbers.counted(collect.kernel_count, 'kernel')} {collect.need} counters that this "
+        "profile does not have."
+    )
+    if collect.command:
+        paper.write("This command collects them:")
+        paper.command(collect.command)
+
+
+def _conditions(paper: Paper, report: Report) -> None:
+    paper.heading("Conditions")
+    for condition in report.conditions:
+        flag = "!" if condition.departs else " "
+        note = f" ({condition.note})" if condition.note else ""
+        paper.write(f"{condition.label}: {condition.value}{note}", indent=4, first=f" {flag}")
+
+
+def _kernels(paper: Paper, report: Report) -> None:
+    paper.heading("Kernels, by wasted time")
+    unit = numbers.time_unit(kernel.duration for kernel in report.kernels)
+    chosen = next(columns for least, columns in _FITS if paper.width >= least)
+    head = ["wasted", "time", "share", "limiter", "roof", "", "FLOP/B", "kernel"]
+    units = [unit, unit, "%", "", "%", "", "DRAM", ""]
+    rows = [_row(paper, kernel, unit) for kernel in report.kernels[:MOST_ROWS]]
+    widths = [_wide_enough(_WIDTHS[i], [row[i] for row in rows]) for i in chosen]
+    for cells in (head, units, *rows):
+        paper.row([cells[i] for i in chosen], widths)
+    more = len(report.kernels) - MOST_ROWS
+    if more > 0:
+        paper.write(f"{numbers.fixed(more)} more")
+
+
+def _wide_enough(width: int, cells: Sequence[str]) -> int:
+    """Return the width of a column; one of numbers, to the right, holds all of each."""
+    return width if width >= 0 else min([width, *(-len(cell) for cell in cells)])
+
+
+def _whole_run(paper: Paper, report: Report) -> None:
+    if not report.findings:
+        return
+    paper.heading("The run as a whole")
+    for finding in report.findings:
+        paper.write(f"{_saves(finding.gain)}{finding.title}  {finding.rule_id}", indent=2)
+        said = " ".join(filter(None, (finding.evidence, finding.step, finding.remark)))
+        paper.write(said, indent=4)
+
+
+def _saves(gain: Gain | None) -> str:
+    """Return likely seconds and their range as the beginning of a line; nothing without a gain."""
+    if gain is None:
+        return ""
+    low, high = numbers.seconds(gain.low, 2), numbers.seconds(gain.high, 2)
+    return f"{numbers.seconds(gain.likely, 2)} ({low} to {high})  "
+
+
+def _row(paper: Paper, kernel: Kernel, unit: str) -> list[str]:
+    fraction = kernel.roof_fraction
+    intensity = numbers.digits(kernel.arithmetic_intensity)
+    return [
+        numbers.in_unit(kernel.wasted_time, unit),
+        numbers.in_unit(kernel.duration, unit),
+        _bare_percent(kernel.time_share),
+        paper.limiter(kernel.limiter),
+        _bare_percent(fraction),
+        meter(fraction),
+        "no FLOP" if kernel.has_flops is False else intensity,
+        _name_and_shape(kernel),
+    ]
+
+
+def _name_and_shape(kernel: Kernel) -> str:
+    """Return the name, which is cut where it is too long, and on a line below what tells it apart.
+
+    No-break spaces keep each in one piece.
+    """
+    parts = (kernel.short_name, kernel.told_apart)
+    return ", ".join(part.replace(" ", numbers.NO_BREAK_SPACE) for part in parts if part)
+
+
+def _bare_percent(share: float | None) -> str:
+    return numbers.UNKNOWN if share is None else numbers.fixed(100 * share, 1)
+
+
+def _provenance(paper: Paper, report: Report) -> None:
+    paper.blank()
+    run, again = report.run, report.provenance
+    paper.write(
+        f"run {run.run_id} · {run.profiler} {run.profiler_version or ''} · advisor "
+        f"{again.advisor_version}, {again.rules} · percentages are of profiled kernel time"
+    )
+
+
+def _kernel_head(paper: Paper, report: Report, kernel: Kernel) -> None:
+    simulated = ", simulated" if report.run.simulated else ""
+    paper.write(f"{kernel.short_name}  [{kernel.id}{simulated}]")
+    if kernel.name != kernel.short_name:
+        paper.write(kernel.name)
+    launches = numbers.counted(kernel.launch_count, "launch")
+    shape = [kernel.launch_shape, "1 launch, no spread" if kernel.launch_count == 1 else launches]
+    if kernel.launches_excluded:
+        shape.append(f"{numbers.fixed(kernel.launches_excluded)} not in the totals")
+    paper.write(" · ".join(shape))
+    head = [paper.limiter(kernel.limiter)]
+    if kernel.roof_fraction is not None:
+        head.append(f"{numbers.percent(kernel.roof_fraction)} of {kernel.roof_name}")
+    head.append(
+        f"{numbers.seconds(kernel.wasted_time)} wasted of {numbers.seconds(kernel.duration)}"
+    )
+    paper.write(" · ".join(head))
+    for line in (kernel.remark, *kernel.flags):
+        if line:
+            paper.write(line)
+
+
+def _facts(paper: Paper, kernel: Kernel) -> None:
+    paper.heading("Facts")
+    if kernel.sums:
+        paper.write(kernel.sums)
+    facts = [fact for group in kernel.facts for fact in group.facts]
+    label = max((len(fact.label) for fact in facts), default=10) + 2
+    wide = paper.width >= _WIDE
+    for fact in facts:
+        if isinstance(fact.value, str):
+            paper.row((fact.label, fact.value), (min(label, 34, paper.width // 2), 0))
+            continue
+        cells = _fact(fact)
+        paper.row(cells if wide else cells[:3], (min(label, 34), -11, 8, 0) if wide else _PAIR)
+
+
+def _fact(fact: Fact) -> tuple[str, str, str, str]:
+    number, unit = numbers.fact(fact.value, fact.unit)
+    return fact.label, number, unit, fact.kind
+
+
+def _bars(paper: Paper, kernel: Kernel) -> None:
+    if kernel.resources:
+        of = f"of {numbers.seconds(kernel.duration, 4)} taken"
+        _bar_list(paper, f"Speed-of-light time, {of}", resource_bars(kernel.resources))
+    if kernel.occupancy:
+        shown = kernel.occupancy
+        achieved = f"achieved {numbers.percent(shown.achieved)}"
+        heading = f"Occupancy: theoretical {numbers.percent(shown.theoretical)}, {achieved}"
+        _bar_list(paper, heading, occupancy_bars(shown))
+    if kernel.stalls:
+        cycles = f"{numbers.digits(kernel.stalls.latency)} cycles"
+        heading = f"Warp stalls, % of {cycles} between two instructions"
+        _bar_list(paper, heading, stall_bars(kernel.stalls))
+
+
+def _bar_list(paper: Paper, heading: str, bars: Sequence[Bar]) -> None:
+    paper.heading(heading)
+    for bar in bars:
+        name = ("* " if bar.strong else "  ") + bar.label
+        value = " ".join(filter(None, (bar.value, bar.note)))
+        if paper.width >= _WIDE:
+            paper.row((name, meter(bar.width), value, bar.about), (24, 10, -16, 0))
+        else:
+            paper.row((name, value), (0, -14))
+
+
+def _results(paper: Paper, kernel: Kernel) -> None:
+    for outcome, heading in (
+        ("fires", "Findings"),
+        ("ruled out", "Not the cause"),
+        ("unknown", "Unknown: counters not collected"),
+    ):
+        results = [result for result in kernel.results if result.outcome == outcome]
+        if not results:
+            continue
+        paper.heading(heading)
+        for result in results[:MOST_UNKNOWN] if outcome == "unknown" else results:
+            _result(paper, result)
+        more = len(results) - MOST_UNKNOWN
+        if outcome == "unknown" and more > 0:
+            paper.write(f"{numbers.fixed(more)} more")
+
+
+def _result(paper: Paper, result: RuleResult) -> None:
+    paper.write(f"{_saves(result.gain)}{result.title}  {result.rule_id}", indent=2)
+    if result.text:
+        paper.write(result.text, indent=4)
+    if result.instructions:
+        paper.write(result.instructions.sentence, indent=4)
+    for line in result.not_checked:
+        paper.write(f"Not checked: {line}", indent=4)
+
+
+def _vendor(paper: Paper, report: Report, findings: Sequence[VendorFinding]) -> None:
+    if not findings:
+        return
+    paper.heading(f"Vendor's findings, {report.run.profiler}")
+    for finding in findings:
+        estimate = ""
+        if finding.estimate is not None:
+            estimate = f"  estimate {numbers.share(finding.estimate)}, {finding.scope}"
+        paper.write(f"{finding.severity}: {finding.title}  {finding.rule}{estimate}", indent=2)
+        paper.write(finding.text, indent=4)

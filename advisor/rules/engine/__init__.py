@@ -1,0 +1,1 @@
+"""Rules as SQL over all kernels at once: outcomes, gains, ranks, explanations."""

@@ -1,0 +1,159 @@
+"""The one profiler command that settles most of what could not be decided."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import duckdb
+
+from advisor.rules.engine.evaluate import Evaluation
+from advisor.rules.engine.profiled import Profiled
+from advisor.rules.language.rule import Outcome, Subject
+from advisor.rules.language.settings import CollectSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedLaunch:
+    """A launch of a run, in the order of the profile; ``function`` without scopes and arguments."""
+
+    variant_id: str
+    function: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collection:
+    """A command, and what it would settle.
+
+    ``is_complete`` is false where the profile does not hold the program with its arguments.
+    ``value`` is the time in seconds that could still be saved in the kernels it asks about, going
+    by what is known of them, None where no duration is; ``rule_ids`` are the rules that it would
+    decide.
+    """
+
+    command: str
+    is_complete: bool
+    sections: tuple[str, ...]
+    metrics: tuple[str, ...]
+    functions: tuple[str, ...]
+    variant_ids: tuple[str, ...]
+    rule_ids: tuple[str, ...]
+    value: float | None
+
+
+def named_launches(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[NamedLaunch]:
+    """Return the launches of a run in the order of the profile."""
+    rows = connection.execute(
+        "SELECT variant_id, short_name FROM main.launch JOIN main.kernel USING (kernel_id)"
+        " WHERE run_id = ? ORDER BY launch_index",
+        [run_id],
+    ).fetchall()
+    return [NamedLaunch(variant_id=v, function=name.rsplit("::", 1)[-1]) for v, name in rows]
+
+
+def collect(
+    evaluations: Iterable[Evaluation],
+    launches: Sequence[NamedLaunch],
+    settings: CollectSettings,
+    program: Profiled,
+) -> Collection | None:
+    """Return the command that settles the most valuable unknowns; None where none is worth it.
+
+    Unknown rules about a kernel are worth what that kernel could save at most. Kernels are taken in
+    order of worth until ``share_of_value`` of all of it is covered, and for those every section and
+    metric that an unknown rule asks for. Kernels without a duration, whose worth is unknown, are
+    taken where no other is worth anything. Where the call that made the profile chose launches, the
+    same are asked for again, else those of these kernels.
+    """
+    unknown = _unknown(evaluations)
+    worth = {variant: _worth(found) for variant, found in unknown.items()}
+    chosen = _most_valuable(worth, settings.share_of_value)
+    if not chosen:
+        return None
+    asked = [evaluation for variant in chosen for evaluation in unknown[variant]]
+    sections = _ordered(name for each in asked for name in each.rule.collect.sections)
+    metrics = _ordered(name for each in asked for name in each.rule.collect.metrics)
+    functions = _ordered(each.function for each in launches if each.variant_id in chosen)
+    words = [settings.program]
+    words += [word for section in sections for word in ("--section", section)]
+    words += ["--metrics", ",".join(metrics)] if metrics else []
+    again = program.chooses_launches
+    words += [*program.options, *([] if again or not functions else ["-k", _pattern(functions)])]
+    matching = [each for each in launches if again or each.function in functions]
+    if needed := _launches_needed(matching, chosen, settings.launches_per_kernel):
+        words += ["-c", str(needed)]
+    return Collection(
+        command=program.command(words),
+        is_complete=program.is_complete,
+        sections=sections,
+        metrics=metrics,
+        functions=functions,
+        variant_ids=tuple(chosen),
+        rule_ids=tuple(sorted({each.rule.id for each in asked})),
+        value=_total(worth[variant] for variant in chosen),
+    )
+
+
+def _unknown(evaluations: Iterable[Evaluation]) -> dict[str, list[Evaluation]]:
+    """Return what is unknown of kernels in which time could be saved, for each of them."""
+    unknown: dict[str, list[Evaluation]] = defaultdict(list)
+    for each in evaluations:
+        if (
+            each.rule.subject is Subject.KERNEL
+            and each.outcome is Outcome.UNKNOWN
+            and each.cap != 0
+        ):
+            unknown[each.variant_id].append(each)
+    return unknown
+
+
+def _worth(unknown: Iterable[Evaluation]) -> float | None:
+    return max((each.cap for each in unknown if each.cap is not None), default=None)
+
+
+def _total(worth: Iterable[float | None]) -> float | None:
+    known = [each for each in worth if each is not None]
+    return sum(known) if known else None
+
+
+def _most_valuable(worth: Mapping[str, float | None], share: float) -> list[str]:
+    """Return the variants that make up ``share`` of the worth of all, the largest first.
+
+    Where no worth is known these are all of them.
+    """
+    known = {variant: value for variant, value in worth.items() if value is not None}
+    wanted = share * sum(known.values())
+    chosen: list[str] = []
+    covered = 0.0
+    for variant in sorted(known, key=lambda each: (-known[each], each)):
+        if covered >= wanted:
+            break
+        chosen.append(variant)
+        covered += known[variant]
+    return chosen or sorted(worth)
+
+
+def _launches_needed(
+    matching: Sequence[NamedLaunch], chosen: Sequence[str], per_kernel: int
+) -> int:
+    """Return how many launches must pass until each chosen variant had its share.
+
+    The profiler counts all ``matching`` launches together.
+    """
+    seen: dict[str, int] = defaultdict(int)
+    needed = 0
+    for position, launch in enumerate(matching, start=1):
+        seen[launch.variant_id] += 1
+        if launch.variant_id in chosen and seen[launch.variant_id] <= per_kernel:
+            needed = position
+    return needed
+
+
+def _pattern(functions: Sequence[str]) -> str:
+    return f"regex:^({'|'.join(re.escape(name) for name in functions)})$"
+
+
+def _ordered(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))

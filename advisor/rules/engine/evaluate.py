@@ -1,0 +1,359 @@
+"""Evaluate rules over all kernels of a run at once, in the database."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import duckdb
+
+from advisor import wording
+from advisor.database.read import get_vendors
+from advisor.expression import Expression
+from advisor.facts.bindings import OfOperation
+from advisor.facts.view import kernels_select
+from advisor.facts.vocabulary import Vocabulary
+from advisor.rules.engine.gains import Raw, Seconds, cut
+from advisor.rules.engine.program import (
+    OUTCOMES,
+    Detail,
+    Program,
+    compile_program,
+    detail_columns,
+    factor_column,
+)
+from advisor.rules.language.rule import Guard, Outcome, Rule, Subject, Value
+from advisor.rules.language.settings import Settings
+from advisor.rules.language.words import Words
+
+_TABLE = "rule_facts"
+_RUN_TABLE = "rule_run_facts"
+_KEY = "variant_id"
+_RUN_KEY = "run_id"
+_SUBJECTS = (Subject.KERNEL, Subject.RUN)
+_KEPT = (Outcome.FIRES, Outcome.RULED_OUT, Outcome.UNKNOWN)
+
+Row = Mapping[str, Value]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """What one rule says of one subject, with the values it read (by name, in SI).
+
+    ``gain`` is in seconds and cut; None where it cannot be estimated. ``cap`` and ``cap_likely``
+    are what could be saved at most, following this rule. ``confidence`` is in [0, 1], with the
+    reasons that it is not 1. ``because`` says why it was ruled out, ``unchecked`` which guards had
+    no value and ``not_collected`` which facts each lacks; ``missing`` which facts made it unknown.
+    ``variant_id`` is the run's id where the subject is the run. All texts are in ``words``.
+    """
+
+    rule: Rule
+    run_id: str
+    variant_id: str
+    outcome: Outcome
+    values: Mapping[str, Value]
+    words: Words = field(default_factory=Words, repr=False)
+    gain: Seconds | None = None
+    cap: float | None = None
+    cap_likely: float | None = None
+    confidence: float = 1.0
+    confidence_because: tuple[str, ...] = ()
+    evidence: str = ""
+    recommendation: tuple[str, ...] = ()
+    because: str | None = None
+    unchecked: tuple[str, ...] = ()
+    not_collected: tuple[tuple[str, ...], ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @property
+    def expected(self) -> float | None:
+        """Return the likely seconds saved times the confidence, by which findings are ranked."""
+        return None if self.gain is None else self.gain.likely * self.confidence
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compiled:
+    """Rules that are ready to be evaluated over any number of runs.
+
+    ``rules`` are all of them, those about kernels first; the programs leave out those that can
+    apply to nothing. ``kernels`` is the SELECT of every kernel's facts that they read.
+    """
+
+    rules: tuple[Rule, ...]
+    of_kernels: Program
+    of_run: Program
+    kernels: str
+
+
+def compile_rules(rules: Sequence[Rule], *, vocabulary: Vocabulary, settings: Settings) -> Compiled:
+    """Return the rules about kernels and about runs, compiled."""
+    groups = [[r for r in rules if r.subject is subject] for subject in _SUBJECTS]
+    idle = _without_subject(rules, vocabulary)
+    of_kernels, of_run = (
+        compile_program([r for r in group if r.id not in idle], settings.about(subject), vocabulary)
+        for subject, group in zip(_SUBJECTS, groups, strict=True)
+    )
+    names = {*of_kernels.columns, *settings.run.kernel_columns, _KEY, _RUN_KEY}
+    kernels = kernels_select(vocabulary, sorted(names))
+    everything = tuple(rule for group in groups for rule in group)
+    return Compiled(rules=everything, of_kernels=of_kernels, of_run=of_run, kernels=kernels)
+
+
+def _without_subject(rules: Sequence[Rule], vocabulary: Vocabulary) -> set[str]:
+    """Return the ids of rules about what operations need, where no kernel is bound to one.
+
+    To plan for them takes longer than to find this out once.
+    """
+    unbound = {
+        name: fact.expression.sql()
+        for name, fact in vocabulary.facts.items()
+        if isinstance(fact.expression, OfOperation) and not fact.expression.bound
+    }
+    conditions = {
+        rule.id: rule.applies_to.sql(unbound)
+        for rule in rules
+        if rule.applies_to is not None
+        and rule.applies_to.names
+        and rule.applies_to.names <= unbound.keys()
+    }
+    if not conditions:
+        return set()
+    with duckdb.connect(":memory:") as connection:
+        query = " ".join(("SELECT", ", ".join(conditions.values())))
+        (row,) = connection.execute(query).fetchall()
+    return {rule_id for rule_id, applies in zip(conditions, row, strict=True) if applies is False}
+
+
+def evaluate_runs(
+    connection: duckdb.DuckDBPyConnection,
+    compiled: Compiled,
+    run_ids: Sequence[str],
+    *,
+    settings: Settings,
+) -> dict[str, list[Evaluation]]:
+    """Return what the rules fire, rule out or cannot decide, for variants and the run, by run.
+
+    In no particular order of variants; rules in order. Several runs at once, because planning the
+    statements takes longer than running them over a few kernels.
+    """
+    of_kernels, of_run = compiled.of_kernels, compiled.of_run
+    run = settings.run
+    made = ("CREATE OR REPLACE TEMP TABLE", _TABLE, "AS SELECT * FROM (", compiled.kernels)
+    which = f") WHERE run_id IN ({', '.join('?' * len(run_ids))})"
+    connection.execute(" ".join((*made, which)), list(run_ids))
+    of_runs = run.select(_TABLE)
+    words = run_words(connection, run_ids, settings)
+    connection.execute(" ".join(("CREATE OR REPLACE TEMP TABLE", _RUN_TABLE, "AS", of_runs)))
+    try:
+        found = [
+            *run_program(connection, of_kernels, _TABLE, key=_KEY, words=words),
+            *run_program(connection, of_run, _RUN_TABLE, key=_RUN_KEY, words=words),
+        ]
+    finally:
+        connection.execute(f"DROP TABLE IF EXISTS {_TABLE}")
+        connection.execute(f"DROP TABLE IF EXISTS {_RUN_TABLE}")
+    by_run: dict[str, list[Evaluation]] = {run_id: [] for run_id in run_ids}
+    for each in found:
+        by_run[each.run_id].append(each)
+    return by_run
+
+
+def run_program(
+    connection: duckdb.DuckDBPyConnection,
+    program: Program,
+    table: str,
+    *,
+    key: str,
+    run_id: str = "",
+    words: Mapping[str, Words] | None = None,
+) -> list[Evaluation]:
+    """Return what the program's rules fire, rule out or cannot decide over a table of facts.
+
+    ``table`` has one row per subject: ``key`` and the program's columns, and where it holds several
+    runs (no ``run_id`` is given) the column ``run_id``. ``words`` are the
+    vendor's words for each run, neutral ones by default.
+    """
+    if not program.rules:
+        return []
+    outcomes = connection.execute(program.outcomes(table, key)).fetchall()
+    said = [
+        (row[0], index, OUTCOMES[code])
+        for row in outcomes
+        for index, code in enumerate(row[1:])
+        if OUTCOMES[code] in _KEPT
+    ]
+    details = read_details(connection, program, table, key, [pair[:2] for pair in said])
+    common = (run_id, program.settings, words or {})
+    subjects = {
+        subject: _subject(subject, facts, details[subject], *common)
+        for subject, facts in _rows(connection, f"FROM {table}", key).items()
+    }
+    return [
+        _evaluation(program.rules[index], index, outcome, subjects[subject])
+        for subject, index, outcome in said
+    ]
+
+
+def read_details(
+    connection: duckdb.DuckDBPyConnection,
+    program: Program,
+    table: str,
+    key: str,
+    pairs: Sequence[tuple[Value, int]],
+) -> Mapping[Value, Row]:
+    """Return what rules rest on, by subject, under the names of ``detail_columns``.
+
+    ``pairs`` are those of a subject and the index of a rule that are asked for.
+    """
+    indexes = sorted({index for _, index in pairs})
+    found = _rows(connection, program.details(table, key, indexes), key)
+    assuming = [(subject, index) for subject, index in pairs if program.rules[index].assumes]
+    if assuming:
+        subjects, rules = zip(*assuming, strict=True)
+        lists = {"subjects": " ".join(map(str, subjects)), "rules": " ".join(map(str, rules))}
+        rows = connection.execute(program.floors(table, key), lists).fetchall()
+        for subject, index, floor, floor_achievable in rows:
+            names = detail_columns(program.rules[index], index)
+            found[subject][names.floor] = floor
+            found[subject][names.floor_achievable] = floor_achievable
+    return found
+
+
+def run_words(
+    connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str], settings: Settings
+) -> dict[str, Words]:
+    """Return the words to write of each run in: those of the vendor of its device."""
+    return {
+        run_id: settings.vendors.words(vendor, profiler)
+        for run_id, (vendor, profiler) in get_vendors(connection, run_ids).items()
+    }
+
+
+def _subject(
+    subject: Value,
+    facts: Row,
+    details: Row,
+    run_id: str,
+    settings: Settings,
+    words: Mapping[str, Words],
+) -> _Subject:
+    run_id = run_id or str(facts.get(_RUN_KEY, ""))
+    return _Subject(
+        id=str(subject),
+        facts=facts,
+        details=details,
+        run_id=run_id,
+        settings=settings,
+        words=words.get(run_id, settings.vendors.default),
+    )
+
+
+def _rows(
+    connection: duckdb.DuckDBPyConnection, query: str, key: str
+) -> dict[Value, dict[str, Value]]:
+    cursor = connection.execute(query)
+    names = [column[0] for column in cursor.description or ()]
+    rows = (dict(zip(names, row, strict=True)) for row in cursor.fetchall())
+    return {row[key]: row for row in rows}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Subject:
+    """One row of both SELECTs, and what all rows share."""
+
+    id: str
+    facts: Row
+    details: Row
+    run_id: str
+    settings: Settings
+    words: Words
+
+
+def _evaluation(rule: Rule, index: int, outcome: Outcome, subject: _Subject) -> Evaluation:
+    values = {name: subject.facts[name] for name in rule.reads}
+    shown = {**values, **{name: each.value for name, each in rule.thresholds.items()}}
+    names = detail_columns(rule, index)
+    held = [subject.details[name] for name in names.guards]
+    guards = list(zip(rule.unless, held, strict=True))
+    raw = _raw(subject, names)
+    common = Evaluation(
+        rule=rule,
+        run_id=subject.run_id,
+        variant_id=subject.id,
+        outcome=outcome,
+        values=values,
+        words=subject.words,
+        cap=raw.cap,
+        cap_likely=raw.cap_likely,
+    )
+    if outcome is Outcome.UNKNOWN:
+        return replace(common, missing=_missing(rule, values, guards))
+    words = subject.words
+    evidence = words.fill(rule.evidence, shown)
+    if outcome is Outcome.RULED_OUT:
+        because = next(words.fill(guard.because, shown) for guard, holds in guards if holds)
+        return replace(common, evidence=evidence, because=because)
+    open_guards = [guard for guard, holds in guards if holds is None and not guard.shared]
+    confidence, reasons = _confidence(rule, subject, len(open_guards))
+    return replace(
+        common,
+        gain=None if rule.gain is None else cut(raw),
+        confidence=confidence,
+        confidence_because=reasons,
+        evidence=evidence,
+        recommendation=tuple(words.fill(step, shown) for step in rule.recommendation),
+        unchecked=tuple(guard.when.text for guard in open_guards),
+        not_collected=tuple(_unknown(guard.when, rule, values) for guard in open_guards),
+    )
+
+
+def _raw(subject: _Subject, names: Detail) -> Raw:
+    bounds = [_number(subject.details[column]) for column in names.bounds]
+    low, likely, high = bounds or (None, None, None)
+    return Raw(
+        duration=_number(subject.facts[subject.settings.time]),
+        low=low,
+        likely=likely,
+        high=high,
+        floor=_number(subject.details[names.floor]),
+        floor_achievable=_number(subject.details[names.floor_achievable]),
+    )
+
+
+def _number(value: Value) -> float | None:
+    return value if isinstance(value, float) else None
+
+
+def _confidence(rule: Rule, subject: _Subject, unchecked: int) -> tuple[float, tuple[str, ...]]:
+    """Return the product of the factors that hold and of one per unchecked guard, with reasons."""
+    settings, details = subject.settings, subject.details
+    held = [f for number, f in enumerate(settings.factors) if details[factor_column(number)]]
+    product = math.prod(factor.factor for factor in held)
+    reasons = [factor.because for factor in held]
+    if unchecked:
+        reasons.append(f"{wording.few(unchecked, 'exclusion')} not checked")
+    product *= settings.unchecked_factor**unchecked
+    if rule.gain_is_uncalibrated:
+        product *= settings.uncalibrated_factor
+        reasons.append("estimate not calibrated")
+    return product, tuple(reasons)
+
+
+def _missing(
+    rule: Rule, values: Mapping[str, Value], guards: Sequence[tuple[Guard, Value]]
+) -> tuple[str, ...]:
+    """Return the facts without a value among those that the decision could not do without."""
+    names = set(rule.when.names)
+    if rule.applies_to is not None:
+        names |= rule.applies_to.names
+    for guard, holds in guards:
+        if guard.required and holds is None:
+            names |= guard.when.names
+    return tuple(sorted(n for n in names - rule.thresholds.keys() if values[n] is None))
+
+
+def _unknown(condition: Expression, rule: Rule, values: Row) -> tuple[str, ...]:
+    """Return the facts of a condition that have no value."""
+    names = condition.names - rule.thresholds.keys()
+    return tuple(sorted(name for name in names if values[name] is None))

@@ -1,0 +1,161 @@
+"""Run the tests that rule files carry, through the SQL of production, all in one go."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import duckdb
+
+from advisor.expression import Kind, Symbol, quote
+from advisor.facts.vocabulary import Vocabulary
+from advisor.rules.engine.evaluate import Evaluation, run_program
+from advisor.rules.engine.program import OUTCOMES, Program, compile_program
+from advisor.rules.language.estimators import BOUNDS
+from advisor.rules.language.rule import Example, Outcome, Rule, Subject, Value
+from advisor.rules.language.settings import Settings
+from advisor.wording import NO_BREAK
+
+TOLERANCE = 1e-6
+
+_TABLE = "rule_examples"
+_KEY = "example"
+_TYPES = {Kind.NUMBER: "DOUBLE", Kind.TEXT: "VARCHAR", Kind.BOOLEAN: "BOOLEAN"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExampleResult:
+    """What became of one test; ``problems`` is empty where it passed."""
+
+    rule: Rule
+    example: Example
+    outcome: Outcome
+    evaluation: Evaluation | None
+    problems: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Tell whether everything came out as the test says."""
+        return not self.problems
+
+
+def run_examples(
+    rules: Sequence[Rule], *, vocabulary: Vocabulary, settings: Settings
+) -> list[ExampleResult]:
+    """Return the result of every example of the rules, by subject, then in order."""
+    symbols = {Subject.KERNEL: vocabulary.symbols, Subject.RUN: settings.run.symbols}
+    results = []
+    for subject, known in symbols.items():
+        chosen = [rule for rule in rules if rule.subject is subject]
+        if chosen:
+            program = compile_program(chosen, settings.about(subject), vocabulary)
+            results += _results(program, known)
+    return results
+
+
+def _results(program: Program, symbols: Mapping[str, Symbol]) -> list[ExampleResult]:
+    cases = [(at, example) for at, rule in enumerate(program.rules) for example in rule.examples]
+    rows = {id(example): example for _, example in cases}  # rules may share their examples
+    keys = {each: str(number) for number, each in enumerate(rows)}
+    with duckdb.connect(":memory:") as connection:
+        _fill(connection, program, list(rows.values()), symbols)
+        outcomes = connection.execute(program.outcomes(_TABLE, _KEY)).fetchall()
+        found = {row[0]: row[1:] for row in outcomes}
+        evaluations = {
+            (each.variant_id, each.rule.id): each
+            for each in run_program(connection, program, _TABLE, key=_KEY)
+        }
+        assumed = {
+            index: _assumed(connection, program, index)
+            for index in {at for at, example in cases if example.assumed}
+        }
+    results = []
+    for index, example in cases:
+        key, rule = keys[id(example)], program.rules[index]
+        outcome = OUTCOMES[found[key][index]]
+        evaluation = evaluations.get((key, rule.id))
+        problems = _problems(example, outcome, evaluation)
+        if example.assumed and not problems:
+            problems = _differences("assumed", example.assumed, assumed[index][key])
+        results.append(
+            ExampleResult(
+                rule=rule,
+                example=example,
+                outcome=outcome,
+                evaluation=evaluation,
+                problems=tuple(problems),
+            )
+        )
+    return results
+
+
+def _assumed(
+    connection: duckdb.DuckDBPyConnection, program: Program, index: int
+) -> dict[str, dict[str, float | None]]:
+    """Return what a rule assumes, by example and quantity; NULL is None."""
+    names = list(program.rules[index].assumes)
+    rows = connection.execute(program.assumptions(_TABLE, _KEY, index)).fetchall()
+    return {row[0]: dict(zip(names, row[1:], strict=True)) for row in rows}
+
+
+def _fill(
+    connection: duckdb.DuckDBPyConnection,
+    program: Program,
+    examples: Sequence[Example],
+    symbols: Mapping[str, Symbol],
+) -> None:
+    """Make the table of examples: one row each; facts that an example does not name are NULL."""
+    columns = {_KEY: "VARCHAR"}
+    columns |= {name: _TYPES[symbols[name].kind] for name in program.columns}
+    values: dict[str, list[Value]] = {_KEY: [str(number) for number in range(len(examples))]}
+    values |= {name: [e.facts.get(name) for e in examples] for name in program.columns}
+    lists = (f"unnest(${name}::{kind}[]) AS {quote(name)}" for name, kind in columns.items())
+    made = ("CREATE TEMP TABLE", _TABLE, "AS SELECT", ", ".join(lists))
+    connection.execute(" ".join(made), values)
+
+
+def _problems(example: Example, outcome: Outcome, evaluation: Evaluation | None) -> list[str]:
+    if outcome is not example.expect:
+        missing = evaluation.missing if evaluation and evaluation.missing else ()
+        because = f" (no value for {', '.join(missing)})" if missing else ""
+        return [f"expected {example.expect.value}, found {outcome.value}{because}"]
+    if evaluation is None:
+        return []
+    problems = _gain_problems(example.gain, evaluation)
+    texts = (
+        ("evidence", example.evidence, evaluation.evidence),
+        ("because", example.because, evaluation.because or ""),
+    )
+    for name, expected, found in texts:
+        if expected is not None and _plain(expected) != _plain(found):
+            problems.append(f"expected {name} {_plain(expected)!r}, found {_plain(found)!r}")
+    return problems
+
+
+def _gain_problems(expected: Mapping[str, float], evaluation: Evaluation) -> list[str]:
+    if not expected:
+        return []
+    if evaluation.gain is None:
+        return ["expected a gain, found none"]
+    found = {bound: getattr(evaluation.gain, bound) for bound in BOUNDS}
+    return _differences("gain", expected, found, " s")
+
+
+def _differences(
+    what: str,
+    expected: Mapping[str, float],
+    found: Mapping[str, float | None],
+    unit: str = "",
+) -> list[str]:
+    problems = []
+    for name, value in expected.items():
+        came = found.get(name)
+        if came is None or not math.isclose(value, came, rel_tol=TOLERANCE, abs_tol=1e-12):
+            shown = "nothing" if came is None else f"{came:.6g}{unit}"
+            problems.append(f"expected {name} {what} {value:.6g}{unit}, found {shown}")
+    return problems
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.replace(NO_BREAK, " ").split())

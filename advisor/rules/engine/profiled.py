@@ -1,0 +1,107 @@
+"""What was profiled: its command line, out of the profiler's own call that some profiles hold.
+
+That call is one line of text. On Windows it is as it was typed. Elsewhere a shell has taken the
+quotes away, so a word with spaces in it cannot be told from several words.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import PureWindowsPath
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from advisor.rules.language.settings import CollectSettings
+
+PROGRAM = "<program>"
+ARGUMENTS = "<arguments>"
+
+_TYPED = re.compile(r'(?:"[^"]*"|[^\s"])+')
+_PLAIN = re.compile(r"[\w+=:,./\\@-]+", re.ASCII)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profiled:
+    """The program and its arguments, and what of the profiler's call must be said again.
+
+    ``words`` are empty where a profile does not name its program. With ``is_complete`` they are all
+    of it, else arguments may be missing. ``options`` are those that hold for the next call too;
+    with ``chooses_launches`` they say which launches to profile.
+    """
+
+    words: tuple[str, ...] = ()
+    is_complete: bool = False
+    options: tuple[str, ...] = ()
+    chooses_launches: bool = False
+    windows: bool = False
+
+    def command(self, words: Iterable[str]) -> str:
+        """Return the profiler's call of the program as one types it; ``words`` begin it.
+
+        What the profile does not tell has a name in angle brackets, which no shell runs.
+        """
+        line = [self._quoted(word) for word in (*words, *self.words)]
+        missing = [] if self.is_complete else [ARGUMENTS if self.words else PROGRAM]
+        return " ".join([*line, *missing])
+
+    def _quoted(self, word: str) -> str:
+        if not self.windows:
+            return shlex.quote(word)
+        return word if _PLAIN.fullmatch(word) else '"' + word.replace('"', "") + '"'
+
+
+def profiled(call: str | None, program: str | None, settings: CollectSettings) -> Profiled:
+    """Return what a profile tells of its program by the profiler's ``call`` and the program's name.
+
+    A call that does not begin with the profiler is the program's own.
+    """
+    windows = any(_is_of_windows(text) for text in (call, program) if text)
+    words = _words(call or "", windows)
+    if words and PureWindowsPath(words[0]).stem != settings.program:
+        return Profiled(words=tuple(words), is_complete=True, windows=windows)
+    options, rest = _options(words[1:], settings.flags)
+    if not rest:
+        return Profiled(words=(program,) if program else (), windows=windows)
+    chosen = [option for option in options if _name(option) in settings.chooses]
+    kept = [option for option in options if _name(option) in settings.chooses | settings.keeps]
+    return Profiled(
+        words=tuple(rest),
+        is_complete=True,
+        options=tuple(word for option in kept for word in option),
+        chooses_launches=bool(chosen),
+        windows=windows,
+    )
+
+
+def _is_of_windows(text: str) -> bool:
+    return PureWindowsPath(text.removeprefix('"')).is_absolute()
+
+
+def _words(line: str, windows: bool) -> list[str]:
+    return [word.replace('"', "") for word in _TYPED.findall(line)] if windows else line.split()
+
+
+def _options(words: list[str], flags: frozenset[str]) -> tuple[list[tuple[str, ...]], list[str]]:
+    """Return the options that begin a call, each with its value, and what follows them."""
+    options: list[tuple[str, ...]] = []
+    place = 0
+    while place < len(words) and words[place].startswith("-"):
+        word = words[place]
+        alone = "=" in word or _name((word,)) in flags or _has_value_attached(word)
+        options.append(tuple(words[place : place + (1 if alone else 2)]))
+        place += len(options[-1])
+    return options, words[place:]
+
+
+def _has_value_attached(word: str) -> bool:
+    return not word.startswith("--") and len(word) > len("-c")
+
+
+def _name(option: tuple[str, ...]) -> str:
+    """Return how an option is called: ``launch-count``, or ``c`` where that was written."""
+    word = option[0].partition("=")[0]
+    return word.removeprefix("--") if word.startswith("--") else word[1:2]

@@ -1,0 +1,229 @@
+"""Rules compiled to SQL over a table of facts: outcomes first, then what those that spoke rest on.
+
+All SQL is written when a program is compiled, so that a kept program needs no expression again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from advisor.expression import quote
+from advisor.facts.layers import layered
+from advisor.facts.vocabulary import Vocabulary
+from advisor.rules.engine.gains import ASSUMED_BY, assume, assumed
+from advisor.rules.language.estimators import BOUNDS
+from advisor.rules.language.rule import Outcome, Rule, Threshold
+from advisor.rules.language.settings import Settings
+
+OUTCOMES = tuple(Outcome)
+
+Columns = Callable[[str], str]
+
+_CODE = {outcome: f"{code}::UTINYINT" for code, outcome in enumerate(OUTCOMES)}
+_PAIRS = "pairs"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Detail:
+    """The names of what one rule rests on; ``bounds`` is empty without a gain."""
+
+    guards: tuple[str, ...]
+    bounds: tuple[str, ...]
+    floor: str
+    floor_achievable: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """The SQL of one rule: its outcome, and its details beside their names."""
+
+    outcome: str
+    details: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """The SQL of a set of rules about one subject.
+
+    ``columns`` are the facts that a table must have to be the source of its SELECTs. ``written``
+    has one entry per rule, ``factors`` the conditions of the factors of confidence, ``assumes``
+    what rules assume, by rule and quantity. ``floors_rest`` is the rest of the SELECT of floors,
+    which reads the facts ``floors_read``.
+    """
+
+    rules: tuple[Rule, ...]
+    settings: Settings
+    columns: tuple[str, ...]
+    written: tuple[Written, ...]
+    factors: tuple[str, ...]
+    assumes: Mapping[int, Mapping[str, str]]
+    floors_rest: str
+    floors_read: tuple[str, ...]
+
+    def outcomes(self, table: str, key: str) -> str:
+        """Return a SELECT: ``key``, then one outcome code per rule (``OUTCOMES`` by position)."""
+        codes = [f"{each.outcome} AS o{index}" for index, each in enumerate(self.written)]
+        return _select((quote(key), *codes), table)
+
+    def details(self, table: str, key: str, indexes: Sequence[int]) -> str:
+        """Return a SELECT: ``key``, confidence factors, and guards, gain and floors of some rules.
+
+        Columns are named by ``factor_column`` and ``detail_columns``; rules that assume something
+        have no floors here. What rules share is computed once: to plan the statement takes longer
+        than to run it.
+        """
+        parts = [(sql, factor_column(number)) for number, sql in enumerate(self.factors)]
+        parts += [part for index in indexes for part in self.written[index].details]
+        once = {sql: f"x{number}" for number, sql in enumerate(dict.fromkeys(s for s, _ in parts))}
+        inner = _select((quote(key), *(f"{sql} AS {name}" for sql, name in once.items())), table)
+        outer = (quote(key), *(f"{once[sql]} AS {quote(name)}" for sql, name in parts))
+        return _select(outer, f"({inner})")
+
+    def floors(self, table: str, key: str) -> str:
+        """Return a SELECT: ``key``, the index of a rule, and both least times if it is followed.
+
+        Its parameters ``subjects`` and ``rules`` are two lists with spaces between their items,
+        which pair subjects with rules that assume something: the driver takes 0.1 ms for each value
+        that it is handed. One row per pair: columns for each rule would be planned for longer than
+        everything else.
+        """
+        wanted = (
+            f"SELECT unnest(string_split($subjects, ' ')) AS {quote(key)},"
+            f" unnest(string_split($rules, ' ')::BIGINT[]) AS {quote(ASSUMED_BY)}"
+        )
+        columns = (quote(key), quote(ASSUMED_BY), *map(quote, self.floors_read))
+        pairs = _select(columns, f"{table} JOIN ({wanted}) USING ({quote(key)})")
+        return f"WITH {_PAIRS} AS ({pairs}) SELECT {quote(key)}, {self.floors_rest}"
+
+    def assumptions(self, table: str, key: str, index: int) -> str:
+        """Return a SELECT: ``key``, then what a rule assumes, under the names of the quantities."""
+        parts = [f"{sql} AS {quote(name)}" for name, sql in self.assumes.get(index, {}).items()]
+        return _select((quote(key), *parts), table)
+
+
+def factor_column(number: int) -> str:
+    """Return the name of the column that says whether a confidence factor holds."""
+    return f"c{number}"
+
+
+def detail_columns(rule: Rule, index: int) -> Detail:
+    """Return the names of the columns of a rule in the second SELECT."""
+    bounds = tuple(f"{bound}{index}" for bound in BOUNDS) if rule.gain else ()
+    return Detail(
+        guards=tuple(f"g{index}_{number}" for number in range(len(rule.unless))),
+        bounds=bounds,
+        floor=f"floor{index}",
+        floor_achievable=f"floora{index}",
+    )
+
+
+def compile_program(rules: Sequence[Rule], settings: Settings, vocabulary: Vocabulary) -> Program:
+    """Return the program of the rules, with the facts it needs found by writing its SQL."""
+    needed, floors_read = {settings.time}, set[str]()
+    for rule in rules:
+        needed.update(rule.reads)
+    facts, facts_of_floors = _noting(needed), _noting(floors_read)
+    assumes = {
+        index: {
+            name: each.sql(_with(rule.thresholds, facts_of_floors))
+            for name, each in rule.assumes.items()
+        }
+        for index, rule in enumerate(rules)
+        if rule.assumes
+    }
+    columns = _with(settings.thresholds, facts)
+    return Program(
+        rules=tuple(rules),
+        settings=settings,
+        written=tuple(_written(rule, n, settings, facts) for n, rule in enumerate(rules)),
+        factors=tuple(factor.when.sql(columns) for factor in settings.factors),
+        assumes=assumes,
+        floors_rest=_floors(assumes, settings, vocabulary, facts_of_floors),
+        floors_read=tuple(sorted(floors_read)),
+        columns=tuple(sorted(needed | floors_read)),
+    )
+
+
+def _noting(read: set[str]) -> Columns:
+    """Return a function that gives the column of a fact, and adds its name to ``read``."""
+
+    def column(name: str) -> str:
+        read.add(name)
+        return quote(name)
+
+    return column
+
+
+def _written(rule: Rule, index: int, settings: Settings, facts: Columns) -> Written:
+    names = detail_columns(rule, index)
+    columns = _with(rule.thresholds, facts)
+    details = [
+        (guard.when.sql(columns), name)
+        for guard, name in zip(rule.unless, names.guards, strict=True)
+    ]
+    if rule.gain is not None:
+        bounds = (rule.gain.low, rule.gain.likely, rule.gain.high)
+        details += zip((each.sql(columns) for each in bounds), names.bounds, strict=True)
+    if not rule.assumes:
+        floors = (settings.floor, settings.floor_achievable)
+        columns = _with(settings.thresholds, facts)
+        named = (names.floor, names.floor_achievable)
+        details += zip((floor.sql(columns) for floor in floors), named, strict=True)
+    return Written(outcome=_outcome(rule), details=tuple(details))
+
+
+def _outcome(rule: Rule) -> str:
+    """Return the CASE that decides, in the order in which ``Outcome`` declares them.
+
+    Most kernels leave it at its first branch, so guards are computed for few.
+    """
+    columns = _with(rule.thresholds, quote)
+    when = rule.when.sql(columns)
+    cases = [f"WHEN NOT ({when}) THEN {_CODE[Outcome.SILENT]}"]
+    unknown = f"({when}) IS NULL"
+    if rule.applies_to is not None:
+        applies = rule.applies_to.sql(columns)
+        cases.insert(0, f"WHEN NOT ({applies}) THEN {_CODE[Outcome.NOT_APPLICABLE]}")
+        unknown = f"({applies}) IS NULL OR {unknown}"
+    cases.append(f"WHEN {unknown} THEN {_CODE[Outcome.UNKNOWN]}")
+    guards = [(guard.when.sql(columns), guard.required) for guard in rule.unless]
+    if guards:
+        held = " OR ".join(f"({holds})" for holds, _ in guards)
+        cases.append(f"WHEN {held} THEN {_CODE[Outcome.RULED_OUT]}")
+    required = [holds for holds, required in guards if required]
+    cases += [f"WHEN ({holds}) IS NULL THEN {_CODE[Outcome.UNKNOWN]}" for holds in required]
+    return f"CASE {' '.join(cases)} ELSE {_CODE[Outcome.FIRES]} END"
+
+
+def _floors(
+    assumes: Mapping[int, Mapping[str, str]],
+    settings: Settings,
+    vocabulary: Vocabulary,
+    facts: Columns,
+) -> str:
+    """Return what of the SELECT of floors does not depend on table and key."""
+    wanted = settings.floor.names | settings.floor_achievable.names
+    columns = assume(assumes, sorted(wanted), vocabulary, facts)
+    changed = {column.name for column in columns}
+
+    def column(name: str) -> str:
+        return quote(assumed(name)) if assumed(name) in changed else facts(name)
+
+    floors = (settings.floor, settings.floor_achievable)
+    parts = [floor.sql(_with(settings.thresholds, column)) for floor in floors]
+    return f"{quote(ASSUMED_BY)}, {', '.join(parts)} FROM ({layered(_PAIRS, columns)})"
+
+
+def _with(thresholds: Mapping[str, Threshold], facts: Columns) -> Columns:
+    """Return columns in which thresholds are their values."""
+
+    def column(name: str) -> str:
+        threshold = thresholds.get(name)
+        return facts(name) if threshold is None else f"CAST({threshold.value!r} AS DOUBLE)"
+
+    return column
+
+
+def _select(columns: Sequence[str], source: str) -> str:
+    return " ".join(("SELECT", ", ".join(columns), "FROM", source))

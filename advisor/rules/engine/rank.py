@@ -1,0 +1,137 @@
+"""From findings to actions: one per cause and kernel, in order of the seconds they likely save.
+
+Findings of one kernel with the same mechanism are symptoms of one cause: the best becomes the
+action, the others stand beside it. Rules that only describe a state promise what the causes leave
+unexplained, and stand beside the first where that is nothing. What the actions of a kernel promise
+together never exceeds what that kernel could save at most, so a later one is cut at what the
+earlier ones left. Rules that are unproven come after all others and take nothing from them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from advisor.rules.engine.evaluate import Evaluation
+from advisor.rules.engine.gains import Seconds, shrunk
+from advisor.rules.language.rule import Outcome, Severity
+
+_LOUDNESS = {severity: place for place, severity in enumerate(Severity)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Action:
+    """One thing to do about one subject.
+
+    ``gain`` is what it saves once the actions ``after`` (rule ids, of the same subject) are done;
+    those are named only where they took something away. ``also`` are findings of the same cause.
+    ``overtaken`` are findings of other causes to which the actions for this subject leave nothing
+    to win, and states that they explain; they stand beside the first one. ``position`` counts from
+    1 over the run.
+    """
+
+    evaluation: Evaluation
+    gain: Seconds | None
+    position: int
+    after: tuple[str, ...] = ()
+    also: tuple[Evaluation, ...] = ()
+    overtaken: tuple[Evaluation, ...] = ()
+
+    @property
+    def expected(self) -> float | None:
+        """Return the likely seconds saved times the confidence."""
+        return None if self.gain is None else self.gain.likely * self.evaluation.confidence
+
+
+def rank(evaluations: Iterable[Evaluation]) -> list[Action]:
+    """Return the actions of a run, the most seconds first, then those without a gain.
+
+    Those of unproven rules are last of all.
+    """
+    subjects: dict[str, list[Evaluation]] = defaultdict(list)
+    for evaluation in evaluations:
+        if evaluation.outcome is Outcome.FIRES:
+            subjects[evaluation.variant_id].append(evaluation)
+    actions = [action for found in subjects.values() for action in _of_subject(found)]
+    actions.sort(key=lambda action: _order(action.evaluation, action.expected))
+    return [replace(action, position=position) for position, action in enumerate(actions, start=1)]
+
+
+def _of_subject(findings: Sequence[Evaluation]) -> list[Action]:
+    """Return the actions of one subject, cut one after the other; states after causes."""
+    explained = _explained(findings)
+    causes: dict[str, list[Evaluation]] = defaultdict(list)
+    for finding in sorted(findings, key=_order_within):
+        if finding not in explained:
+            causes[finding.rule.mechanism].append(finding)
+    gaining = [first for first, *_ in causes.values() if first.gain is not None]
+    left = max((each.cap for each in gaining if each.cap is not None), default=0.0)
+    left_likely = max((e.cap_likely for e in gaining if e.cap_likely is not None), default=0.0)
+    actions: list[Action] = []
+    overtaken: list[Evaluation] = []
+    done: list[str] = []
+    won = 0.0
+    for first, *others in causes.values():
+        gain = None
+        if first.gain is not None:
+            unexplained = first.gain.likely - won * first.rule.is_state
+            gain = _within(first.gain, left, min(left_likely, unexplained))
+        cut = gain != first.gain
+        if cut and gain is not None and gain.likely <= 0:
+            overtaken += [first, *others]
+            continue
+        after = tuple(done) if cut else ()
+        actions.append(
+            Action(evaluation=first, gain=gain, position=0, after=after, also=tuple(others))
+        )
+        if gain is not None:
+            done.append(first.rule.id)
+            won += gain.likely
+            left, left_likely = left - gain.likely, left_likely - gain.likely
+    beside = (*overtaken, *explained)
+    if beside:
+        actions[0] = replace(actions[0], overtaken=beside)
+    return actions
+
+
+def _explained(findings: Sequence[Evaluation]) -> list[Evaluation]:
+    """Return the notes on a state that promise nothing, where a cause was found for the subject.
+
+    A cause is what promises time, or says without an estimate what is wrong or that all is well.
+    """
+    if not any(_is_cause(each) for each in findings):
+        return []
+    states = [each for each in findings if each.rule.is_state and each.gain is None]
+    return [each for each in states if each.rule.severity is Severity.NOTE]
+
+
+def _is_cause(finding: Evaluation) -> bool:
+    if finding.rule.is_state or finding.rule.is_unproven:
+        return False
+    return finding.rule.gain is None or (finding.gain is not None and finding.gain.likely > 0)
+
+
+def _order_within(finding: Evaluation) -> tuple[object, ...]:
+    rule = finding.rule
+    return (rule.is_unproven, rule.is_state, *_order(finding, finding.expected))
+
+
+def _within(gain: Seconds, left: float, left_likely: float) -> Seconds:
+    high = min(gain.high, max(left, 0.0))
+    likely = min(gain.likely, max(left_likely, 0.0), high)
+    return Seconds(low=shrunk(gain.low, gain.likely, likely), likely=likely, high=high)
+
+
+def _order(
+    evaluation: Evaluation, expected: float | None
+) -> tuple[bool, bool, float, int, str, str]:
+    rule = evaluation.rule
+    return (
+        rule.is_unproven,
+        expected is None,
+        -(expected or 0.0),
+        _LOUDNESS[rule.severity],
+        rule.id,
+        evaluation.variant_id,
+    )

@@ -1,0 +1,1 @@
+"""Rule files: parsed, checked and turned into records."""

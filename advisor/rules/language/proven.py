@@ -1,0 +1,59 @@
+"""Which shipped rules have fired on real launches and stayed silent on others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from advisor.documents import load
+from advisor.resources import data_dir
+from advisor.rules.language.rule import Outcome
+
+FILE = "proven.yaml"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """Over how many real kernels (or runs) a rule fired, and over how many it decided not to.
+
+    ``silent`` counts those where the symptom was absent or a guard ruled the advice out; unknown
+    and not applicable count for nothing.
+    """
+
+    fired: int
+    silent: int
+
+    @property
+    def is_proof(self) -> bool:
+        """Tell whether the rule was seen to tell kernels apart."""
+        return bool(self.fired and self.silent)
+
+
+def tally(outcomes: Iterable[Outcome]) -> Evidence:
+    """Return the evidence in the outcomes of one rule.
+
+    >>> tally([Outcome.FIRES, Outcome.SILENT, Outcome.RULED_OUT, Outcome.UNKNOWN])
+    Evidence(fired=1, silent=2)
+    """
+    found = list(outcomes)
+    decided_against = found.count(Outcome.SILENT) + found.count(Outcome.RULED_OUT)
+    return Evidence(fired=found.count(Outcome.FIRES), silent=decided_against)
+
+
+def load_proven(path: Path | None = None) -> Mapping[str, Evidence]:
+    """Return the evidence by rule id, as ``studies/proven.py`` counted it.
+
+    Raises:
+        RuleError: the file has another form; with its place.
+    """
+    document = load(path or data_dir("rules") / FILE)
+    document.refuse_unknown(("reports", "kernels", "rules"))
+    found = {}
+    for rule_id, node in document.mapping("rules").items():
+        counts = node.as_mapping()
+        counts.refuse_unknown(("fired", "silent"))
+        found[rule_id] = Evidence(
+            fired=round(counts.number("fired")), silent=round(counts.number("silent"))
+        )
+    return found

@@ -1,0 +1,195 @@
+"""What ``rules/evaluation.yaml`` says for all rules: floors, confidence, guards, collecting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from advisor.counters.instructions import InstructionView, load_instruction_views
+from advisor.documents import MappingNode, load
+from advisor.expression import Expression, Kind, Symbol, compile_expression
+from advisor.facts.runs import RunFacts, load_run_facts
+from advisor.resources import data_dir
+from advisor.rules.language.estimators import SECONDS
+from advisor.rules.language.rule import Guard, Rule, Subject, Threshold
+from advisor.rules.language.thresholds import in_scope, read_thresholds
+from advisor.rules.language.words import Vendors, load_words
+
+_PROTECTED = ("rests_on", "mechanisms")
+_KEYS = ("threshold", "floor", "confidence", "guards", "states", "collect")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Factor:
+    """A number that confidence is multiplied by where ``when`` holds."""
+
+    because: str
+    when: Expression
+    factor: float
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedGuard:
+    """A guard of many rules.
+
+    It protects rules that decide on one of the facts ``rests_on``, those with one of the
+    ``mechanisms``; with ``same_work``, those that promise a gain without changing the kernel's work
+    and traffic; with ``any_gain``, all that promise one.
+    """
+
+    guard: Guard
+    rests_on: frozenset[str] = frozenset()
+    mechanisms: frozenset[str] = frozenset()
+    same_work: bool = False
+    any_gain: bool = False
+
+    def protects(self, rule: Rule) -> bool:
+        """Tell whether the rule is one of them and has no such guard of its own."""
+        if self.guard.when.names & {name for g in rule.unless for name in g.when.names}:
+            return False
+        if self.same_work or self.any_gain:
+            return rule.gain is not None and (self.any_gain or not rule.assumes)
+        return rule.mechanism in self.mechanisms or bool(self.rests_on & rule.decides_on)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectSettings:
+    """How to ask the profiler: its program, and how much of what is missing is worth asking for.
+
+    ``share_of_value`` is the part of the value of all unknown rules that a command should settle;
+    ``launches_per_kernel`` bounds how often one kernel is profiled. ``flags`` are its options
+    without a value; of the call that made a profile, ``chooses`` say which launches were profiled,
+    and ``keeps`` hold for the next call too.
+    """
+
+    program: str
+    share_of_value: float
+    launches_per_kernel: int
+    flags: frozenset[str]
+    chooses: frozenset[str]
+    keeps: frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The whole file; ``floor`` and ``floor_achievable`` are the least times in seconds.
+
+    ``time`` names the fact that is the time of the subject.
+    ``states`` are patterns of the ids of rules that name no cause; ``run`` are the facts of runs,
+    from a file of their own, and ``instruction_views`` what instructions are ranked by.
+    ``vendors`` are the words of a reader.
+    """
+
+    thresholds: Mapping[str, Threshold]
+    time: str
+    floor: Expression
+    floor_achievable: Expression
+    factors: tuple[Factor, ...]
+    unchecked_factor: float
+    uncalibrated_factor: float
+    guards: tuple[SharedGuard, ...]
+    states: tuple[str, ...]
+    collect: CollectSettings
+    run: RunFacts
+    instruction_views: tuple[InstructionView, ...]
+    vendors: Vendors
+
+    def names_no_cause(self, rule_id: str) -> bool:
+        """Tell whether a rule only describes what is."""
+        return any(fnmatchcase(rule_id, pattern) for pattern in self.states)
+
+    def about(self, subject: Subject) -> Settings:
+        """Return what holds for rules about a subject; levels of evidence are those of kernels."""
+        if subject is Subject.KERNEL:
+            return self
+        floor, achievable = self.run.floor, self.run.floor_achievable
+        return replace(
+            self, time=self.run.time, floor=floor, floor_achievable=achievable, factors=()
+        )
+
+
+def load_settings(
+    symbols: Mapping[str, Symbol], path: Path | None = None, *, packs: Sequence[Path] = ()
+) -> Settings:
+    """Return the settings; ``packs`` may name their own facts for a reader.
+
+    Raises:
+        RuleError: something in the file is wrong; with its place.
+    """
+    document = load(path or data_dir("rules") / "evaluation.yaml")
+    document.refuse_unknown(_KEYS)
+    thresholds = read_thresholds(document.get("threshold"), symbols, {})
+    scope = in_scope(symbols, thresholds)
+    vendors = load_words(packs)
+    floor = document.mapping("floor")
+    floor.refuse_unknown(("time", "profiled", "achievable"))
+    confidence = document.mapping("confidence")
+    confidence.refuse_unknown(("factors", "unchecked_guard", "uncalibrated_gain"))
+    return Settings(
+        thresholds=thresholds,
+        time=_seconds(floor, "time", scope).text,
+        floor=_seconds(floor, "profiled", scope),
+        floor_achievable=_seconds(floor, "achievable", scope),
+        factors=tuple(_factor(n.as_mapping(), scope) for n in confidence.sequence("factors")),
+        unchecked_factor=confidence.mapping("unchecked_guard").number("factor"),
+        uncalibrated_factor=confidence.mapping("uncalibrated_gain").number("factor"),
+        guards=tuple(_guard(n.as_mapping(), symbols, vendors) for n in document.sequence("guards")),
+        states=tuple(document.sequence("states").texts()),
+        collect=_collect(document.mapping("collect")),
+        run=load_run_facts(symbols),
+        instruction_views=load_instruction_views(data_dir("rules") / "counters"),
+        vendors=vendors,
+    )
+
+
+def _seconds(node: MappingNode, key: str, scope: Mapping[str, Symbol]) -> Expression:
+    text, at = node.text(key), node[key].at
+    return compile_expression(text, scope, at=at, kind=Kind.NUMBER, unit=SECONDS)
+
+
+def _factor(node: MappingNode, scope: Mapping[str, Symbol]) -> Factor:
+    node.refuse_unknown(("because", "when", "factor", "source"))
+    when = compile_expression(node.text("when"), scope, at=node["when"].at, kind=Kind.BOOLEAN)
+    return Factor(
+        because=node.text("because"),
+        when=when,
+        factor=node.number("factor"),
+        source=node.text("source"),
+    )
+
+
+def _guard(node: MappingNode, symbols: Mapping[str, Symbol], vendors: Vendors) -> SharedGuard:
+    node.refuse_unknown(("when", "because", *_PROTECTED, "same_work", "any_gain"))
+    from advisor.rules.language.templates import read_template  # and Jinja with it
+
+    when = compile_expression(node.text("when"), symbols, at=node["when"].at, kind=Kind.BOOLEAN)
+    at = node["because"].at
+    because = read_template(node.text("because"), symbols, at, terms=vendors.terms)
+    rests_on, mechanisms = (
+        frozenset(node.sequence(key).texts()) if key in node else frozenset() for key in _PROTECTED
+    )
+    same_work, any_gain = (key in node and node.boolean(key) for key in ("same_work", "any_gain"))
+    return SharedGuard(
+        guard=Guard(when=when, because=because, shared=True),
+        rests_on=rests_on,
+        mechanisms=mechanisms,
+        same_work=same_work,
+        any_gain=any_gain,
+    )
+
+
+def _collect(node: MappingNode) -> CollectSettings:
+    options = ("flags", "chooses", "keeps")
+    node.refuse_unknown(("program", "share_of_value", "launches_per_kernel", *options))
+    flags, chooses, keeps = (frozenset(node.sequence(key).texts()) for key in options)
+    return CollectSettings(
+        program=node.text("program"),
+        share_of_value=node.number("share_of_value"),
+        launches_per_kernel=round(node.number("launches_per_kernel")),
+        flags=flags,
+        chooses=chooses,
+        keeps=keeps,
+    )

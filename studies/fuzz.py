@@ -1,0 +1,83 @@
+"""``python -m studies.fuzz [COUNT]``: read damaged profiles, 20,000 where no count is given.
+
+Stops with an error where a mutant is read wrongly, takes too long, or raises what is no InputError.
+"""
+
+from __future__ import annotations
+
+import collections
+import resource
+import signal
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from advisor.readers.ncu import csv as ncu_csv
+from advisor.readers.ncu import report as ncu_report
+from advisor.readers.ncu import text as ncu_text
+from tests.support.judging import LONGEST, in_page, in_report, judge
+from tests.support.mutants import report_mutant
+from tests.support.page_mutants import page_mutant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from advisor.readers import Reader
+    from tests.support.judging import Values
+
+COUNT = 20_000
+MEMORY = 512  # MB that reading may take over the imports
+
+Made = tuple["Reader", "Callable[[int], bytes]", "Callable[[bytes], Values]"]
+KINDS: tuple[Made, ...] = (
+    (ncu_report, report_mutant, in_report),
+    (ncu_report, report_mutant, in_report),
+    (ncu_csv, page_mutant, in_page),
+    (ncu_text, page_mutant, in_page),
+)
+
+
+def main(count: int) -> None:
+    """Read ``count`` mutants, half of them reports, and print what became of them."""
+    outcomes: collections.Counter[tuple[str, str]] = collections.Counter()
+    before, started, slowest = _memory(), time.perf_counter(), (0.0, "")
+    signal.signal(signal.SIGALRM, _too_long)
+    for seed in range(count):
+        reader, mutant, values = KINDS[seed % len(KINDS)]
+        data = mutant(seed)
+        name = f"{reader.FORMAT}, seed {seed}"
+        accepted, spent = _judged(name, reader, data, values(data))
+        outcomes[reader.FORMAT, "accepted" if accepted else "refused"] += 1
+        slowest = max(slowest, (spent, name))
+    for (kind, what), number in sorted(outcomes.items()):
+        print(f"{kind:10} {what:12} {number:>7,}")
+    grown = _memory() - before
+    print(f"slowest: {slowest[0]:.2f} s ({slowest[1]}); memory over the imports: {grown:.0f} MB")
+    print(f"{count:,} mutants in {time.perf_counter() - started:.0f} s")
+    sys.exit(1 if slowest[0] > LONGEST or grown > MEMORY else 0)
+
+
+def _judged(name: str, reader: Reader, data: bytes, values: Values) -> tuple[bool, float]:
+    """Return whether a mutant was accepted, and how many seconds of the processor that took."""
+    started = time.process_time()
+    signal.setitimer(signal.ITIMER_REAL, 4 * LONGEST)
+    try:
+        accepted = judge(reader, data, values)
+    except BaseException as error:
+        error.add_note(name)
+        raise
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    return accepted, time.process_time() - started
+
+
+def _too_long(*_: object) -> None:
+    raise TimeoutError
+
+
+def _memory() -> float:
+    """Return the most memory that the process has had, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else COUNT)
