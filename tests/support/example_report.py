@@ -170,7 +170,7 @@ RESULTS = (
         rule_id="memory/uncoalesced-loads",
         title="Uncoalesced loads",
         severity="warning",
-        text="Needs load_efficiency.",
+        text="Needs load efficiency.",
         gain=None,
     ),
 )
@@ -308,7 +308,7 @@ def example_report() -> Report:
             simulated=True,
         ),
         verdict=Verdict(
-            sentence="This run is compute-bound. Start by using them: saves about 3.0 ms.",
+            sentence="This run is compute-bound. Start by using tensor cores: saves 3.0 ms.",
             paragraph="40 % of the profiled kernel time runs at 25 % of the profiled FP32 roof.",
             figures=(
                 Figure(label="profiled kernel time", value="20.0", unit="ms", note="5 launches"),
@@ -320,7 +320,7 @@ def example_report() -> Report:
         wasted_time=10e-3,
         actions=(
             action(1, "memory/bytes-in-flight", "Put more bytes in flight", 5e-4, listed[2]),
-            action(2, "compute/tensor", "Use the matrix pipe", 3e-3, listed[0]),
+            action(2, "compute/tensor", "Use the tensor cores", 3e-3, listed[0]),
         ),
         more_actions=1,
         left_alone=Rest(kernel_count=2, duration=2e-3, duration_share=0.1),
