@@ -13,6 +13,7 @@ from advisor.knowledge.load import load_knowledge
 from advisor.reports.record.rows import fetch, text
 from advisor.reports.record.view import named
 from advisor.rules import Collection, Outcome, collect, evaluate_runs, named_launches
+from advisor.rules.engine.evaluate import run_words
 from advisor.rules.engine.profiled import profiled
 from advisor.rules.engine.suppress import screen
 
@@ -104,7 +105,10 @@ def _unknown(
         str(row["variant_id"]): (str(row["kernel_name"]), str(row["short_name"])) for row in rows
     }
     settings = knowledge.settings
-    found = evaluate_runs(connection, knowledge.compiled, [run_id], settings=settings)[run_id]
+    words = run_words(connection, [run_id], settings)
+    found = evaluate_runs(connection, knowledge.compiled, [run_id], settings=settings, words=words)[
+        run_id
+    ]
     screened = screen(
         [each for each in found if each.variant_id in variants],
         configuration.suppress,

@@ -18,6 +18,7 @@ from advisor.reports.record.instructions import worst_instructions
 from advisor.reports.record.rows import fetch
 from advisor.reports.record.view import named
 from advisor.rules import Outcome, Subject
+from advisor.rules.engine.evaluate import run_words
 from advisor.rules.engine.explain import Explanation, explain
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def explain_rule(
             kernels=partial(kernels_select, knowledge.vocabulary),
             vocabulary=knowledge.vocabulary,
             settings=knowledge.settings,
+            words=run_words(connection, [run_id], knowledge.settings)[run_id],
         )
         worst = _worst(connection, found, run_id, explanations, knowledge.settings)
     names = {str(row["variant_id"]): _name(row) for row in rows}

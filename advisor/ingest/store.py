@@ -24,7 +24,7 @@ from advisor.knowledge.knowledge import Knowledge
 from advisor.model import Launch, Skipped
 from advisor.readers import ReadOptions
 from advisor.rules import rules_hash
-from advisor.rules.engine.evaluate import evaluate_runs
+from advisor.rules.engine.evaluate import evaluate_runs, run_words
 from advisor.rules.engine.store import store_evaluations
 
 if TYPE_CHECKING:
@@ -74,7 +74,13 @@ def judge(
     connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str], knowledge: Knowledge
 ) -> None:
     """Evaluate every rule over runs and store what fires and what was ruled out."""
-    found = evaluate_runs(connection, knowledge.compiled, run_ids, settings=knowledge.settings)
+    found = evaluate_runs(
+        connection,
+        knowledge.compiled,
+        run_ids,
+        settings=knowledge.settings,
+        words=run_words(connection, run_ids, knowledge.settings),
+    )
     for run_id, evaluations in found.items():
         store_evaluations(connection, run_id, evaluations)
 

@@ -66,7 +66,7 @@ def test_reads_what_is_said_of_the_run_and_fills_the_first_step(
     assert gaps.remark.startswith("Unproven")
     assert (streaming.rule_id, streaming.gain) == ("run/streaming-kernels", None)
     assert (streaming.evidence, streaming.remark) == (EVIDENCE, "")
-    assert streaming.step.startswith("Look for neighbours among the 20 kernels")
+    assert streaming.step.startswith("Check whether any of the 20 kernels")
 
 
 def test_says_that_a_rule_has_changed_since(

@@ -131,10 +131,11 @@ def evaluate_runs(
     run_ids: Sequence[str],
     *,
     settings: Settings,
+    words: Mapping[str, Words] | None = None,
 ) -> dict[str, list[Evaluation]]:
     """Return what the rules fire, rule out or cannot decide, for variants and the run, by run.
 
-    In no particular order of variants; rules in order. Several runs at once, because planning the
+    In no particular order of variants; rules in order. ``words`` are those to write of each run in. Several runs at once, because planning the
     statements takes longer than running them over a few kernels.
     """
     of_kernels, of_run = compiled.of_kernels, compiled.of_run
@@ -143,7 +144,6 @@ def evaluate_runs(
     which = f") WHERE run_id IN ({', '.join('?' * len(run_ids))})"
     connection.execute(" ".join((*made, which)), list(run_ids))
     of_runs = run.select(_TABLE)
-    words = run_words(connection, run_ids, settings)
     connection.execute(" ".join(("CREATE OR REPLACE TEMP TABLE", _RUN_TABLE, "AS", of_runs)))
     try:
         found = [

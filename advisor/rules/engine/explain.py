@@ -10,7 +10,7 @@ import duckdb
 from advisor.expression import Expression, Kind, Symbol, compile_expression, quote, written
 from advisor.expression.tree import Node
 from advisor.facts.vocabulary import Vocabulary
-from advisor.rules.engine.evaluate import read_details, run_program, run_words
+from advisor.rules.engine.evaluate import read_details, run_program
 from advisor.rules.engine.gains import Raw, Seconds, cut
 from advisor.rules.engine.program import OUTCOMES, compile_program, detail_columns
 from advisor.rules.language.estimators import SECONDS
@@ -111,6 +111,7 @@ def explain(
     kernels: Callable[[Sequence[str]], str],
     vocabulary: Vocabulary,
     settings: Settings,
+    words: Words | None = None,
 ) -> list[Explanation]:
     """Return one explanation per variant, in order; just one for a rule about runs.
 
@@ -123,7 +124,7 @@ def explain(
     named = kernels(sorted({*columns, "variant_id", "run_id"}))
     _take(connection, named, run_id, settings, about_kernel=about_kernel)
     symbols = vocabulary.symbols if about_kernel else settings.run.symbols
-    words = run_words(connection, [run_id], settings)[run_id]
+    words = words or settings.vendors.default
     scope = in_scope(symbols, rule.thresholds)
     explainer = _Explainer(rule, scope, program.settings.time, words)
     values = _rows(connection, explainer.select(key), key)
