@@ -135,8 +135,9 @@ def evaluate_runs(
 ) -> dict[str, list[Evaluation]]:
     """Return what the rules fire, rule out or cannot decide, for variants and the run, by run.
 
-    In no particular order of variants; rules in order. ``words`` are those to write of each run in. Several runs at once, because planning the
-    statements takes longer than running them over a few kernels.
+    In no particular order of variants; rules in order. ``words`` are the vendor's
+    words for each run. Several runs at once, because planning the statements takes longer than
+    running them over a few kernels.
     """
     of_kernels, of_run = compiled.of_kernels, compiled.of_run
     run = settings.run
