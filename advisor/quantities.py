@@ -83,6 +83,40 @@ def load_quantities(path: Path | None = None) -> Quantities:
     return vocabulary
 
 
+@dataclass(frozen=True, kw_only=True)
+class StoredFact:
+    """A fact that the table ``variant`` has a column for; ``kind`` is number, text or boolean."""
+
+    name: str
+    kind: str
+    unit: str | None
+    about: str
+
+
+VALID = "launch_valid"
+"""The fact that says which launches count; it is not known of several."""
+
+
+def load_stored_facts(folder: Path | None = None) -> tuple[StoredFact, ...]:
+    """Return the facts of ``folder`` that are computed per launch, or tracked.
+
+    They are read here, and not compiled, for the schema lies below the facts.
+    """
+    import yaml
+
+    found = []
+    for path in sorted((folder or data_dir("rules") / "facts").glob("*.yaml")):
+        facts = yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)["facts"]
+        for name, fact in facts.items():
+            if name != VALID and (fact.get("level") == "launch" or fact.get("tracked")):
+                kind = fact.get("kind", "number")
+                stored = StoredFact(
+                    name=name, kind=kind, unit=fact.get("unit"), about=fact["about"]
+                )
+                found.append(stored)
+    return tuple(found)
+
+
 def _group(entries: object, group: Group, at: Location) -> dict[str, Quantity]:
     if not isinstance(entries, dict):
         raise RuleError(f"{group}: expected a mapping", at=at)

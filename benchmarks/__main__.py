@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import crowd, ingest, rules, startup, store
+from benchmarks import crowd, history, ingest, rules, startup, store, variants
 from benchmarks.measure import show
 
 if TYPE_CHECKING:
@@ -22,8 +22,10 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Path], list[Line]]]] = {
     "startup": ("Start-up and reports", startup.run),
     "ingest": ("Ingest", ingest.run),
     "store": ("Store", store.run),
+    "variants": ("Facts of kernels", variants.run),
     "rules": ("Rules", rules.run),
     "crowd": ("Crowd", crowd.run),
+    "history": ("History", history.run),
 }
 
 

@@ -19,8 +19,9 @@ from advisor.expression import Kind, quote
 from advisor.facts.vocabulary import load_vocabulary
 from advisor.rules.engine.program import compile_program
 from advisor.rules.language.load import load_rules
-from advisor.rules.language.rule import Outcome, Rule, Subject
+from advisor.rules.language.rule import Outcome, Rule
 from advisor.rules.language.settings import load_settings
+from advisor.rules.language.subjects import KERNEL
 from benchmarks.measure import Line
 from tests.support.interpreter import CALLS, OPERATORS, Value
 
@@ -42,7 +43,7 @@ Compiled = Callable[[Row], Value]
 def run(folder: Path) -> list[Line]:
     """Return the figures; ``folder`` is scratch space."""
     vocabulary = load_vocabulary()
-    shipped = [r for r in load_rules(vocabulary) if r.subject is Subject.KERNEL]
+    shipped = [r for r in load_rules(vocabulary) if r.subject == KERNEL]
     rules = list(_varied(shipped))
     settings = load_settings(vocabulary.symbols)
     program = compile_program(rules, settings, vocabulary)

@@ -19,12 +19,17 @@ from advisor.facts import operations
 from advisor.facts.bindings import PARTS
 from advisor.facts.runs import load_run_facts
 from advisor.facts.vocabulary import AGGREGATES, FACT_KEYS, KINDS, WAYS, load_vocabulary
+from advisor.hardware import machines
+from advisor.modelling import read, read_scenario, read_steps, workloads
+from advisor.modelling.scenario import ROOFS
 from advisor.quantities import load_quantities
 from advisor.resources import data_dir
-from advisor.rules.language.estimators import BOUNDS, Estimator, load_estimators
+from advisor.rules.language.estimators import Estimator, load_estimators
 from advisor.rules.language.example_files import EXAMPLE_KEYS
 from advisor.rules.language.parse import OPTIONAL, REQUIRED
-from advisor.rules.language.rule import Outcome, Severity, Subject
+from advisor.rules.language.rule import BOUNDS, Outcome, Severity
+from advisor.rules.language.subjects import RUN, SUBJECTS
+from advisor.rules.language.verification import Direction
 from docs.shapes import (
     Schema,
     choice,
@@ -70,6 +75,8 @@ def schemas() -> dict[str, Schema]:
         "facts": facts_schema,
         "operation": operation_schema,
         "counters": counters_schema,
+        "scenario": scenario_schema,
+        "workload": workload_schema,
     }
     return {f"{name}.schema.json": {"$schema": DIALECT, **make()} for name, make in makers.items()}
 
@@ -97,7 +104,7 @@ def _rule_keys() -> dict[str, Schema]:
         "title": text("an order of at most eight words: what to do"),
         "headline": text('the same after "Start by": moving products to the matrix units'),
         "severity": choice((each.value for each in Severity), "what a gate fails on; not rank"),
-        "subject": choice((each.value for each in Subject), "what one evaluation is about"),
+        "subject": choice(SUBJECTS, "what one evaluation is about"),
         "mechanism": text("the cause; findings of one kernel that share it become one action"),
         "threshold": named_numbers("named numbers; a configuration may change them"),
         "applies_to": text(f"where the rule makes sense at all: {EXPRESSION}"),
@@ -114,14 +121,7 @@ def _rule_keys() -> dict[str, Schema]:
             "minItems": 1,
         },
         "caveats": texts("what the reader must mind"),
-        "verify": mapping_of(
-            {
-                "expect": texts("what must move, which way: `duration decreases`"),
-                "guard": texts("what must not get worse: `dram_bytes does not increase`"),
-            },
-            required=("expect",),
-            about="how to see that the advice worked",
-        ),
+        "verify": _verify(),
         "collect": mapping_of(
             {"sections": sections, "metrics": texts("counters of the profiler")},
             about="what to ask the profiler for where the rule is unknown",
@@ -135,6 +135,34 @@ def _rule_keys() -> dict[str, Schema]:
             "what shows the symptom in single instructions",
         ),
     }
+
+
+def _verify() -> Schema:
+    forbidden = choice(
+        (each.value for each in Direction if each.forbids), "which way it must not move"
+    )
+    wanted = choice(
+        (each.value for each in Direction if not each.forbids), "which way it must move"
+    )
+    check: dict[str, Schema] = {
+        "expression": text(f"the value: {EXPRESSION}"),
+        "called": text("its name in a sentence, where it is not a single fact"),
+        "tolerance": {
+            "type": "number",
+            "minimum": 0,
+            "maximum": 1,
+            "description": "a smaller share of the value before is no change",
+        },
+    }
+    target = {"type": ["string", "number"], "description": f"what it comes to: {EXPRESSION}"}
+    required = ("expression", "moves")
+    ways = [
+        mapping_of({**check, "moves": wanted, "target": target}, required=required),
+        mapping_of({**check, "moves": forbidden}, required=required),
+        mapping_of({"note": text("what only a person can check")}, required=("note",)),
+    ]
+    lines = list_of({"oneOf": ways}, "what must move and which way, what must not, and notes")
+    return {**lines, "minItems": 1}
 
 
 def _views() -> tuple[InstructionView, ...]:
@@ -154,7 +182,7 @@ def _guard() -> Schema:
 
 def _gain() -> Schema:
     symbols = load_vocabulary().symbols
-    of_runs = load_estimators(load_run_facts(symbols).symbols, Subject.RUN)
+    of_runs = load_estimators(load_run_facts(symbols).symbols, RUN)
     estimators = load_estimators(symbols) | of_runs
     ways = [
         mapping_of({bound: text(f"seconds: {EXPRESSION}") for bound in BOUNDS}, required=BOUNDS)
@@ -269,9 +297,10 @@ def operation_schema() -> Schema:
         "sizes": map_of(size, "sizes by name"),
         "flops": {"type": "number", "description": "FLOP worked out by hand"},
         "bytes": {"type": "number", "description": "bytes worked out by hand"},
+        "writes": {"type": "number", "description": "of those, the written ones"},
     }
     sizes = mapping_of(only(entry, operations.SIZE_KEYS), required=("about",))
-    tests = mapping_of(only(test, operations.EXAMPLE_KEYS), required=test)
+    tests = mapping_of(only(test, operations.EXAMPLE_KEYS), required=operations.EXAMPLE_REQUIRED)
     keys = {
         "id": text("the name of the file"),
         "title": text("what is worked out, in one line"),
@@ -279,6 +308,8 @@ def operation_schema() -> Schema:
         "constants": named_numbers("named numbers for the formulas"),
         "flops": text(f"least work in FLOP: {formula}"),
         "bytes": text(f"least traffic in B, each operand moved once: {formula}"),
+        "writes": text(f"of the traffic, what is written, in B; fusing needs it: {formula}"),
+        "weights": text(f"of the traffic, what a larger batch does not add to, in B: {formula}"),
         "caveats": texts("where more or less is needed"),
         "references": texts("documents that the formulas rest on"),
         "tests": {**list_of(tests, "one at least"), "minItems": 1},
@@ -290,6 +321,121 @@ def operation_schema() -> Schema:
         "if": {"required": ["extends"]},
         "then": {"required": ["id"]},
         "else": {"required": list(operations.REQUIRED)},
+    }
+
+
+def scenario_schema() -> Schema:
+    """Return the schema of the scenarios that ``advisor model`` takes."""
+    keys = {
+        "title": text("what is modelled"),
+        "devices": list_of({"anyOf": [{"type": "string"}, _own_device()]}, "names, or one's own"),
+        "roof": choice(ROOFS, "the kind of ceilings"),
+        "sizes": map_of(_GIVEN, "sizes by name; formulas may use the others"),
+        "per": {**_GIVEN, "description": "results of a pass"},
+        "work": _works(),
+        "operations": {**list_of(_modelled_operation(), "what runs, in order"), "minItems": 1},
+        "collectives": {**_SHARE, "description": "share of the time in communication"},
+        "steps": list_of(_step(), "changes, each upon those before"),
+    }
+    keys = only(keys, read_scenario.KEYS)
+    return {"title": "advisor scenario", **mapping_of(keys, required=("operations",))}
+
+
+_GIVEN: Schema = {"type": ["number", "string"], "minimum": 0}
+_SHARE: Schema = {"type": "number", "minimum": 0, "exclusiveMaximum": 1}
+
+
+def _works() -> Schema:
+    names = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+    about = "a ceiling such as tensor_bf16; of a list, the first that the device rates"
+    return {"description": about, "anyOf": [{"type": "string"}, names]}
+
+
+def _own_device() -> Schema:
+    ceilings = map_of({"type": "number", "exclusiveMinimum": 0}, "B/s and FLOP/s by resource")
+    keys = {
+        "name": text("what it is called"),
+        "memory": {"type": "number", "exclusiveMinimum": 0, "description": "B"},
+        "ceilings": ceilings,
+        "project": ceilings,
+        "practical": ceilings,
+        "occupancy": text("the key of its occupancy limits"),
+        "source": text("where the figures are from"),
+    }
+    return mapping_of(only(keys, machines.KEYS), required=("name", "ceilings"))
+
+
+def _reused() -> dict[str, Schema]:
+    return {
+        "reuse": {"type": "number", "minimum": 1, "description": "uses of a byte DRAM moves"},
+        "served_by": text("the memory that serves the others, such as vmem"),
+        "reaches": {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
+    }
+
+
+def _modelled_operation() -> Schema:
+    costs = {"description": "a compiler's estimate, or its file", "type": ["object", "string"]}
+    keys = {
+        "name": text("the operation's id where left out"),
+        "operation": text("one of `advisor rules operations`"),
+        "work": _works(),
+        "repeat": {"type": ["number", "string"], "minimum": 1},
+        "sizes": map_of(_GIVEN, "sizes of the operation"),
+        "flops": _GIVEN,
+        "bytes": _GIVEN,
+        "writes": _GIVEN,
+        "costs": costs,
+        **_reused(),
+    }
+    return mapping_of(only(keys, read.OPERATION_KEYS))
+
+
+def _step() -> Schema:
+    where = mapping_of({"operation": text("* is anything"), "name": text("* is anything")})
+    keys = {
+        "name": text("what is done"),
+        "where": where,
+        "sizes": map_of(_GIVEN, "of the scenario, or of the operations meant"),
+        "work": _works(),
+        "roof": choice(ROOFS, "the kind of ceilings"),
+        "collectives": _SHARE,
+        "fuse": {**texts("operations, in order"), "minItems": 2},
+        **_reused(),
+    }
+    return mapping_of(only(keys, read_steps.KEYS), required=("name",))
+
+
+def workload_schema() -> Schema:
+    """Return the schema of ``workloads/<id>.yaml``."""
+    formula = text("an SQL scalar expression over sizes")
+    key = mapping_of(
+        {
+            "keys": texts("published keys, the first that is there"),
+            "default": _GIVEN,
+            "for": map_of(_GIVEN, "the default of some model types"),
+        }
+    )
+    entry = mapping_of({"count": _GIVEN, "active": _GIVEN}, required=("count",))
+    operation = _modelled_operation()
+    operation["properties"] |= {"when": formula, "vector": {"type": "boolean"}}
+    keys = {
+        "id": text("the name of the file"),
+        "title": text("what it describes"),
+        "model_types": texts("model types of configurations"),
+        "config": map_of(key, "sizes that configurations give"),
+        "refuse": list_of(pair(when=formula, because=text("why")), "what is not described"),
+        "sizes": map_of(_GIVEN, "sizes that follow"),
+        "parameters": map_of(entry, "parameters by kind, and those that a token passes"),
+        "cache": pair(bytes_per_token=_GIVEN, positions=_GIVEN),
+        "per": {**_GIVEN, "description": "tokens of a pass"},
+        "element_wise_work": texts("ceilings of operations that are `vector`"),
+        "operations": list_of(operation, "a pass, in order"),
+        "references": texts("documents"),
+    }
+    required = [name for name in keys if name != "refuse"]
+    return {
+        "title": "advisor workload",
+        **mapping_of(only(keys, workloads.KEYS), required=required),
     }
 
 

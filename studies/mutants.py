@@ -18,8 +18,7 @@ from advisor.errors import ExpressionError
 from advisor.expression import Kind, quote
 from advisor.expression.check import Checker
 from advisor.expression.tree import Node, Text
-from advisor.rules.language.estimators import BOUNDS
-from advisor.rules.language.rule import Formula
+from advisor.rules.language.rule import BOUNDS, Formula
 from advisor.rules.language.thresholds import in_scope
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from advisor.errors import RuleError
 from advisor.facts.vocabulary import load_vocabulary
 from advisor.rules.engine.examples import run_examples
 from advisor.rules.language.load import load_rules
-from advisor.rules.language.rule import Subject
 from advisor.rules.language.settings import load_settings
+from advisor.rules.language.subjects import SUBJECTS
 from studies.mutants import mutants
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def score(rule: Rule, vocabulary: Vocabulary, settings: Settings) -> Score:
     Raises:
         RuleError: a mutant that ``mutation.yaml`` calls equivalent was noticed, or does not exist.
     """
-    symbols = vocabulary.symbols if rule.subject is Subject.KERNEL else settings.run.symbols
+    symbols = SUBJECTS[rule.subject].vocabulary(vocabulary, settings)
     made = mutants(rule, symbols)
     noticed: set[str] = set()
     for start in range(0, len(made), AT_ONCE):

@@ -273,7 +273,7 @@ def compare(database: str, folder: Path) -> tuple[str, list[str]]:
         create_views(connection, vocabulary)
         connection.execute("create temp table judged as from kernels")
         runs = [run for (run,) in connection.execute("select run_id from runs").fetchall()]
-        by_run = evaluate_runs(connection, compiled, runs, settings=settings)
+        by_run = evaluate_runs(connection, compiled, runs)
         said = messages(connection)
         held = holding(connection, knowledge.reasons.values())
         left_out = sum(count for (count,) in connection.execute(_LEFT_OUT).fetchall())

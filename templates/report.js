@@ -24,7 +24,7 @@ const button = byId('theme'), dark = () => R.dataset.theme ? R.dataset.theme ===
 const theme = v => { if (/^(dark|light)$/.test(v)) R.dataset.theme = v; button.textContent = dark() ? 'Light' : 'Dark'; };
 theme(state.theme); button.hidden = false; button.onclick = () => { theme(dark() ? 'light' : 'dark'); put('theme', R.dataset.theme); };
 // table: sort (unknown last), find, filter, the first fifty rows until asked for all
-const table = D.querySelector('.kt');
+const table = byId('q') && D.querySelector('.kt');
 if (table) {
   const body = table.tBodies[0], heads = all('th[data-c]', table), find = byId('q'), limiter = byId('ql'), more = byId('all');
   const sort = (h, d) => {

@@ -63,11 +63,10 @@ def _configured(configuration: Configuration) -> str:
 
 def _rules(configuration: Configuration) -> str:
     from advisor.knowledge.load import load_knowledge
-    from advisor.rules import rules_hash
 
     knowledge = load_knowledge(configuration)
     facts = len(knowledge.vocabulary.facts)
-    return f"{len(knowledge.rules)} rules over {facts} facts, {rules_hash(knowledge.rules)}"
+    return f"{len(knowledge.rules)} rules over {facts} facts, {knowledge.compiled.digest}"
 
 
 def _devices() -> str:
@@ -80,6 +79,7 @@ def _devices() -> str:
 
 def _database(database: str, wait: float) -> str:
     from advisor.database.connect import open_for_reading
+    from advisor.database.parts import counts
     from advisor.database.upgrade import current
     from advisor.wording import size
 
@@ -88,10 +88,7 @@ def _database(database: str, wait: float) -> str:
         return f"{database} does not exist yet; advisor ingest makes it"
     found = current(path, wait)
     with open_for_reading(path, wait) as connection:
-        row = connection.execute(
-            "SELECT (SELECT count(*) FROM run), (SELECT count(*) FROM launch)"
-        ).fetchone()
-    runs, launches = row if row is not None else (0, 0)
+        runs, launches = counts(connection)
     held = f"{runs:,} runs, {launches:,} launches, {size(path.stat().st_size)}"
     return f"{database}: schema {found.revision} (newest {found.head}), {held}"
 
@@ -99,13 +96,11 @@ def _database(database: str, wait: float) -> str:
 def _operations(configuration: Configuration, database: str, wait: float) -> str:
     """Name the entries that bind no kernel: none matches, or only such as earlier entries bind."""
     from advisor.database.connect import open_for_reading
+    from advisor.database.parts import kernels_and_shapes
 
     said = configuration.operations
     with open_for_reading(Path(database), wait) as connection:
-        kernels = connection.execute(
-            "SELECT DISTINCT name, short_name, launch_shape"
-            " FROM main.launch JOIN main.kernel USING (kernel_id)"
-        ).fetchall()
+        kernels = kernels_and_shapes(connection)
     used = {
         next((i for i, each in enumerate(said) if each.binds((name, short), shape)), None)
         for name, short, shape in kernels

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from advisor.api.reading import open_run
 from advisor.configuration import DEFAULTS, Configuration
+from advisor.database.parts import variants_of
+from advisor.database.read import run_details
 from advisor.knowledge.load import load_knowledge
-from advisor.reports.record.rows import fetch, text
+from advisor.reports.record.rows import text
 from advisor.reports.record.view import named
 from advisor.rules import Collection, Outcome, collect, evaluate_runs, named_launches
 from advisor.rules.engine.evaluate import run_words
@@ -25,11 +27,6 @@ if TYPE_CHECKING:
     from advisor.knowledge.knowledge import Knowledge
     from advisor.reports.record.rows import Row
     from advisor.rules import Evaluation
-
-_KERNELS = """
-    SELECT DISTINCT variant_id, kernel_id, name AS kernel_name, short_name, launch_shape
-    FROM main.launch JOIN main.kernel USING (kernel_id) WHERE run_id = ? ORDER BY variant_id
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,12 +72,12 @@ def to_collect(
     knowledge = load_knowledge(configuration)
     with open_run(database, run, wait=wait) as (connection, opened):
         run_id = opened.run_id
-        rows = fetch(connection, _KERNELS, [run_id])
+        rows = variants_of(connection, run_id)
         if kernel is not None:
             rows = named(rows, kernel, run_id)
         unknown = _unknown(connection, run_id, rows, knowledge, configuration)
         settings = knowledge.settings.collect
-        (about,) = fetch(connection, "SELECT * FROM main.run WHERE run_id = ?", [run_id])
+        about = run_details(connection, run_id)
         launches = named_launches(connection, run_id)
         program = profiled(text(about, "command_line"), text(about, "program"), settings)
         found = collect(unknown, launches, settings, program)
@@ -104,11 +101,8 @@ def _unknown(
     variants: Mapping[str, tuple[str, ...]] = {
         str(row["variant_id"]): (str(row["kernel_name"]), str(row["short_name"])) for row in rows
     }
-    settings = knowledge.settings
-    words = run_words(connection, [run_id], settings)
-    found = evaluate_runs(connection, knowledge.compiled, [run_id], settings=settings, words=words)[
-        run_id
-    ]
+    words = run_words(connection, [run_id], knowledge.settings)
+    found = evaluate_runs(connection, knowledge.compiled, [run_id], words=words)[run_id]
     screened = screen(
         [each for each in found if each.variant_id in variants],
         configuration.suppress,

@@ -22,6 +22,8 @@ def _rows(configuration: Configuration, today: date) -> Iterator[tuple[str, str,
     yield "database", configuration.database.value, configuration.database.origin
     yield "wait", f"{wait.value:g} s", wait.origin
     yield "report.format", report_format.value, report_format.origin
+    if configuration.devices is not None:
+        yield "devices", str(configuration.devices.value), configuration.devices.origin
     for pack in configuration.rules:
         yield "rules", str(pack.value), pack.origin
     for rule, thresholds in sorted(configuration.thresholds.items()):

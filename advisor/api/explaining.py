@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 from advisor.api.reading import open_run
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.counters.instructions import of_symptom
+from advisor.database.parts import variants_of
 from advisor.errors import UsageError
-from advisor.facts import kernels_select
+from advisor.facts import current, kernels_select
 from advisor.knowledge.load import find_rule, load_knowledge
 from advisor.reports.record.instructions import worst_instructions
-from advisor.reports.record.rows import fetch
 from advisor.reports.record.view import named
-from advisor.rules import Outcome, Subject
+from advisor.rules import Outcome
 from advisor.rules.engine.evaluate import run_words
 from advisor.rules.engine.explain import Explanation, explain
+from advisor.rules.language.subjects import RUN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,12 +30,6 @@ if TYPE_CHECKING:
     from advisor.reports.record.instructions import Ranking, Rankings
     from advisor.reports.record.rows import Row
     from advisor.rules import Rule, Settings
-
-_KERNELS = """
-    SELECT variant_id, kernel_id, name AS kernel_name, short_name, launch_shape
-    FROM main.launch JOIN main.kernel USING (kernel_id) WHERE run_id = ?
-    GROUP BY ALL ORDER BY min(launch_index)
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,13 +65,14 @@ def explain_rule(
     found = find_rule(knowledge.rules, rule)
     with open_run(database, run, wait=wait) as (connection, about):
         run_id = about.run_id
-        rows = _chosen(fetch(connection, _KERNELS, [run_id]), found, kernel, run_id)
+        rows = _chosen(variants_of(connection, run_id), found, kernel, run_id)
+        relations = current(connection, knowledge.vocabulary, [run_id])
         explanations = explain(
             connection,
             found,
             run_id,
             [str(row["variant_id"]) for row in rows],
-            kernels=partial(kernels_select, knowledge.vocabulary),
+            kernels=partial(kernels_select, knowledge.vocabulary, relations=relations),
             vocabulary=knowledge.vocabulary,
             settings=knowledge.settings,
             words=run_words(connection, [run_id], knowledge.settings)[run_id],
@@ -110,7 +106,7 @@ def _worst(
 
 
 def _chosen(rows: Sequence[Row], rule: Rule, kernel: str | None, run_id: str) -> Sequence[Row]:
-    if rule.subject is Subject.RUN:
+    if rule.subject == RUN:
         return ()
     if kernel is None:
         hint = f"advisor rules explain {rule.id} KERNEL; `advisor report` lists the kernels"
@@ -124,7 +120,7 @@ def _name(row: Row) -> str:
 
 
 def _collect(explanation: Explanation, run_id: str) -> str:
-    if explanation.rule.subject is Subject.RUN:
+    if explanation.rule.subject == RUN:
         return f"advisor collect {run_id}"
     return f"advisor collect {run_id} --kernel {shlex.quote(explanation.subject)}"
 

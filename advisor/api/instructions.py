@@ -5,19 +5,14 @@ from __future__ import annotations
 import shlex
 
 from advisor.database.connect import open_for_reading
+from advisor.database.parts import variants_of
 from advisor.database.read import find_run
 from advisor.knowledge.load import load_knowledge
 from advisor.reports.record.instructions import worst_instructions
-from advisor.reports.record.rows import fetch
+from advisor.reports.record.rows import Row
 from advisor.reports.record.view import named
 from advisor.reports.write.instructions import write_rankings
 from advisor.reports.write.paper import Paper
-
-_KERNELS = """
-    SELECT variant_id, kernel_id, name AS kernel_name, short_name, launch_shape
-    FROM main.launch JOIN main.kernel USING (kernel_id) WHERE run_id = ?
-    GROUP BY ALL ORDER BY sum(duration) DESC NULLS LAST, variant_id
-"""
 
 
 def render_instructions(
@@ -33,7 +28,7 @@ def render_instructions(
     views = load_knowledge().settings.instruction_views
     with open_for_reading(database, wait) as connection:
         run_id = find_run(connection, run).run_id
-        rows = named(fetch(connection, _KERNELS, [run_id]), kernel, run_id)
+        rows = named(_by_time(variants_of(connection, run_id)), kernel, run_id)
         asked = [(str(row["variant_id"]), view) for row in rows for view in views]
         found = worst_instructions(connection, run_id, asked)
     for row in rows:
@@ -43,3 +38,8 @@ def render_instructions(
         of_kernel = [found[variant, v.name] for v in views if (variant, v.name) in found]
         write_rankings(paper, name, of_kernel, command)
     return paper.text()
+
+
+def _by_time(rows: list[Row]) -> list[Row]:
+    """Return variants, the longest first; those of unknown time last."""
+    return sorted(rows, key=lambda row: (-(row["duration"] or 0.0), row["variant_id"]))

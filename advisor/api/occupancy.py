@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from advisor.api.reading import open_run
+from advisor.database.parts import curves_of
 from advisor.errors import UsageError
-from advisor.facts import kernels_select
+from advisor.facts import current, kernels_select
 from advisor.hardware.occupancy import (
     BlockShape,
     MultiprocessorLimits,
@@ -51,13 +52,7 @@ _NEEDED = (
     "block_size", "registers_per_thread", "shared_memory_static", "shared_memory_dynamic",
     "compute_capability",
 )  # fmt: skip
-_CURVES = """
-    SELECT variant_id, counter, keys, values
-    FROM main.launch_keyed JOIN main.keyed_set USING (keyed_set) JOIN main.key_set USING (key_set)
-      JOIN main.launch USING (run_id, launch_index)
-    WHERE run_id = ? AND list_contains(?, counter)
-    QUALIFY row_number() OVER (PARTITION BY variant_id, counter ORDER BY launch_index) = 1
-"""
+
 
 Points = Mapping[int, int]
 
@@ -152,7 +147,9 @@ def calculate_measured(
         DatabaseError: the database cannot be opened.
     """
     with open_run(database, run, wait=wait) as (connection, found):
-        query = kernels_select(load_facts(), _COLUMNS).join(_OF_RUN)
+        vocabulary = load_facts()
+        relations = current(connection, vocabulary, [found.run_id])
+        query = kernels_select(vocabulary, _COLUMNS, relations).join(_OF_RUN)
         rows = named(fetch(connection, query, [found.run_id]), kernel, found.run_id)
         known = [row for row in rows if None not in (number(row, name) for name in _NEEDED)]
         if not known:
@@ -283,7 +280,7 @@ def _stored_curves(
     curves = () if run.profiler is None else load_mapping(run.profiler).curves
     parameters = {counter: Parameter(name) for name, counter in curves}
     found: dict[str, dict[Parameter, Points]] = defaultdict(dict)
-    for row in fetch(connection, _CURVES, [run.run_id, list(parameters)]):
+    for row in curves_of(connection, run.run_id, list(parameters)):
         points = zip(map(int, row["keys"]), map(int, row["values"]), strict=True)
         found[str(row["variant_id"])][parameters[row["counter"]]] = dict(points)
     return found

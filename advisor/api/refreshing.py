@@ -8,7 +8,7 @@ from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.database.read import find_run
 from advisor.database.read import list_runs as stored_runs
-from advisor.hardware import seed_database
+from advisor.hardware.seeding import seed_database
 from advisor.ingest.refresh import Refreshed, refresh_run
 from advisor.knowledge.load import load_knowledge
 

@@ -13,6 +13,7 @@ from advisor.resources import data_dir
 from advisor.rules.language.load import is_shipped
 from advisor.rules.language.proven import Evidence, load_proven
 from advisor.rules.language.rule import Rule
+from advisor.rules.language.verify_words import general_lines
 from advisor.rules.language.words import Words
 from advisor.suggest import did_you_mean
 
@@ -47,9 +48,7 @@ def list_rules(
         raise UsageError(f"no family of rules is called {family!r}", hint=hint)
     counted = load_proven()
     chosen = [
-        rule
-        for rule in rules
-        if family in (None, rule.family) and subject in (None, rule.subject.value)
+        rule for rule in rules if family in (None, rule.family) and subject in (None, rule.subject)
     ]
     rows = [(rule, _row(rule, counted.get(rule.id), words)) for rule in chosen]
     return _LIST, [row for _, row in rows if proven is None or (row[5] == PROVEN) is proven]
@@ -61,7 +60,7 @@ def _row(rule: Rule, counted: Evidence | None, words: Words) -> tuple[object, ..
     return (
         rule.id,
         rule.severity.value,
-        rule.subject.value,
+        rule.subject,
         rule.mechanism,
         _sources(rule),
         PROVEN if is_proof else UNPROVEN if is_shipped(rule) else "yours",
@@ -90,7 +89,7 @@ def show_rule(name: str, configuration: Configuration = DEFAULTS) -> str:
     words = knowledge.settings.vendors.default
     parts = [
         f"{rule.id}: {words.fill(rule.title)}",
-        f"{rule.severity.value}, about a {rule.subject.value}, mechanism {rule.mechanism}",
+        f"{rule.severity.value}, about a {rule.subject}, mechanism {rule.mechanism}",
         _proof(rule),
         section("When", [rule.when.text]),
         section("Unless", [f"{g.when.text}: {words.quote(g.because)}" for g in rule.unless]),
@@ -98,7 +97,7 @@ def show_rule(name: str, configuration: Configuration = DEFAULTS) -> str:
         section("Shown in instructions by", [rule.instructions] if rule.instructions else []),
         section("Why", [words.fill(rule.why)]),
         section("What to do", [words.quote(step) for step in rule.recommendation]),
-        section("Verify", [*rule.verify.expect, *(f"but {g}" for g in rule.verify.guard)]),
+        section("Verify", list(general_lines(rule.verify, words.name))),
         section("Caveats", [words.fill(caveat) for caveat in rule.caveats]),
         section("Sources", rule.references),
     ]
@@ -112,7 +111,7 @@ def _proof(rule: Rule) -> str:
     if counted is None:
         return "unproven: it was not run over real profiles yet"
     word = PROVEN if counted.is_proof else UNPROVEN
-    subjects = f"real {rule.subject.value}s"
+    subjects = f"real {rule.subject}s"
     return f"{word}: fired on {counted.fired:,} {subjects}, silent on {counted.silent:,}"
 
 

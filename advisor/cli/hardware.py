@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
+from advisor.cli.application import Settings
 from advisor.cli.occupancy import occupancy
-from advisor.cli.output import FORMATS, Narrow, write_rows
+from advisor.cli.output import FORMATS, Narrow, csv_text, write_rows, write_text
+from advisor.wording import one_line
+
+_EPILOG = """\b
+Examples:
+  advisor hardware compare "v100 sxm2" "a100 sxm" "h100 sxm" --roof project
+  advisor hardware compare h100-sxm mi300x --format json
+"""
 
 _LIST = Narrow(
     whole=("device",),
@@ -30,6 +40,59 @@ def list_(vendor: str | None, style: str) -> None:
 
     columns, rows = list_devices(vendor)
     write_rows(columns, rows, style, _LIST)
+
+
+@hardware.command(epilog=_EPILOG)
+@click.argument("devices", nargs=-1, required=True, metavar="DEVICE DEVICE...")
+@click.option(
+    "--roof",
+    type=click.Choice(["nominal", "project", "practical"]),
+    default="nominal",
+    show_default=True,
+    help="The kind of ceilings: rated, as printed in the project's documents, practical.",
+)
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["table", "csv", "json", "html"]),
+    default="table",
+    show_default=True,
+)
+@click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True))
+@click.pass_obj
+def compare(
+    settings: Settings, devices: tuple[str, ...], roof: str, style: str, output: str | None
+) -> None:
+    """Show devices side by side: ceilings, ridge points, and where they disagree.
+
+    Between two ridge points the same work is compute-bound on one device and memory-bound on the
+    other.
+    """
+    from advisor.api.comparing import compare_devices
+    from advisor.reports.modelled import compared
+
+    found = compare_devices(devices, roof, configuration=settings.configuration)
+    if style == "csv":
+        text = csv_text(*compared.table_rows(found))
+    else:
+        write = {"json": compared.json_text, "html": compared.html, "table": compared.text}[style]
+        text = write(found)
+    write_text(text, output)
+
+
+@hardware.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.pass_obj
+def add(settings: Settings, file: Path) -> None:
+    """Check the devices of FILE and keep them where `devices:` of the configuration says.
+
+    FILE is YAML: `devices: [{name: draft, memory: 96.0e+9, ceilings: {dram: 7.2e+12}}]`.
+    """
+    from advisor.api.comparing import add_devices
+
+    kept, found = add_devices(file, configuration=settings.configuration)
+    names = ", ".join(one_line(machine.name) for machine in found)
+    click.echo(f"kept {names} in {kept}")
 
 
 @hardware.command()

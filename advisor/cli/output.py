@@ -138,6 +138,15 @@ def _write_csv(columns: Sequence[str], rows: Iterable[Row]) -> None:
     click.echo(buffer.getvalue(), nl=False)
 
 
+def csv_text(columns: Sequence[str], rows: Iterable[Row]) -> str:
+    """Return rows as CSV, for a file as well as for stdout."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(["" if cell is None else guard_formula(cell) for cell in row] for row in rows)
+    return buffer.getvalue()
+
+
 def guard_formula(cell: Cell) -> Cell:
     """Return the cell so that no spreadsheet takes a text for a formula."""
     if not isinstance(cell, str):

@@ -74,6 +74,7 @@ def merge(layers: Sequence[Layer], files: Sequence[Path] = ()) -> Configuration:
         database=_last([layer.database for layer in layers], DEFAULTS.database),
         wait=_last([layer.wait for layer in layers], DEFAULTS.wait),
         report_format=_last([layer.report_format for layer in layers], DEFAULTS.report_format),
+        devices=_last_said([layer.devices for layer in layers]),
         rules=_once([each for layer in layers for each in layer.rules]),
         thresholds=_thresholds(layers),
         disable={rule: at for layer in layers for rule, at in layer.disable.items()},
@@ -111,6 +112,10 @@ def _chosen(path: Path) -> Layer:
 
 def _last(said: Sequence[Setting[T] | None], default: Setting[T]) -> Setting[T]:
     return next((setting for setting in reversed(said) if setting is not None), default)
+
+
+def _last_said(said: Sequence[Setting[T] | None]) -> Setting[T] | None:
+    return next((setting for setting in reversed(said) if setting is not None), None)
 
 
 def _once(directories: Sequence[Setting[Path]]) -> tuple[Setting[Path], ...]:

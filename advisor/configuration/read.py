@@ -21,6 +21,7 @@ from advisor.errors import ConfigError, RuleError
 
 KEYS = (
     "database",
+    "devices",
     "disable",
     "operations",
     "report",
@@ -53,11 +54,12 @@ def read_file(path: Path) -> Layer | None:
 
 def _layer(node: MappingNode, base: Path) -> Layer:
     node.refuse_unknown(KEYS)
-    database, wait = node.get("database"), node.get("wait")
+    database, wait, devices = node.get("database"), node.get("wait"), node.get("devices")
     return Layer(
         database=None if database is None else _said(str(_path(database, base)), database),
         wait=None if wait is None else _said(_not_negative(wait, "seconds"), wait),
         report_format=_report_format(node.get("report")),
+        devices=None if devices is None else _said(_path(devices, base), devices),
         rules=tuple(_directory(each, base) for each in _list(node, "rules")),
         thresholds={
             rule: {name: _threshold(value) for name, value in entry.as_mapping().items()}

@@ -116,6 +116,7 @@ class Layer:
     database: Setting[str] | None = None
     wait: Setting[float] | None = None
     report_format: Setting[str] | None = None
+    devices: Setting[Path] | None = None
     rules: tuple[Setting[Path], ...] = ()
     thresholds: Thresholds = field(default_factory=dict)
     disable: Mapping[str, Location] = field(default_factory=dict)
@@ -128,12 +129,14 @@ class Layer:
 class Configuration:
     """Everything in effect; ``files`` were read, the user's first. ``wait`` is in seconds.
 
-    Of ``operations`` the first that matches a kernel holds.
+    Of ``operations`` the first that matches a kernel holds. ``devices`` is the directory of the
+    user's own devices, None where nothing says.
     """
 
     database: Setting[str]
     wait: Setting[float]
     report_format: Setting[str]
+    devices: Setting[Path] | None = None
     rules: tuple[Setting[Path], ...] = ()
     thresholds: Thresholds = field(default_factory=dict)
     disable: Mapping[str, Location] = field(default_factory=dict)

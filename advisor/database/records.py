@@ -58,3 +58,8 @@ def _escaped(found: re.Match[str]) -> str:
 def quoted(name: str) -> str:
     """Return ``name`` as an SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """Return ``text`` as an SQL string."""
+    return "'" + text.replace("'", "''") + "'"

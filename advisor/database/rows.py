@@ -110,7 +110,10 @@ class FindingRow:
     gain_low: float | None = None
     gain_likely: float | None = None
     gain_high: float | None = None
+    cap: float | None = None
+    cap_likely: float | None = None
     confidence: float | None = None
+    confidence_because: tuple[str, ...] = ()
     rank: int | None = None
     evidence: str | None = None
     because: str | None = None

@@ -7,6 +7,8 @@ and ALTERs. Times of day are UTC without a zone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from duckdb_sqlalchemy.datatypes import Map
 from sqlalchemy import (
     ARRAY,
@@ -21,7 +23,13 @@ from sqlalchemy import (
     Table,
 )
 
-from advisor.quantities import Quantities, Quantity, load_quantities
+from advisor.quantities import (
+    Quantities,
+    Quantity,
+    StoredFact,
+    load_quantities,
+    load_stored_facts,
+)
 
 
 def metadata(quantities: Quantities | None = None) -> MetaData:
@@ -31,6 +39,7 @@ def metadata(quantities: Quantities | None = None) -> MetaData:
     for define in (_devices, _provenance, _kernels, _details, _advice):
         define(schema)
     _launches(schema, quantities)
+    _variants(schema, quantities, load_stored_facts())
     return schema
 
 
@@ -238,6 +247,51 @@ def _launches(schema: MetaData, quantities: Quantities) -> None:
     )
 
 
+def _variants(schema: MetaData, quantities: Quantities, facts: Sequence[StoredFact]) -> None:
+    """What is known of all launches of a variant together; facts rest on it, not on launches."""
+    Table(
+        "variant",
+        schema,
+        _key("run_id", "run that the variant belongs to"),
+        _key("variant_id", "launches of a kernel with one launch shape, in one run"),
+        _key("kernel_id", "function that ran"),
+        _key("series_id", "series that the variant continues"),
+        _text("device_id", "device, where it is known"),
+        _text("device_name", "device as the profile names it"),
+        _text("launch_shape", "grid and block, as text"),
+        _count("position", "place among the variants of the run, by first launch, from 0"),
+        _count("launch_count", "launches"),
+        _count("launches_excluded", "launches that are left out of totals: they did not run"),
+        _number("duration_min", "shortest launch [s]"),
+        _number("duration_median", "median launch [s]"),
+        _number("duration_mean", "mean over the launches [s]"),
+        _number("duration_max", "longest launch [s]"),
+        _number("duration_first", "first launch [s]"),
+        _number("duration_stddev", "standard deviation over the launches [s]"),
+        *(c for q in quantities.launch.values() if q.aggregate != "none" for c in _columns(q)),
+        *(column for q in quantities.quantities.values() for column in _columns(q)),
+        *(_of_fact(fact) for fact in facts),
+        Column(
+            "paired_sums",
+            Map(String, Double),
+            comment="sums over the launches that have all of several values, where some lack one",
+        ),
+        Column(
+            "coverage",
+            Map(String, BigInteger),
+            comment="launches that have a quantity, for those that some launches lack",
+        ),
+        _key("totals_hash", "hash of what the totals were computed by"),
+        _key("facts_hash", "hash of what the tracked facts were computed by"),
+    )
+
+
+def _of_fact(fact: StoredFact) -> Column[object]:
+    unit = "" if fact.unit is None else f" [{fact.unit}]"
+    kinds = {"text": String, "boolean": Boolean, "number": Double}
+    return Column(fact.name, kinds[fact.kind], comment=fact.about + unit)
+
+
 def _columns(quantity: Quantity) -> list[Column[object]]:
     unit = "" if quantity.unit is None else f" [{quantity.unit}]"
     kind = String if quantity.is_text else Double
@@ -333,7 +387,10 @@ def _advice(schema: MetaData) -> None:
         _number("gain_low", "time that could be saved, low [s]"),
         _number("gain_likely", "time that could be saved, likely [s]"),
         _number("gain_high", "time that could be saved, high [s]"),
+        _number("cap", "the most that could be saved by the profiled roof [s]"),
+        _number("cap_likely", "the most that could be saved by the practical roof [s]"),
         _number("confidence", "how far the gain is trusted [1]"),
+        _texts("confidence_because", "why it is trusted less"),
         _count("rank", "place among the run's findings, from 1"),
         _text("evidence", "the numbers it rests on, in words"),
         _text("because", "why it was ruled out"),

@@ -24,6 +24,7 @@ _UNMERGED_RUNS = 32
 _PARTS_OF_A_RUN = (
     "launch",
     "launch_keyed",
+    "variant",
     "variant_instruction",
     "variant_place",
     "reference_finding",
@@ -108,6 +109,17 @@ def insert_findings(
     """Store the findings of a run in place of those it had."""
     connection.execute("DELETE FROM finding WHERE run_id = ?", [run_id])
     insert_rows(connection, "finding", findings)
+
+
+def set_device(
+    connection: duckdb.DuckDBPyConnection, run_id: str, device_id: str, ordinal: int | None
+) -> None:
+    """Tell launches of a run their device: those of the profile's number ``ordinal``, or all."""
+    connection.execute(
+        "UPDATE launch SET device_id = $device WHERE run_id = $run"
+        " AND ($ordinal IS NULL OR device_ordinal = $ordinal)",
+        {"device": device_id, "run": run_id, "ordinal": ordinal},
+    )
 
 
 def remove_run(connection: duckdb.DuckDBPyConnection, run_id: str) -> bool:

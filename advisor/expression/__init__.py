@@ -19,11 +19,13 @@ from advisor.units import DIMENSIONLESS, Unit
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from advisor.expression.calculate import Calculation
     from advisor.expression.check import Type
 
 __all__ = ["Expression", "Kind", "Symbol", "compile_expression", "quote", "written"]
 
-Dialect = Literal["duckdb", "postgres"]
+Dialect = Literal["duckdb", "portable", "postgres"]
+"""``portable`` is spelled as DuckDB does, and uses only what other engines mean the same by."""
 
 _TYPES = {Kind.NUMBER: "DOUBLE PRECISION", Kind.TEXT: "VARCHAR", Kind.BOOLEAN: "BOOLEAN"}
 
@@ -58,6 +60,15 @@ class Expression:
         if self.tree.head == "literal" and self.tree.value is None:
             return f"CAST({written} AS {_TYPES[self.kind]})"
         return written
+
+    def calculation(self) -> Calculation:
+        """Return the expression as a function of a function that gives the value of each name.
+
+        What it returns is finite or None, and what SQL would say.
+        """
+        from advisor.expression.calculate import calculation  # only models work without a database
+
+        return calculation(self.tree, self.scales)
 
 
 def compile_expression(

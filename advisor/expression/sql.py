@@ -25,6 +25,7 @@ _ARITHMETIC = {"+", "-", "*"}
 _GREATEST = {"max_known": "greatest", "min_known": "least"}
 _OVERFLOWING = {"exp", "power"}
 _UNBOUNDED = {"round_up", "sum_known"}
+_WHOLE = {"ceil", "floor"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ class Writer:
 
     def _number(self, digits: str) -> str:
         literal = digits if "e" in digits else f"{digits}e0"
-        return literal if self._dialect == "duckdb" else f"CAST({literal} AS DOUBLE PRECISION)"
+        return f"CAST({literal} AS DOUBLE PRECISION)" if self._dialect == "postgres" else literal
 
     def _name(self, node: Node) -> Piece:
         name = str(node.value)
@@ -151,10 +152,15 @@ class Writer:
     def _call(self, node: Node) -> Piece:
         name = str(node.value)
         parts = [self._finite(operand) for operand in node.operands]
+        if name in _WHOLE and self._dialect == "portable":
+            return Piece(f"CAST({name}({parts[0]}) AS DOUBLE)")  # elsewhere it is an integer
         if name in _OVERFLOWING:
             return Piece(f"{name}({', '.join(parts)})", safe=False)
         if name in _WRITTEN:
             piece = _WRITTEN[name](parts, self._number("0.0"))
+            if name == "round_up" and self._dialect == "portable":
+                zero, (value, step) = self._number("0.0"), parts
+                piece = f"(CAST(ceil({value} / nullif({step}, {zero})) AS DOUBLE) * {step})"
             return Piece(piece, safe=name not in _UNBOUNDED)
         return Piece(f"{_GREATEST.get(name, name)}({', '.join(parts)})")
 

@@ -7,6 +7,7 @@ value leaves out the launches where it is NULL, in numerator and denominator tog
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from advisor.facts.layers import identifier, text
 from advisor.facts.vocabulary import Fact, Vocabulary
@@ -62,17 +63,41 @@ def aggregated_columns(vocabulary: Vocabulary) -> Iterator[tuple[str, str]]:
             yield fact.name, aggregate(fact.name, fact.aggregate or "same")
 
 
-def paired_columns(vocabulary: Vocabulary) -> Iterator[tuple[str, str]]:
-    """Yield name and aggregate of the sums that paired facts read.
+@dataclass(frozen=True, kw_only=True)
+class PairedSum:
+    """The sum of ``of`` over the launches in which all ``names`` are known."""
 
-    Facts that read the same names share them.
-    """
+    of: str
+    names: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Return the column that holds it."""
+        return paired_name(self.of, self.names)
+
+    @property
+    def aggregate(self) -> str:
+        """Return the aggregate over launches."""
+        return _sum(identifier(self.of), f"{_VALID} and {self._known}")
+
+    @property
+    def whole(self) -> str:
+        """Return what it is for a variant of which each launch has all values, or none has."""
+        return f"case when {self._known} then {identifier(self.of)} end"
+
+    @property
+    def _known(self) -> str:
+        return " and ".join(f"{identifier(name)} is not null" for name in self.names)
+
+
+def paired_sums(vocabulary: Vocabulary) -> list[PairedSum]:
+    """Return the sums that paired facts read; facts that read the same names share them."""
     pairs = {fact.expression.names for fact in vocabulary.facts.values() if fact.paired}
-    for names in sorted(pairs, key=sorted):
-        known = " and ".join(f"{identifier(name)} is not null" for name in sorted(names))
-        for name in sorted(names):
-            value = _sum(identifier(name), f"{_VALID} and {known}")
-            yield paired_name(name, names), value
+    return [
+        PairedSum(of=name, names=tuple(sorted(names)))
+        for names in sorted(pairs, key=sorted)
+        for name in sorted(names)
+    ]
 
 
 def paired_name(name: str, names: Iterable[str]) -> str:
@@ -91,7 +116,11 @@ def coverage(vocabulary: Vocabulary) -> tuple[str, str]:
     keys = ", ".join(map(text, names))
     entries = f"map_entries(map([{keys}], coverage_counts))"
     partial = "lambda entry: entry.value > 0 and entry.value < launch_count"
-    return f"[{counts}]", f"map_from_entries(list_filter({entries}, {partial}))"
+    found = f"map_from_entries(list_filter({entries}, {partial}))"
+    some = "lambda each: each > 0 and each < launch_count"
+    lacks = f"launch_count > 1 and len(list_filter(coverage_counts, {some})) > 0"
+    none = "map([]::varchar[], []::bigint[])"  # of most variants, which makes the rest worth while
+    return f"[{counts}]", f"case when {lacks} then {found} else {none} end"
 
 
 def _aggregated(vocabulary: Vocabulary) -> Iterator[Quantity]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from advisor.documents import MappingNode, Node
 from advisor.errors import Location, RuleError
-from advisor.expression import Expression, Kind, Symbol, compile_expression
+from advisor.expression import Dialect, Expression, Kind, Symbol, compile_expression
 from advisor.facts.layers import identifier
 from advisor.units import Unit, parse_unit
+
+if TYPE_CHECKING:
+    from advisor.expression.calculate import Calculation, Value
 
 T = TypeVar("T")
 Columns = Callable[[str], str]
@@ -32,9 +35,14 @@ class NamedNumber:
         return Symbol(kind=Kind.NUMBER, unit=parse_unit(self.unit).in_si())
 
     @property
+    def in_si(self) -> float:
+        """Return the value in SI."""
+        return self.value * float(parse_unit(self.unit).scale)
+
+    @property
     def sql(self) -> str:
         """Return the value in SI as an SQL literal."""
-        digits = repr(self.value * float(parse_unit(self.unit).scale))
+        digits = repr(self.in_si)
         return f"({digits if 'e' in digits else f'{digits}e0'})"
 
 
@@ -53,15 +61,27 @@ class Formula:
         """Return the names that are not named numbers."""
         return self.expression.names.difference(self.numbers)
 
-    def sql(self, columns: Columns | Mapping[str, str] | None = None) -> str:
+    def sql(
+        self, columns: Columns | Mapping[str, str] | None = None, dialect: Dialect = "duckdb"
+    ) -> str:
         """Return the SQL; ``columns`` gives the SQL of a name, by default its quoted self."""
         if columns is None:
             find: Columns = identifier
         else:
             find = columns if callable(columns) else columns.__getitem__
         return self.expression.sql(
-            lambda name: self.numbers[name].sql if name in self.numbers else find(name)
+            lambda name: self.numbers[name].sql if name in self.numbers else find(name), dialect
         )
+
+    def calculation(self) -> Calculation:
+        """Return the formula as a function of a function that gives the value of each name."""
+        formula = self.expression.calculation()
+        numbers = {name: number.in_si for name, number in self.numbers.items()}
+
+        def calculated(find: Callable[[str], Value]) -> Value:
+            return formula(lambda name: numbers[name] if name in numbers else find(name))
+
+        return calculated
 
 
 def compile_formula(

@@ -7,9 +7,10 @@ which operation is for the user to say: ``facts.bindings``.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from advisor.documents import MappingNode, Node, add_document
 from advisor.errors import Location, RuleError
@@ -19,15 +20,21 @@ from advisor.resources import data_dir
 from advisor.suggest import did_you_mean
 from advisor.units import Unit, parse_unit
 
+if TYPE_CHECKING:
+    from advisor.expression.calculate import Calculation, Value
+
+Calculated = Callable[[Mapping[str, float]], float | None]
+
 FOLDER = "operations"
 REQUIRED = ("id", "title", "sizes", "flops", "bytes", "references", "tests")
-OPTIONAL = ("caveats", "constants", "extends")
+OPTIONAL = ("writes", "weights", "caveats", "constants", "extends")
 SIZE_KEYS = ("about", "unit", "default")
-EXAMPLE_KEYS = ("name", "sizes", "flops", "bytes")
+EXAMPLE_REQUIRED = ("name", "sizes", "flops", "bytes")
+EXAMPLE_KEYS = (*EXAMPLE_REQUIRED, "writes")
 
 TOLERANCE = 1e-6
 
-_UNITS = {"flops": "FLOP", "bytes": "B"}
+_UNITS = {"flops": "FLOP", "bytes": "B", "writes": "B", "weights": "B"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,18 +56,23 @@ class Size:
 
 @dataclass(frozen=True, kw_only=True)
 class Example:
-    """Sizes and what was worked out for them by hand, in FLOP and B."""
+    """Sizes and what was worked out for them by hand, in FLOP and B; ``writes`` may be left out."""
 
     name: str
     sizes: Mapping[str, float]
     flops: float
     bytes: float
+    writes: float | None
     at: Location
 
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """What a piece of work needs: ``flops`` of arithmetic, ``bytes`` of compulsory traffic."""
+    """What a piece of work needs: ``flops`` of arithmetic, ``bytes`` of compulsory traffic.
+
+    ``writes`` is the part of the bytes that it writes, ``weights`` the part that is the same
+    however much it is given to do at once; None where its file does not say.
+    """
 
     id: str
     title: str
@@ -68,6 +80,8 @@ class Operation:
     constants: Mapping[str, NamedNumber]
     flops: Formula
     bytes: Formula
+    writes: Formula | None
+    weights: Formula | None
     caveats: tuple[str, ...]
     references: tuple[str, ...]
     examples: tuple[Example, ...]
@@ -87,16 +101,33 @@ class Operation:
             return f"{self.id} needs the size {' and '.join(map(repr, missing))}", about
         return None
 
-    def sql(self, given: Mapping[str, float]) -> tuple[str, str]:
-        """Return FLOP and bytes in SQL, with sizes and their defaults filled in."""
+    @property
+    def formulas(self) -> dict[str, Formula]:
+        """Return the formulas that its file gives: flops, bytes, perhaps writes and weights."""
+        found = ((key, getattr(self, key)) for key in _UNITS)
+        return {key: formula for key, formula in found if formula is not None}
 
-        def value(name: str) -> str:
-            size = given.get(name, self.sizes[name].default)
-            if isinstance(size, Expression):
-                return f"({size.sql(value)})"
-            return f"CAST({size!r} AS DOUBLE)"
+    def calculations(self) -> dict[str, Calculated]:
+        """Return its formulas as functions of given sizes, by key; defaults are filled in."""
+        defaults = {
+            name: size.default.calculation()
+            if isinstance(size.default, Expression)
+            else size.default
+            for name, size in self.sizes.items()
+        }
 
-        return self.flops.sql(value), self.bytes.sql(value)
+        def calculated(formula: Calculation) -> Calculated:
+            def amount(given: Mapping[str, float]) -> float | None:
+                def value(name: str) -> Value:
+                    size = given.get(name, defaults[name])
+                    return size(value) if callable(size) else size
+
+                found = formula(value)
+                return None if found is None else float(found)
+
+            return amount
+
+        return {key: calculated(each.calculation()) for key, each in self.formulas.items()}
 
 
 def operation_paths(directory: Path) -> list[Path]:
@@ -154,15 +185,17 @@ def _read(node: MappingNode) -> Operation:
         if name in sizes:
             at = node.mapping("constants").places[name]
             raise RuleError(f"{name!r} is a size, and cannot be a constant", at=at)
-    flops, moved = (_formula(node[key], key, sizes, constants) for key in _UNITS)
-    _check_use(node, flops, moved, sizes, constants)
+    formulas = {key: _formula(node[key], key, sizes, constants) for key in _UNITS if key in node}
+    _check_use(node, (formulas["flops"], formulas["bytes"]), sizes, constants)
     operation = Operation(
         id=node.text("id"),
         title=node.text("title"),
         sizes=sizes,
         constants=constants,
-        flops=flops,
-        bytes=moved,
+        flops=formulas["flops"],
+        bytes=formulas["bytes"],
+        writes=formulas.get("writes"),
+        weights=formulas.get("weights"),
         caveats=node.sequence("caveats").texts() if "caveats" in node else (),
         references=node.sequence("references").texts(),
         examples=tuple(_example(entry.as_mapping()) for entry in node.sequence("tests")),
@@ -176,30 +209,29 @@ def least(
     cases: Sequence[tuple[Operation, Mapping[str, float]]],
 ) -> Sequence[tuple[float | None, float | None]]:
     """Return the least work [FLOP] and traffic [B] of operations with sizes; None is no number."""
-    if not cases:
-        return ()
-    import duckdb  # few bind operations
-
-    values = [sql for operation, sizes in cases for sql in operation.sql(sizes)]
-    with duckdb.connect(":memory:") as connection:
-        (row,) = connection.execute(" ".join(("SELECT", ", ".join(values)))).fetchall()
-    return list(zip(row[::2], row[1::2], strict=True))
+    found = ((operation.calculations(), sizes) for operation, sizes in cases)
+    return [(made["flops"](sizes), made["bytes"](sizes)) for made, sizes in found]
 
 
 def run_operation_examples(
     operations: Iterable[Operation],
 ) -> Iterator[tuple[Operation, Example, tuple[str, ...]]]:
     """Yield every example with what came out otherwise than it says."""
-    examples = [(operation, each) for operation in operations for each in operation.examples]
-    found = least([(operation, each.sizes) for operation, each in examples])
-    for (operation, each), values in zip(examples, found, strict=True):
-        expected = (("flops", each.flops), ("bytes", each.bytes))
-        problems = (
-            f"expected {name} {wanted:.10g} {_UNITS[name]}, found {_shown(value)}"
-            for (name, wanted), value in zip(expected, values, strict=True)
-            if value is None or not math.isclose(wanted, value, rel_tol=TOLERANCE)
-        )
-        yield operation, each, tuple(problems)
+    for operation in operations:
+        calculations = operation.calculations()
+        for each in operation.examples:
+            expected = {key: getattr(each, key) for key in _UNITS if key in EXAMPLE_KEYS}
+            found = {key: made(each.sizes) for key, made in calculations.items()}
+            problems = (
+                f"expected {key} {wanted:.10g} {_UNITS[key]}, found {_shown(found.get(key))}"
+                for key, wanted in expected.items()
+                if wanted is not None and not _close(wanted, found.get(key))
+            )
+            yield operation, each, tuple(problems)
+
+
+def _close(wanted: float, value: float | None) -> bool:
+    return value is not None and math.isclose(wanted, value, rel_tol=TOLERANCE)
 
 
 def _shown(value: float | None) -> str:
@@ -249,12 +281,11 @@ def _formula(
 
 def _check_use(
     node: MappingNode,
-    flops: Formula,
-    moved: Formula,
+    formulas: Iterable[Formula],
     sizes: Mapping[str, Size],
     constants: Mapping[str, NamedNumber],
 ) -> None:
-    used = flops.expression.names | moved.expression.names
+    used: frozenset[str] = frozenset().union(*(each.expression.names for each in formulas))
     for size in sizes.values():
         if isinstance(size.default, Expression):
             used |= size.default.names
@@ -272,6 +303,7 @@ def _example(node: MappingNode) -> Example:
         sizes={name: read_size(value) for name, value in node.mapping("sizes").items()},
         flops=node.number("flops"),
         bytes=node.number("bytes"),
+        writes=node.number("writes") if "writes" in node else None,
         at=node.at,
     )
 

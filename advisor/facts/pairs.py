@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from advisor.database.relations import Relations
 from advisor.documents import MappingNode, load
 from advisor.errors import RuleError
 from advisor.expression import Kind, Symbol, quote
@@ -36,17 +37,17 @@ _FOLLOWING = """
         SELECT run_id, variant_id, lag(variant_id) OVER (
             PARTITION BY run_id, process, device_ordinal, context, stream ORDER BY launch_index
         ) AS before
-        FROM main.launch WHERE run_id IN (SELECT run_id FROM {kernels})
+        FROM {launch} WHERE run_id IN (SELECT run_id FROM {kernels})
     ) WHERE before IS NOT NULL GROUP BY ALL
 """
 _PAIRS = """
-    SELECT pairs.run_id, pairs.times, main.run.cache_control,
+    SELECT pairs.run_id, pairs.times, run.cache_control,
         printf('%s → %s (%dx)', f.short_name, n.short_name, pairs.times::BIGINT) AS pair,
         {columns}
     FROM ({following}) AS pairs
     JOIN {kernels} AS f ON f.variant_id = pairs.before
     JOIN {kernels} AS n ON n.variant_id = pairs.variant_id
-    JOIN main.run ON main.run.run_id = pairs.run_id
+    JOIN {run} ON run.run_id = pairs.run_id
 """
 
 
@@ -86,15 +87,20 @@ class Pairs:
         """Return the columns of kernels that the pairs and ``wanted`` columns of them rest on."""
         return frozenset(name for _, name in self._sides(wanted)).union(_NAMED)
 
-    def select(self, kernels: str, wanted: frozenset[str]) -> str:
+    def select(self, kernels: str, wanted: frozenset[str], relations: Relations) -> str:
         """Return the SELECT of the pairs, with ``wanted`` columns, from a table of kernels."""
         sides = [
             f"{side[0]}.{quote(name)} AS {quote(f'{side}_{name}')}"
             for side, name in sorted(self._sides(wanted))
         ]
         sides += [f"{self.kinds.sql(f'{side[0]}.kernel_name')} AS {side}_kind" for side in SIDES]
-        following = _FOLLOWING.format(kernels=kernels)
-        pairs = _PAIRS.format(columns=", ".join(sides), following=following, kernels=kernels)
+        following = _FOLLOWING.format(kernels=kernels, launch=relations.item("launch"))
+        pairs = _PAIRS.format(
+            columns=", ".join(sides),
+            following=following,
+            kernels=kernels,
+            run=relations.item("run"),
+        )
         added = [
             Column(name=each.name, sql=each.formula.sql(), names=each.formula.names)
             for each in self.facts.values()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from advisor.database.relations import STORED, Relations
 from advisor.documents import MappingNode, load
 from advisor.errors import RuleError
 from advisor.expression import Expression, Kind, Symbol, compile_expression, quote
@@ -82,9 +83,12 @@ class RunFacts:
         """Return the columns of kernels that the aggregates read."""
         return self._columns(KERNELS) - {KIND} | self.pairs.columns(self._columns(PAIRS))
 
-    def select(self, kernels: str) -> str:
-        """Return the SELECT of one row per run from a table of kernels with its ``run_id``."""
-        pairs = self.pairs.select(kernels, self._columns(PAIRS))
+    def select(self, kernels: str, relations: Relations = STORED) -> str:
+        """Return the SELECT of one row per run from a table of kernels with its ``run_id``.
+
+        What is of the run itself, and the order of its launches, come from ``relations``.
+        """
+        pairs = self.pairs.select(kernels, self._columns(PAIRS), relations)
         named = _WITH_KIND.format(kernels=kernels, kind=self.pairs.kinds.sql("kernel_name"))
         facts = self.facts.values()
         missing = [
@@ -97,7 +101,7 @@ class RunFacts:
             "(SELECT of_kernels.*, of_run.* EXCLUDE (run_id), of_pairs.* EXCLUDE (run_id)",
             f"REPLACE ({', '.join(missing)})" if missing else "",
             f"FROM ({self._grouped(KERNELS, named)}) AS of_kernels",
-            f"LEFT JOIN ({self._of_run()}) AS of_run USING (run_id)",
+            f"LEFT JOIN ({self._of_run(relations)}) AS of_run USING (run_id)",
             f"LEFT JOIN ({self._grouped(PAIRS, f'({pairs})')}) AS of_pairs USING (run_id))",
         )
         derived = [
@@ -124,13 +128,13 @@ class RunFacts:
             ("SELECT", ", ".join(("run_id", *parts)), "FROM", source, "GROUP BY run_id")
         )
 
-    def _of_run(self) -> str:
+    def _of_run(self, relations: Relations) -> str:
         parts = [
             f"{fact.formula.sql()} AS {quote(fact.name)}"
             for fact in self.facts.values()
             if fact.over == RUN
         ]
-        return " ".join(("SELECT", ", ".join(("run_id", *parts)), "FROM main.run"))
+        return " ".join(("SELECT", ", ".join(("run_id", *parts)), "FROM", relations.item("run")))
 
 
 def load_run_facts(symbols: Mapping[str, Symbol], path: Path | None = None) -> RunFacts:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from advisor.documents import MappingNode, load
 from advisor.errors import Location, RuleError
-from advisor.expression import Kind, Symbol
+from advisor.expression import Dialect, Kind, Symbol
 from advisor.facts.bindings import PARTS, Bound, OfOperation
 from advisor.facts.formulas import (
     Columns,
@@ -33,7 +33,9 @@ from advisor.units import parse_unit
 Level = Literal["launch", "kernel"]
 
 WAYS = ("formula", "known_of", "of_operation")
-FACT_KEYS = frozenset({"kind", "unit", "level", "aggregate", "paired", "about", "source", *WAYS})
+FACT_KEYS = frozenset(
+    {"kind", "unit", "level", "aggregate", "paired", "tracked", "about", "source", *WAYS}
+)
 AGGREGATES = frozenset({"sum", "time_weighted", "max", "same"})
 KINDS = {"text": Kind.TEXT, "boolean": Kind.BOOLEAN, "number": Kind.NUMBER}
 
@@ -45,6 +47,7 @@ class KernelColumn:
     name: str
     unit: str
     about: str
+    rests_on: tuple[str, ...] = ()
 
 
 KERNEL_COLUMNS = (
@@ -52,11 +55,25 @@ KERNEL_COLUMNS = (
     KernelColumn(name="launches_excluded", unit="1", about="launches left out of its totals"),
     KernelColumn(name="duration_min", unit="s", about="shortest launch"),
     KernelColumn(name="duration_median", unit="s", about="median launch"),
+    KernelColumn(name="duration_mean", unit="s", about="mean over the launches"),
     KernelColumn(name="duration_max", unit="s", about="longest launch"),
+    KernelColumn(name="duration_first", unit="s", about="first launch"),
     KernelColumn(name="duration_stddev", unit="s", about="standard deviation over the launches"),
-    KernelColumn(name="run_duration", unit="s", about="all profiled kernel time of the run"),
-    KernelColumn(name="run_sm_clock", unit="Hz", about="largest clock of the run on this device"),
+    KernelColumn(
+        name="run_duration",
+        unit="s",
+        about="all profiled kernel time of the run",
+        rests_on=("duration",),
+    ),
+    KernelColumn(
+        name="run_sm_clock",
+        unit="Hz",
+        about="largest clock of the run on this device",
+        rests_on=("sm_clock",),
+    ),
 )
+
+_KERNEL_COLUMNS_REST_ON = {column.name: column.rests_on for column in KERNEL_COLUMNS}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,8 +87,8 @@ class KnownOf:
         """Return the columns that are looked at."""
         return frozenset(self.columns.values())
 
-    def sql(self, columns: Columns | Mapping[str, str] | None = None) -> str:
-        """Return the SQL; ``columns`` as for a formula."""
+    def sql(self, columns: Columns | Mapping[str, str] | None = None, _: Dialect = "duckdb") -> str:
+        """Return the SQL, the same in every dialect; ``columns`` as for a formula."""
         if columns is None:
             find: Columns = identifier
         else:
@@ -89,7 +106,8 @@ class Fact:
 
     ``level`` says where it is computed: per launch, and then aggregated like a quantity, or once
     over a variant's aggregated quantities. The sums that a ``paired`` fact reads are taken over the
-    launches in which all of them are known.
+    launches in which all of them are known. The table ``variant`` has a column for a ``stored``
+    fact: the shipped ones of a launch, and those that are tracked.
     """
 
     name: str
@@ -98,6 +116,7 @@ class Fact:
     level: Level
     aggregate: str | None
     paired: bool
+    stored: bool
     expression: Formula | KnownOf | OfOperation
     about: str
     source: str
@@ -122,15 +141,23 @@ class Vocabulary:
         declared = self.quantities.quantities.get(name) or self.facts.get(name)
         return declared is not None and declared.aggregate == "sum"
 
-    def narrowed(self, names: Iterable[str]) -> Vocabulary:
-        """Return what is left when only some names, and all that these rest on, are wanted."""
+    def rests_on(self, names: Iterable[str], *, totals: bool = False) -> set[str]:
+        """Return names and all that they rest on; where ``totals`` are known, these on nothing.
+
+        The totals are what launches add up to: quantities, and facts that are computed per launch.
+        """
         needed: set[str] = set()
         waiting = list(names)
         while waiting:
             name = waiting.pop()
             if name not in needed:
                 needed.add(name)
-                waiting += self._rests_on(name)
+                waiting += self._rests_on(name, totals)
+        return needed
+
+    def narrowed(self, names: Iterable[str], *, totals: bool = False) -> Vocabulary:
+        """Return what is left when only some names, and all that these rest on, are wanted."""
+        needed = self.rests_on(names, totals=totals)
         groups = {
             group: {name: quantity for name, quantity in found.items() if name in needed}
             for group, found in vars(self.quantities).items()
@@ -141,12 +168,15 @@ class Vocabulary:
             symbols=self.symbols,
         )
 
-    def _rests_on(self, name: str) -> Iterable[str]:
+    def _rests_on(self, name: str, totals: bool) -> Iterable[str]:
         if name in self.facts:
-            return self.facts[name].expression.names
+            of_launch = self.facts[name].level == "launch"
+            return () if totals and of_launch else self.facts[name].expression.names
         quantity = self.quantities.quantities.get(name.removesuffix("_source"))
         if quantity is None:
-            return ()
+            return _KERNEL_COLUMNS_REST_ON.get(name, ())
+        if totals:
+            return [quantity.name]
         return [quantity.name] if quantity.weight is None else [quantity.name, quantity.weight]
 
 
@@ -167,7 +197,7 @@ def load_vocabulary(
     directories += [extra / "facts" for extra in extra_dirs if (extra / "facts").is_dir()]
     for directory in directories:
         for path in yaml_files(directory, "*.yaml"):
-            _read_file(path, found, quantities)
+            _read_file(path, found, quantities, shipped=directory == directories[0])
     symbols = _symbols(quantities, found)
     facts = {name: _compile(declared, symbols, bound) for name, declared in found.items()}
     facts = _in_order(facts)
@@ -185,9 +215,12 @@ class _Declared:
     numbers: Mapping[str, NamedNumber]
     kind: Kind
     unit: str | None
+    stored: bool
 
 
-def _read_file(path: Path, found: dict[str, _Declared], quantities: Quantities) -> None:
+def _read_file(
+    path: Path, found: dict[str, _Declared], quantities: Quantities, *, shipped: bool
+) -> None:
     document = load(path)
     document.refuse_unknown({"thresholds", "facts"})
     numbers = read_numbers(document.mapping("thresholds")) if "thresholds" in document else {}
@@ -197,11 +230,17 @@ def _read_file(path: Path, found: dict[str, _Declared], quantities: Quantities) 
         if name in taken:
             problem = f"{name!r} is a quantity, and cannot be a fact"
             raise RuleError(problem, at=facts.places[name])
-        add_new(found, {name: _declared(name, facts.mapping(name), numbers)}, facts)
+        add_new(found, {name: _declared(name, facts.mapping(name), numbers, shipped)}, facts)
 
 
-def _declared(name: str, node: MappingNode, numbers: Mapping[str, NamedNumber]) -> _Declared:
+def _declared(
+    name: str, node: MappingNode, numbers: Mapping[str, NamedNumber], shipped: bool
+) -> _Declared:
     node.refuse_unknown(FACT_KEYS)
+    tracked = "tracked" in node and node.boolean("tracked")
+    if tracked and not shipped:
+        problem = f"{name} cannot be tracked: only shipped facts have a column"
+        raise RuleError(problem, at=node["tracked"].at)
     kind = _one_of(node, "kind", KINDS, "number")
     if ("unit" in node) != (kind == "number"):
         raise RuleError("a number has a unit, a text or truth value has none", at=node.at)
@@ -211,7 +250,15 @@ def _declared(name: str, node: MappingNode, numbers: Mapping[str, NamedNumber]) 
     unit = node.text("unit") if kind == "number" else None
     if unit is not None:
         parse_unit(unit, at=node["unit"].at)
-    return _Declared(name=name, node=node, numbers=numbers, kind=KINDS[kind], unit=unit)
+    of_launch = "level" in node and node.text("level") == "launch"
+    return _Declared(
+        name=name,
+        node=node,
+        numbers=numbers,
+        kind=KINDS[kind],
+        unit=unit,
+        stored=shipped and (tracked or of_launch),
+    )
 
 
 def _one_of(node: MappingNode, key: str, allowed: Iterable[str], default: str) -> str:
@@ -252,6 +299,7 @@ def _compile(declared: _Declared, symbols: Mapping[str, Symbol], bound: tuple[Bo
         level="launch" if level == "launch" else "kernel",
         aggregate=aggregate,
         paired="paired" in node and node.boolean("paired"),
+        stored=declared.stored,
         expression=_expression(declared, symbols, bound),
         about=node.text("about"),
         source=node.text("source"),

@@ -1,4 +1,7 @@
-"""Devices: what they are, what they can do, and which one a profile came from."""
+"""Devices: what they are, what they can do, and which one a profile came from.
+
+``seeding`` brings them into a database; it is not imported here, for models need none.
+"""
 
 from advisor.hardware.describe import (
     DeviceDescription,
@@ -10,7 +13,6 @@ from advisor.hardware.describe import (
 from advisor.hardware.devices import Ceiling, DeviceSpec, OccupancyLimits, load_devices
 from advisor.hardware.matching import DeviceMatch, identify_device
 from advisor.hardware.part import model_of, partition_of
-from advisor.hardware.seeding import seed_database, store_device
 
 __all__ = [
     "Ceiling",
@@ -26,6 +28,4 @@ __all__ = [
     "load_devices",
     "model_of",
     "partition_of",
-    "seed_database",
-    "store_device",
 ]

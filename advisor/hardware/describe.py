@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from advisor.errors import UsageError
 from advisor.hardware.devices import (
@@ -22,6 +22,17 @@ if TYPE_CHECKING:
     from advisor.hardware.devices import DeviceSpec
 
 _NEAREST = 3
+
+
+class HasCeilings(Protocol):
+    """What has ceilings: a device of the seed data, or one of the user's own."""
+
+    @property
+    def ceilings(self) -> tuple[Ceiling, ...]:
+        """Return all of them."""
+
+    def ceiling(self, resource: str, kind: str = NOMINAL) -> Ceiling | None:
+        """Return the first of this resource and kind, None where there is none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,17 +102,20 @@ def describe_device(name: str) -> DeviceDescription:
     return DeviceDescription(device=found[0], ridge_points=ridge_points(found[0]))
 
 
-def devices_called(name: str) -> tuple[DeviceSpec, ...]:
+def devices_called(
+    name: str, devices: Sequence[DeviceSpec] | None = None
+) -> tuple[DeviceSpec, ...]:
     """Return every device that a name may mean: an id, a name, an alias, or words of an id.
 
-    An id means one device; a short name may be the alias of one and be part of the ids of others.
-    Case does not count, and words may be apart by spaces as well.
+    An id means one device, and so does what the project's documents print; a short name may be the
+    alias of one and be part of the ids of others. Case does not count, and words may be apart by
+    spaces as well. ``devices`` None means the shipped ones.
 
     Raises:
         UsageError: there is no such device; names the nearest.
     """
-    devices, wanted = load_devices(), name.casefold().strip()
-    exact = tuple(device for device in devices if wanted == device.device_id)
+    devices, wanted = devices or load_devices(), name.casefold().strip()
+    exact = tuple(device for device in devices if wanted in _exact_names(device))
     found = exact or tuple(device for device in devices if _may_be(device, wanted))
     if found:
         return found
@@ -119,14 +133,14 @@ def several_devices(name: str, found: Sequence[DeviceSpec]) -> UsageError:
     return UsageError(f"{name!r} may be several devices: {ids}", hint="give one of these ids")
 
 
-def ridge_points(device: DeviceSpec) -> tuple[RidgePoint, ...]:
+def ridge_points(device: HasCeilings) -> tuple[RidgePoint, ...]:
     """Return peak compute over DRAM bandwidth per precision: nominal, as printed, practical.
 
     Source: Williams, Waterman, Patterson, "Roofline", CACM 52(4), 2009: ridge point.
     """
     resources = [c.resource for c in device.ceilings if c.kind == NOMINAL and c.unit == "FLOP/s"]
     pairs = [
-        (resource, kind, _peak(device, resource, kind), _peak(device, "dram", kind))
+        (resource, kind, peak(device, resource, kind), peak(device, "dram", kind))
         for kind in (NOMINAL, PROJECT, PRACTICAL)
         for resource in resources
     ]
@@ -142,20 +156,19 @@ def ridge_points(device: DeviceSpec) -> tuple[RidgePoint, ...]:
     )
 
 
-def lower_confidence(*words: str) -> str:
-    """Return the lowest of low, medium and high."""
-    return min(words, key=("low", "medium", "high").index)
+def peak(device: HasCeilings, resource: str, kind: str) -> Ceiling | None:
+    """Return the ceiling; a practical one that nobody printed is the nominal one's fraction.
 
-
-def _peak(device: DeviceSpec, resource: str, kind: str) -> Ceiling | None:
-    """Return the ceiling; a practical one that nobody printed is the nominal one's fraction."""
+    There is no such fraction for memories other than DRAM.
+    """
     printed = device.ceiling(resource, kind)
     if printed is not None or kind != PRACTICAL:
         return printed
-    part = "dram" if resource == "dram" else "compute"
     nominal = device.ceiling(resource)
-    fraction = device.ceiling(part, ACHIEVABLE_FRACTION)
-    if nominal is None or fraction is None:
+    if nominal is None or (nominal.unit == "B/s" and resource != "dram"):
+        return None
+    fraction = device.ceiling("dram" if resource == "dram" else "compute", ACHIEVABLE_FRACTION)
+    if fraction is None:
         return None
     return Ceiling(
         resource=resource,
@@ -168,14 +181,23 @@ def _peak(device: DeviceSpec, resource: str, kind: str) -> Ceiling | None:
     )
 
 
+def lower_confidence(*words: str) -> str:
+    """Return the lowest of low, medium and high."""
+    return min(words, key=("low", "medium", "high").index)
+
+
 def _may_be(device: DeviceSpec, wanted: str) -> bool:
     words = set(wanted.replace("-", " ").split())
     of_id = bool(words) and words <= set(device.device_id.split("-"))
     return of_id or wanted in {known.casefold() for known in _names(device)}
 
 
+def _exact_names(device: DeviceSpec) -> Sequence[str]:
+    return (device.device_id, *(name.casefold() for name in device.called))
+
+
 def _names(device: DeviceSpec) -> Sequence[str]:
-    return (device.device_id, device.name, *device.aliases)
+    return (device.device_id, device.name, *device.aliases, *device.called)
 
 
 def _summary(device: DeviceSpec) -> DeviceSummary:

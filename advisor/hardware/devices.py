@@ -5,7 +5,7 @@ Source: ``seed/README.md`` says what each key of the files means.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from advisor.resources import data_dir
@@ -66,6 +66,7 @@ class DeviceSpec:
 
     ``unit_count`` counts multiprocessors, compute units or cores, as ``unit_kind`` says.
     ``occupancy`` is the key of its occupancy limits. ``sources`` are what to print, not keys.
+    ``called`` are names that the documents of the project print and that mean this device alone.
     """
 
     device_id: str
@@ -81,6 +82,7 @@ class DeviceSpec:
     confidence: str
     sources: tuple[str, ...]
     ceilings: tuple[Ceiling, ...]
+    called: tuple[str, ...] = ()
     compute_capability: str | None = None
     occupancy: str | None = None
     base_clock: float | None = None
@@ -123,8 +125,12 @@ def load_devices(folder: Path | None = None) -> tuple[DeviceSpec, ...]:
     folder = folder or data_dir("seed")
     names = _source_names(folder)
     extra = _extra_ceilings(folder, names)
+    called = _read(folder / "ceilings" / "project.yaml")["names"]
     return tuple(
-        _device(node, names, extra.get(node["id"], ()))
+        replace(
+            _device(node, names, extra.get(node["id"], ())),
+            called=tuple(called.get(node["id"], ())),
+        )
         for path in sorted((folder / "devices").glob("*.yaml"))
         for node in _read(path)["devices"]
     )

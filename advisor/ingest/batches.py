@@ -12,7 +12,7 @@ from typing import Literal
 from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.database.read import Run, get_runs, list_runs
 from advisor.errors import DatabaseError, InputError, Location
-from advisor.hardware import seed_database
+from advisor.hardware.seeding import seed_database
 from advisor.ingest.records import Labels, Profile, Stored
 from advisor.ingest.store import store_profiles
 from advisor.knowledge.knowledge import Knowledge

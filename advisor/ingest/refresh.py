@@ -8,46 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from advisor.database import write
+from advisor.database import renewing, write
 from advisor.database.arrays import ArrayTable
 from advisor.database.planning import plan_for
-from advisor.expression import quote
+from advisor.database.read import run_details
+from advisor.database.variants import store_variants
 from advisor.ingest.store import judge
 from advisor.knowledge.knowledge import Knowledge
 from advisor.model import Dim3, Keyed, Launch
 from advisor.readers import reader_of
-from advisor.rules import rules_hash
 
 if TYPE_CHECKING:
     import duckdb
 
 _BATCH = 256  # launches that are held at a time
-_TABLE = "refreshed"
 _STAGED = "staged"
-_KEY = "launch_index"
-_LAUNCHES = """
-    SELECT launch_index, grid_x, grid_y, grid_z, block_x, block_y, block_z,
-        key_set.keys, counter_values, text_set.texts
-    FROM main.launch
-    LEFT JOIN main.key_set ON key_set.key_set = counter_keys
-    LEFT JOIN main.text_set ON text_set.text_set = launch.text_set
-    WHERE run_id = ? AND launch_index IN (
-        SELECT launch_index FROM main.launch WHERE run_id = ? AND launch_index > ?
-        ORDER BY launch_index LIMIT ?
-    )
-    ORDER BY launch_index
-"""
-_KEYED = """
-    SELECT launch_index, counter, key_set.keys, "values"
-    FROM main.launch_keyed JOIN main.keyed_set USING (keyed_set) JOIN main.key_set USING (key_set)
-    WHERE run_id = ? AND launch_index BETWEEN ? AND ?
-"""
-_FINDINGS = """
-    SELECT rule_id, rule_hash, variant_id, outcome, severity, mechanism, rank,
-        format('{:.8e}', gain_low), format('{:.8e}', gain_likely), format('{:.8e}', gain_high),
-        confidence, evidence, because, unchecked
-    FROM main.finding WHERE run_id = ? ORDER BY rule_id, variant_id
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,19 +52,13 @@ def refresh_run(
     plan_for(connection, _BATCH)
     with write.transaction(connection):
         launches = _derive(connection, run_id, knowledge, progress)
-        changed = _changed(connection, run_id) if launches else {}
-        if changed:
-            _update(connection, run_id, list(changed))
-        if launches:
-            connection.execute(f"DROP TABLE {_TABLE}")
+        changed = renewing.take_over(connection, run_id) if launches else {}
         plan_for(connection, launches)
-        before = _findings(connection, run_id)
+        store_variants(connection, [run_id], knowledge.variants)
+        before = renewing.findings(connection, run_id)
         judge(connection, [run_id], knowledge)
-        after = _findings(connection, run_id)
-        connection.execute(
-            "UPDATE run SET rules_hash = ? WHERE run_id = ? AND rules_hash IS DISTINCT FROM ?",
-            [digest := rules_hash(knowledge.rules), run_id, digest],
-        )
+        after = renewing.findings(connection, run_id)
+        renewing.set_rules_hash(connection, run_id, knowledge.compiled.digest)
     return Refreshed(
         run_id=run_id,
         launches=launches,
@@ -107,18 +76,14 @@ def _derive(
     progress: Callable[[str], None],
 ) -> int:
     """Put what the counters give into a temporary table; return the number of launches."""
-    (stored_as,) = connection.execute(
-        "SELECT format FROM main.run WHERE run_id = ?", [run_id]
-    ).fetchall()[0]
+    stored_as = str(run_details(connection, run_id)["format"])
     mapping = knowledge.mapping(reader_of(stored_as).COUNTERS)
     done = 0
     staged = ArrayTable(connection, _STAGED)
     for batch in _batches(connection, run_id):
         indexes = np.array([launch.index for launch in batch])
         staged.fill({"row": indexes, **mapping.stage(batch)})
-        verb = ("INSERT INTO", _TABLE) if done else ("CREATE TEMP TABLE", _TABLE, "AS")
-        chosen = ("SELECT * RENAME (row AS", _KEY, ") FROM (", mapping.sql(_STAGED), ")")
-        connection.execute(" ".join((*verb, *chosen)))
+        renewing.add_values(connection, mapping.sql(_STAGED), first=not done)
         done += len(batch)
         progress(f"{run_id}: {done:,} launches")
     return done
@@ -126,12 +91,10 @@ def _derive(
 
 def _batches(connection: duckdb.DuckDBPyConnection, run_id: str) -> Iterator[Sequence[Launch]]:
     last = -1
-    while rows := connection.execute(_LAUNCHES, [run_id, run_id, last, _BATCH]).fetchall():
+    while rows := renewing.launches_after(connection, run_id, last, _BATCH):
         first, last = rows[0][0], rows[-1][0]
         keyed: dict[int, dict[str, Keyed]] = {}
-        for index, counter, keys, values in connection.execute(
-            _KEYED, [run_id, first, last]
-        ).fetchall():
+        for index, counter, keys, values in renewing.keyed_of(connection, run_id, first, last):
             held = keyed.setdefault(index, {})
             held[counter] = Keyed(keys=tuple(keys), values=tuple(values))
         yield [_launch(row, keyed.get(row[0], {})) for row in rows]
@@ -155,27 +118,3 @@ def _launch(row: Sequence[Any], keyed: Mapping[str, Keyed]) -> Launch:
 def _shape(sides: Sequence[float | None]) -> Dim3 | None:
     x, y, z = sides
     return None if x is None or y is None or z is None else (int(x), int(y), int(z))
-
-
-def _changed(connection: duckdb.DuckDBPyConnection, run_id: str) -> dict[str, int]:
-    """Return the columns of ``launch`` that would change, with the number of launches."""
-    described = connection.execute(f"DESCRIBE {_TABLE}").fetchall()
-    names = [row[0] for row in described if row[0] != _KEY]
-    counts = ", ".join(
-        f"count(*) FILTER (launch.{quote(name)} IS DISTINCT FROM {_TABLE}.{quote(name)})"
-        for name in names
-    )
-    joined = f"FROM main.launch JOIN {_TABLE} USING ({_KEY}) WHERE run_id = ?"
-    found = connection.execute(f"SELECT {counts} {joined}", [run_id]).fetchall()[0]
-    return {name: number for name, number in zip(names, found, strict=True) if number}
-
-
-def _update(connection: duckdb.DuckDBPyConnection, run_id: str, names: Sequence[str]) -> None:
-    values = ", ".join(f"{quote(name)} = {_TABLE}.{quote(name)}" for name in names)
-    which = f"WHERE run_id = ? AND launch.{_KEY} = {_TABLE}.{_KEY}"
-    connection.execute(" ".join(("UPDATE launch SET", values, "FROM", _TABLE, which)), [run_id])
-
-
-def _findings(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[tuple[object, ...]]:
-    """Return what the findings say; sums over launches are the same to nine digits only."""
-    return connection.execute(_FINDINGS, [run_id]).fetchall()

@@ -16,14 +16,15 @@ from advisor.database import write
 from advisor.database.launches import LaunchWriter
 from advisor.database.planning import plan_for
 from advisor.database.rows import PlacedLaunch
+from advisor.database.variants import store_variants
 from advisor.errors import InputError, Location
-from advisor.hardware import identify_device, store_device
+from advisor.hardware import identify_device
+from advisor.hardware.seeding import store_device
 from advisor.ingest.identity import IncomingRun
 from advisor.ingest.records import Profile, Stored
 from advisor.knowledge.knowledge import Knowledge
 from advisor.model import Launch, Skipped
 from advisor.readers import ReadOptions
-from advisor.rules import rules_hash
 from advisor.rules.engine.evaluate import evaluate_runs, run_words
 from advisor.rules.engine.store import store_evaluations
 
@@ -74,13 +75,8 @@ def judge(
     connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str], knowledge: Knowledge
 ) -> None:
     """Evaluate every rule over runs and store what fires and what was ruled out."""
-    found = evaluate_runs(
-        connection,
-        knowledge.compiled,
-        run_ids,
-        settings=knowledge.settings,
-        words=run_words(connection, run_ids, knowledge.settings),
-    )
+    words = run_words(connection, run_ids, knowledge.settings)
+    found = evaluate_runs(connection, knowledge.compiled, run_ids, words=words)
     for run_id, evaluations in found.items():
         store_evaluations(connection, run_id, evaluations)
 
@@ -177,10 +173,12 @@ def _finish(
     for run in runs:
         if run.placed_without_device:
             _place_devices(connection, run)
-    digest = rules_hash(knowledge.rules)
+    digest = knowledge.compiled.digest
     write.insert_rows(connection, "run", [run.row(digest) for run in runs])
     plan_for(connection, sum(run.launches for run in runs))
-    judge(connection, [run.run_id for run in runs], knowledge)
+    run_ids = [run.run_id for run in runs]
+    store_variants(connection, run_ids, knowledge.variants)
+    judge(connection, run_ids, knowledge)
 
 
 def _identify_devices(
@@ -198,10 +196,7 @@ def _place_devices(connection: duckdb.DuckDBPyConnection, run: IncomingRun) -> N
     """Tell launches their device that were stored before the profile said which there are."""
     only = len(run.device_ids) == 1
     for ordinal, device_id in run.device_ids.items():
-        connection.execute(
-            "UPDATE launch SET device_id = ? WHERE run_id = ? AND (device_ordinal = ? OR ?)",
-            [device_id, run.run_id, ordinal, only],
-        )
+        write.set_device(connection, run.run_id, device_id, None if only else ordinal)
 
 
 def _stored(

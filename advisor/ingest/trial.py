@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.database.connect import open_for_reading
-from advisor.database.read import Run
-from advisor.database.records import quoted
+from advisor.database.parts import known_counts
+from advisor.database.read import Run, run_details
 from advisor.ingest.batches import Ingested, Writer, known_as, stored_runs, temporary_files
 from advisor.ingest.profiles import read_profiles
 from advisor.ingest.records import Labels, Profile
@@ -86,9 +86,17 @@ def _unless_known(
 def _described(connection: duckdb.DuckDBPyConnection, tried: Tried, names: Sequence[str]) -> Tried:
     if tried.result.status != "new":
         return tried
-    counts = ", ".join(f"count({quoted(name)})" for name in names)
-    query = ("SELECT any_value(format), any_value(profiler),", counts, "FROM launch")
-    joined = "JOIN run USING (run_id) WHERE run_id = ?"
-    row = connection.execute(" ".join((*query, joined)), [tried.result.run_id]).fetchone() or ()
-    unknown = tuple(name for name, count in zip(names, row[2:], strict=True) if not count)
-    return replace(tried, format=row[0], profiler=row[1], unknown=unknown, quantities=len(names))
+    run_id = str(tried.result.run_id)
+    about = run_details(connection, run_id)
+    counted = known_counts(connection, run_id, names)
+    return replace(
+        tried,
+        format=_told(about["format"]),
+        profiler=_told(about["profiler"]),
+        unknown=tuple(name for name, count in counted.items() if not count),
+        quantities=len(names),
+    )
+
+
+def _told(value: object) -> str | None:
+    return None if value is None else str(value)

@@ -38,7 +38,7 @@ def loaded(configuration: Configuration) -> Knowledge:
         load_mapping=load_mapping,
         load_devices=load_devices,
     )
-    _ = knowledge.compiled  # and remembered with the rest
+    _ = knowledge.compiled, knowledge.variants  # and remembered with the rest
     return knowledge
 
 

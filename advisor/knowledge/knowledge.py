@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from advisor.facts import Vocabulary
+from advisor.database.variants import VariantStatements
+from advisor.facts import Vocabulary, variant_statements
 from advisor.rules.engine.evaluate import Compiled, compile_rules
 from advisor.rules.language.rule import Rule
 from advisor.rules.language.settings import Settings
@@ -46,12 +47,17 @@ class Knowledge:
         """Load what storing profiles needs: it takes a while, and nobody should wait for it."""
         for profiler in profilers:
             self.mapping(profiler)
-        _ = self.compiled, self.devices
+        _ = self.compiled, self.variants, self.devices
 
     @cached_property
     def compiled(self) -> Compiled:
         """The rules as SQL."""
         return compile_rules(self.rules, vocabulary=self.vocabulary, settings=self.settings)
+
+    @cached_property
+    def variants(self) -> VariantStatements:
+        """What stores the variants of a run, as SQL."""
+        return variant_statements(self.vocabulary)
 
     @cached_property
     def devices(self) -> tuple[DeviceSpec, ...]:

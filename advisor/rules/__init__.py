@@ -9,7 +9,7 @@ from advisor.rules.engine.collect import Collection, collect, named_launches
 from advisor.rules.engine.evaluate import Evaluation, compile_rules, evaluate_runs
 from advisor.rules.engine.gains import Seconds
 from advisor.rules.engine.rank import Action, rank
-from advisor.rules.language.rule import Outcome, Rule, Severity, Subject, rules_hash
+from advisor.rules.language.rule import Outcome, Rule, Severity, rules_hash
 from advisor.rules.language.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ __all__ = [
     "Seconds",
     "Settings",
     "Severity",
-    "Subject",
     "collect",
     "compile_rules",
     "evaluate_runs",

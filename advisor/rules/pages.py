@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from advisor.facts.operations import Operation, Size
 from advisor.facts.vocabulary import Vocabulary
 from advisor.rules.language.proven import Evidence
-from advisor.rules.language.rule import Outcome, Rule, Subject
+from advisor.rules.language.rule import Outcome, Rule
+from advisor.rules.language.subjects import KERNEL
+from advisor.rules.language.verify_words import general_lines
 from advisor.rules.language.words import Words
 
 
@@ -47,6 +49,14 @@ def _operation(operation: Operation) -> str:
         f"**{operation.title}**\n",
         f"* least work: `{_one_line(operation.flops.expression.text)}` FLOP",
         f"* least traffic: `{_one_line(operation.bytes.expression.text)}` B",
+        *(
+            f"* {what}: `{_one_line(formula.expression.text)}` B"
+            for what, formula in (
+                ("of it written", operation.writes),
+                ("of it the same for any batch", operation.weights),
+            )
+            if formula is not None
+        ),
         *(f"* size {_size(size)}" for size in operation.sizes.values()),
         *(
             f"* constant `{each.name}` = {each.value:g} {each.unit}; source: {each.source}"
@@ -68,7 +78,7 @@ def summary(rule: Rule, words: Words) -> str:
     """Return a rule in short: what it looks for, its thresholds, and what its advice rests on."""
     lines = [
         f"### `{rule.id}`\n",
-        f"**{words.fill(rule.title)}** ({rule.severity.value}, about a {rule.subject.value};"
+        f"**{words.fill(rule.title)}** ({rule.severity.value}, about a {rule.subject};"
         f" mechanism `{rule.mechanism}`)\n",
         f"{words.fill(rule.why)}\n",
         f"Fires when `{_one_line(rule.when.text)}`.\n",
@@ -82,7 +92,7 @@ def summary(rule: Rule, words: Words) -> str:
 def _page(rule: Rule, counted: Evidence | None, words: Words) -> str:
     parts = [
         f"# {words.fill(rule.title)}\n",
-        f"`{rule.id}`, {rule.severity.value}, about a {rule.subject.value}, mechanism"
+        f"`{rule.id}`, {rule.severity.value}, about a {rule.subject}, mechanism"
         f" `{rule.mechanism}`. {_proof(rule, counted)}\n",
         f"{words.fill(rule.why)}\n",
         "## When it fires\n",
@@ -98,7 +108,7 @@ def _page(rule: Rule, counted: Evidence | None, words: Words) -> str:
         ("What to do", _numbered(words.quote(step) for step in rule.recommendation)),
         ("What it is worth", list(_gain(rule))),
         ("Caveats", [f"* {words.fill(caveat)}" for caveat in rule.caveats]),
-        ("How to verify", [f"* {line}" for line in (*rule.verify.expect, *rule.verify.guard)]),
+        ("How to verify", [f"* {line}" for line in general_lines(rule.verify, words.name)]),
         ("What to collect", list(_collect(rule))),
         ("Examples", list(_examples(rule))),
         ("References", [f"* {reference}" for reference in rule.references]),
@@ -113,7 +123,7 @@ def _index(rules: Sequence[Rule], vocabulary: Vocabulary, words: Words) -> str:
     symptoms: dict[str, list[Rule]] = defaultdict(list)
     for rule in rules:
         families[rule.family].append(rule)
-        if rule.subject is Subject.KERNEL:
+        if rule.subject == KERNEL:
             for name in sorted(rule.when.names - rule.thresholds.keys()):
                 symptoms[name].append(rule)
     for family, members in families.items():
@@ -132,7 +142,7 @@ def _link(rule: Rule, words: Words) -> str:
 
 
 def _proof(rule: Rule, counted: Evidence | None) -> str:
-    subjects = f"real {rule.subject.value}s"
+    subjects = f"real {rule.subject}s"
     if counted is None or not counted.is_proof:
         return f"Unproven: it was not yet seen to tell {subjects} apart."
     return f"Proven: fired on {counted.fired:,} {subjects}, silent on {counted.silent:,}."

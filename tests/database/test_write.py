@@ -409,7 +409,7 @@ def test_finds_a_run_by_what_the_user_calls_it(database: Path, run: RunRow) -> N
         with pytest.raises(UsageError, match="no run 'nihtly'") as caught:
             find_run(connection, "nihtly")
         assert caught.value.hint is not None
-        assert caught.value.hint.startswith("did you mean nightly?")
+        assert caught.value.hint.startswith("did you mean 'nightly'?")
         assert run_details(connection, later.run_id)["tags"] == ["a", "b"]
         with pytest.raises(UsageError, match="no run 'x'"):
             run_details(connection, "x")

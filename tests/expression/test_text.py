@@ -8,7 +8,7 @@ from advisor.errors import Location
 from advisor.expression import Kind, Symbol, compile_expression, written
 from advisor.facts.vocabulary import load_vocabulary
 from advisor.rules.language.load import load_rules
-from advisor.rules.language.rule import Subject
+from advisor.rules.language.subjects import KERNEL
 from advisor.rules.language.thresholds import in_scope
 from advisor.units import parse_unit
 
@@ -52,7 +52,7 @@ def test_writes_what_was_meant_without_needless_parentheses(text: str, expected:
 
 def test_means_the_same_as_the_conditions_of_all_rules() -> None:
     vocabulary = load_vocabulary()
-    rules = [rule for rule in load_rules(vocabulary) if rule.subject is Subject.KERNEL]
+    rules = [rule for rule in load_rules(vocabulary) if rule.subject == KERNEL]
     for rule in rules:
         symbols = in_scope(vocabulary.symbols, rule.thresholds)
         for condition in (rule.when, *(guard.when for guard in rule.unless)):

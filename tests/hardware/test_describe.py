@@ -55,6 +55,23 @@ def test_lists_the_ids_where_a_name_means_several_devices() -> None:
     assert "nvidia-h100-pcie-80gb" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "device_id"),
+    [
+        ("V100 SXM2", "nvidia-v100-sxm2-16gb"),
+        ("A100 SXM", "nvidia-a100-sxm4-80gb"),
+        ("h100 sxm", "nvidia-h100-sxm5-80gb"),
+        ("H200 SXM", "nvidia-h200-sxm-141gb"),
+        ("v7x", "google-tpu-v7x"),
+        ("v6e", "google-tpu-v6e"),
+        ("v5p", "google-tpu-v5p"),
+        ("EPYC 7742 2S", "amd-epyc-7742-2s"),
+    ],
+)
+def test_takes_a_name_of_the_projects_documents_for_one_device(name: str, device_id: str) -> None:
+    assert [device.device_id for device in devices_called(name)] == [device_id]
+
+
 @pytest.mark.parametrize("name", ["", " ", "-"])
 def test_takes_nothing_for_no_device(name: str) -> None:
     with pytest.raises(UsageError, match="no device called"):

@@ -77,7 +77,7 @@ def _advised(database: str, *, simulated: bool = False) -> dict[tuple[str, str],
         create_views(connection, vocabulary)
         found = connection.execute("select run_id, variant_id from kernels").fetchall()
         runs = sorted({run_id for run_id, _ in found})
-        evaluations = evaluate_runs(connection, compiled, runs, settings=settings)
+        evaluations = evaluate_runs(connection, compiled, runs)
     return {
         (run_id, variant_id): _of(
             rank(each for each in evaluations[run_id] if each.variant_id == variant_id)

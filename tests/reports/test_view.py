@@ -223,6 +223,23 @@ def test_marks_what_departs_from_the_usual() -> None:
     assert conditions["profile"].departs
     assert not conditions["driver"].departs
     assert conditions["driver"].value == "unknown"
+    assert conditions["profile"].value == "cut off"
+
+
+@pytest.mark.parametrize(
+    ("told", "value", "note"),
+    [
+        ({"driver_version": "550.54"}, "550.54", "run-time library unknown"),
+        ({"driver_version": "550.54", "runtime": "CUDA"}, "550.54", "CUDA unknown"),
+        ({"runtime": "HIP", "runtime_version": "6.2"}, "unknown", "HIP 6.2"),
+        ({"runtime": "HIP"}, "unknown", "not in the report"),
+    ],
+)
+def test_names_the_run_time_library_as_the_profile_does(
+    told: dict[str, str], value: str, note: str
+) -> None:
+    (driver,) = (c for c in report_of([STREAM], **told).conditions if c.label == "driver")
+    assert (driver.value, driver.note) == (value, note)
 
 
 def test_gathers_the_vendor_s_findings_by_kernel() -> None:
@@ -315,7 +332,7 @@ def test_says_over_how_many_launches_a_value_adds_up() -> None:
     (verify, *_) = [action.verify for action in report_of([STREAM, again]).actions]
     said = [line.replace("\N{NO-BREAK SPACE}", " ") for line in verify]
     # 5 ms and 4 GB each.
-    assert "Time goes down in proportion (now 10.0 ms, sum of 2 launches)" in said
+    assert "Time goes down (now 10.0 ms, sum of 2 launches)" in said
     assert "DRAM traffic goes down (now 8.00 GB, sum of 2 launches)" in said
     assert "launches" not in " ".join(report_of([STREAM]).actions[0].verify)
 

@@ -18,48 +18,59 @@ from advisor.reports.record.whole_run import run_findings
 from advisor.reports.write import render
 from advisor.reports.write.machine import json_text
 from advisor.reports.write.terminal import report_text
-from advisor.rules import Rule, load_rules
-from advisor.rules.language.words import load_words
+from advisor.rules import Evaluation, compile_rules, load_rules, load_settings
+from advisor.rules.engine.evaluate import Compiled
+from advisor.rules.engine.findings import findings_of_run
+from advisor.rules.language.subjects import RUN
 
 TODAY = date(2026, 11, 20)
-WORDS = load_words().words("NVIDIA")
 EVIDENCE = "20 kernels do little with each byte."
 
 
 @pytest.fixture(scope="module")
-def rules() -> Sequence[Rule]:
-    return load_rules(load_vocabulary())
+def compiled() -> Compiled:
+    """The rules about runs, ready to be evaluated."""
+    vocabulary = load_vocabulary()
+    settings = load_settings(vocabulary.symbols)
+    rules = [rule for rule in load_rules(vocabulary, settings=settings) if rule.subject == RUN]
+    return compile_rules(rules, vocabulary=vocabulary, settings=settings)
 
 
 @pytest.fixture
-def stored(rules: Sequence[Rule]) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database with what two rules said of a run, and what others said of its kernels."""
-    hashes = {rule.id: rule.text_hash for rule in rules}
+def stored(compiled: Compiled) -> Iterator[Sequence[Evaluation]]:
+    """What two rules said of a run, read from a database with findings of another run."""
     rows = [
-        ("r1", "run/streaming-kernels", "run", "fires", 2, None, None, None, EVIDENCE),
-        ("r1", "run/gaps-between-launches", "run", "fires", 1, 0.002, 0.004, 0.005, "Gaps."),
-        ("r1", "run/many-shapes", "run", "ruled_out", None, None, None, None, ""),
-        ("r1", "roofline/dram-bound", "kernel", "fires", 3, None, None, None, ""),
-        ("r2", "run/one-kernel-dominates", "run", "fires", 1, None, None, None, ""),
+        ("r1", "run/streaming-kernels", "fires", None, None, None, EVIDENCE),
+        ("r1", "run/gaps-between-launches", "fires", 0.002, 0.004, 0.005, "Gaps."),
+        ("r1", "run/many-shapes", "ruled_out", None, None, None, ""),
+        ("r2", "run/one-kernel-dominates", "fires", None, None, None, ""),
     ]
-    values = {"streaming_kernels": 20, "launches": 1000.0}
+    values = json.dumps({"streaming_kernels": 20, "launches": 1000.0})
     with duckdb.connect(":memory:") as connection:
         connection.execute(
-            "CREATE TABLE finding (run_id TEXT, rule_id TEXT, subject TEXT, outcome TEXT,"
-            " rank BIGINT, gain_low DOUBLE, gain_likely DOUBLE, gain_high DOUBLE, evidence TEXT,"
-            ' rule_hash TEXT, "values" TEXT)'
+            "CREATE TABLE finding (run_id TEXT, rule_id TEXT, outcome TEXT,"
+            " gain_low DOUBLE, gain_likely DOUBLE, gain_high DOUBLE, evidence TEXT,"
+            ' "values" TEXT, confidence DOUBLE DEFAULT 0.5, cap DOUBLE DEFAULT 1,'
+            " cap_likely DOUBLE DEFAULT 1, variant_id TEXT, because TEXT, unchecked TEXT[],"
+            " confidence_because TEXT[])"
         )
         for row in rows:
-            more = [hashes[row[1]], json.dumps(values)]
-            marks = ", ".join("?" * (len(row) + 2))
-            connection.execute(f"INSERT INTO finding VALUES ({marks})", [*row, *more])
-        yield connection
+            connection.execute(
+                "INSERT INTO finding (run_id, rule_id, outcome, gain_low, gain_likely, gain_high,"
+                ' evidence, "values") VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+                [*row, values],
+            )
+        found = findings_of_run(
+            connection, compiled, "r1", judged_by=compiled.digest, kernels="none"
+        )
+        assert found.are_stored
+        yield found.evaluations
 
 
-def test_reads_what_is_said_of_the_run_and_fills_the_first_step(
-    stored: duckdb.DuckDBPyConnection, rules: Sequence[Rule]
+def test_shows_what_is_stored_of_the_run_and_fills_the_first_step(
+    stored: Sequence[Evaluation],
 ) -> None:
-    gaps, streaming = run_findings(stored, "r1", rules, (), TODAY, WORDS)
+    streaming, gaps = run_findings(stored, (), TODAY)  # what is unproven comes last
     assert (gaps.rule_id, gaps.evidence) == ("run/gaps-between-launches", "Gaps.")
     assert gaps.gain == Gain(low=0.002, likely=0.004, high=0.005)
     assert gaps.step.startswith("Capture the 1,000 launches of the step as a graph")
@@ -69,28 +80,11 @@ def test_reads_what_is_said_of_the_run_and_fills_the_first_step(
     assert streaming.step.startswith("Check whether any of the 20 kernels")
 
 
-def test_says_that_a_rule_has_changed_since(
-    stored: duckdb.DuckDBPyConnection, rules: Sequence[Rule]
-) -> None:
-    changed = [replace(rule, text_hash="other") for rule in rules]
-    _, streaming = run_findings(stored, "r1", changed, (), TODAY, WORDS)
-    assert "advisor refresh" in streaming.remark
-    assert (streaming.evidence, streaming.step) == (EVIDENCE, "")
-
-
-def test_leaves_out_rules_that_are_not_in_use(
-    stored: duckdb.DuckDBPyConnection, rules: Sequence[Rule]
-) -> None:
-    kept = [rule for rule in rules if rule.id != "run/streaming-kernels"]
-    (gaps,) = run_findings(stored, "r1", kept, (), TODAY, WORDS)
-    assert gaps.rule_id == "run/gaps-between-launches"
-
-
 @pytest.mark.parametrize(
     ("expires", "shown"), [(None, 1), (date(2026, 11, 20), 1), (date(2026, 11, 19), 2)]
 )
 def test_leaves_out_what_is_suppressed_until_that_expires(
-    expires: date | None, shown: int, stored: duckdb.DuckDBPyConnection, rules: Sequence[Rule]
+    expires: date | None, shown: int, stored: Sequence[Evaluation]
 ) -> None:
     silence = Suppression(
         rule="run/gaps*",
@@ -100,7 +94,7 @@ def test_leaves_out_what_is_suppressed_until_that_expires(
         expires=expires,
         at=Location(name="a.yaml"),
     )
-    assert len(run_findings(stored, "r1", rules, (silence,), TODAY, WORDS)) == shown
+    assert len(run_findings(stored, (silence,), TODAY)) == shown
 
 
 @pytest.fixture
@@ -115,6 +109,17 @@ def telling(report: Report) -> Report:
         remark="Unproven.",
     )
     return replace(report, findings=(finding,))
+
+
+def test_says_on_every_page_that_the_run_was_judged_again(report: Report) -> None:
+    sentence = "The stored findings come from other rules."
+    again = replace(report, rejudged=sentence)
+    for page in (render.html(again), render.markdown(again, None), report_text(again)):
+        assert page.count(sentence) == 1
+    assert json.loads(json_text(again))["rejudged"] == sentence
+    for page in (render.html(report), render.markdown(report, None), report_text(report)):
+        assert sentence not in page
+    assert json.loads(json_text(report))["rejudged"] is None
 
 
 def test_stands_on_every_page_and_is_escaped(telling: Report) -> None:

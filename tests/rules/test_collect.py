@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.rules import Evaluation, Outcome, Rule, Settings, Subject, collect
+from advisor.rules import Evaluation, Outcome, Rule, Settings, collect
 from advisor.rules.engine.collect import NamedLaunch
 from advisor.rules.engine.profiled import Profiled
 from advisor.rules.language.rule import Collect
+from advisor.rules.language.subjects import RUN
 from tests.support.sample_rule import RULE, Load
 
 
@@ -65,7 +66,7 @@ def test_has_nothing_to_ask_where_nothing_is_unknown(rule: Rule, settings: Setti
 
 
 def test_asks_about_kernels_not_about_the_run(rule: Rule, settings: Settings) -> None:
-    whole = unknown(replace(rule, subject=Subject.RUN), "r1", 100.0, "R")
+    whole = unknown(replace(rule, subject=RUN), "r1", 100.0, "R")
     result = collect([whole, unknown(rule, "v2", 4.0, "C")], LAUNCHES, settings.collect, APP)
     assert result is not None
     assert (result.sections, result.functions) == (("C",), ("sum",))

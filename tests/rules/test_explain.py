@@ -33,7 +33,7 @@ gain: {low: 0 * duration, likely: duration * (1 - roof_fraction), high: duration
 evidence: "{{ roof_fraction | percent }} in {{ duration | seconds }}"
 why: Because.
 recommendation: [Do it.]
-verify: {expect: [duration decreases]}
+verify: [{expression: duration, moves: down}]
 collect: {sections: [SpeedOfLight]}
 references: [here]
 tests:

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from advisor.errors import RuleError
 from advisor.facts import Vocabulary
-from advisor.rules import Settings, Subject
+from advisor.rules import Settings
 from advisor.rules.engine.evaluate import run_program
 from advisor.rules.engine.gains import Raw, Seconds, cut
 from advisor.rules.engine.program import compile_program
 from advisor.rules.language.estimators import load_estimators
 from advisor.rules.language.load import load_rules
 from advisor.rules.language.rule import Value
+from advisor.rules.language.subjects import SUBJECTS
 from tests.support.sample_rule import RULE, Judge, Load
 
 TIMES = st.none() | st.floats(-1e3, 1e3)
@@ -128,7 +129,7 @@ def test_estimates_of_runs_what_is_worked_out_by_hand(
 ) -> None:
     text = RUN_RULE.replace("load_efficiency", "largest_share")
     rule = load_rule(re.sub(r"gain: .*", f"gain: {{{gain}}}", text))
-    program = compile_program([rule], settings.about(Subject.RUN), vocabulary)
+    program = compile_program([rule], SUBJECTS["run"].counted(settings), vocabulary)
     given = {"largest_share": 0.5, "roof_share": 0.9, **RUN, **facts}
     columns = [f"{given.get(name, 'NULL')}::DOUBLE AS {name}" for name in program.columns]
     with duckdb.connect(":memory:") as connection:
@@ -140,7 +141,7 @@ def test_estimates_of_runs_what_is_worked_out_by_hand(
 
 def test_tests_every_estimator(vocabulary: Vocabulary, settings: Settings) -> None:
     tested = {re.split(r"[:,]", gain)[1].strip() for gain, _, _ in ESTIMATES + ESTIMATES_OF_RUNS}
-    of_runs = load_estimators(settings.run.symbols, Subject.RUN)
+    of_runs = load_estimators(settings.run.symbols, "run")
     assert tested == set(load_estimators(vocabulary.symbols)) | set(of_runs)
     assert {"overlap", "launch"} <= set(of_runs)
     assert "launch" not in load_estimators(vocabulary.symbols)
@@ -158,7 +159,7 @@ def test_cuts_gains_of_a_run_at_its_step_where_that_is_known(
     # 6 ms of kernels that can take 5 ms at least; without a step no more than 1 ms can be saved,
     # with a step of 10 ms up to 5 ms.
     text = RUN_RULE.replace("load_efficiency", "largest_share").replace("duration *", "elapsed *")
-    program = compile_program([load_rule(text)], settings.about(Subject.RUN), vocabulary)
+    program = compile_program([load_rule(text)], SUBJECTS["run"].counted(settings), vocabulary)
     assert "elapsed" in program.columns
     high = {}
     for elapsed in (0.006, 0.01):
@@ -246,9 +247,7 @@ def test_changes_nothing_where_the_assumption_is_unknown(load_rule: Load, judge:
 
 
 def test_keeps_the_assumptions_of_rules_apart(vocabulary: Vocabulary, judge: Judge) -> None:
-    rules = [
-        rule for rule in load_rules(vocabulary) if rule.assumes and rule.subject is Subject.KERNEL
-    ]
+    rules = [rule for rule in load_rules(vocabulary) if rule.assumes and rule.subject == "kernel"]
     # Each level of memory, and each pipe, takes 0.1 ms longer than the one before.
     levels = {"dram": 9e-4, "l2": 8e-4, "l1": 7e-4, "shared": 6e-4}
     facts: dict[str, Value] = {"duration": 1e-3, "t_sol": 9e-4, "t_sol_complete": True}

@@ -116,7 +116,7 @@ def test_evaluates_a_new_fact_in_a_new_rule(
     launch = {"duration": 1.0, "dram_bytes": 5e8, "grid_size": 4.0}
     with database_of([launch]) as connection:
         compiled = compile_rules([rules["ours/starved"]], vocabulary=vocabulary, settings=settings)
-        found = evaluate_runs(connection, compiled, ["run"], settings=settings)["run"]
+        found = evaluate_runs(connection, compiled, ["run"])["run"]
     # 5e8 B in one second are half of the 1e9 B/s that the pack wants.
     assert [(each.outcome, each.values["wanted_share"]) for each in found] == [(Outcome.FIRES, 0.5)]
 

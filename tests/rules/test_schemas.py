@@ -18,10 +18,10 @@ from advisor.errors import RuleError
 from advisor.facts import Vocabulary, load_vocabulary
 from advisor.facts.operations import operation_paths, read_operation
 from advisor.resources import data_dir
-from advisor.rules import Subject
 from advisor.rules.language.estimators import load_estimators
 from advisor.rules.language.load import rule_paths
 from advisor.rules.language.parse import Scope, parse_rule
+from advisor.rules.language.subjects import SUBJECTS
 from docs.schemas import schemas
 
 RULES = data_dir("rules")
@@ -56,7 +56,10 @@ evidence: "{{ load_efficiency | percent }} used in {{ duration | seconds }}"
 why: It is a sample.
 recommendation: ["Raise {{ load_efficiency | percent }}."]
 caveats: [none]
-verify: {expect: [duration decreases], guard: [dram_bytes does not increase]}
+verify:
+  - {expression: duration, moves: down, target: 0.5 * duration}
+  - {expression: 2 * dram_bytes, called: traffic, moves: not up, tolerance: 0.1}
+  - {note: results stay the same}
 collect: {sections: [SectionOfSample], metrics: [counter]}
 references: [none]
 tests:
@@ -137,8 +140,9 @@ def take_rule(vocabulary: Vocabulary) -> Callable[[Document], object]:
         symbols=symbols,
         estimators=load_estimators(symbols),
         shared_guards=(),
+        tolerance=0.02,
     )
-    scopes = dict.fromkeys(Subject, scope)
+    scopes = dict.fromkeys(SUBJECTS, scope)
 
     def take(document: Document) -> object:
         return parse_rule(load(json.dumps(document)), scopes, text_hash="", overrides={})

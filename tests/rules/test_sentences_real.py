@@ -26,7 +26,7 @@ def test_never_says_unknown_in_a_sentence(real_data: Path, tmp_path: Path) -> No
     with open_for_reading(database) as connection:
         create_views(connection, vocabulary)
         runs = [run for (run,) in connection.execute("select run_id from runs").fetchall()]
-        found = evaluate_runs(connection, compiled, runs, settings=settings)
+        found = evaluate_runs(connection, compiled, runs)
     spoke = [e for each in found.values() for e in each if e.outcome is not Outcome.UNKNOWN]
     said = {(e.rule.id, text) for e in spoke for text in _sentences(e)}
     assert len(said) > 2000

@@ -72,7 +72,7 @@ def evaluate(
 ) -> list[Evaluation]:
     compiled = compile_rules(rules, vocabulary=vocabulary, settings=settings)
     compiled = replace(compiled, kernels="FROM kernels")
-    return evaluate_runs(connection, compiled, ["r1"], settings=settings)["r1"]
+    return evaluate_runs(connection, compiled, ["r1"])["r1"]
 
 
 def test_stores_what_fires_with_its_values_and_rank(

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 
 import duckdb
 from duckdb_sqlalchemy import Dialect
 from sqlalchemy.schema import CreateTable
 
+from advisor.database.relations import STORED
 from advisor.database.tables import metadata
 from advisor.facts import Vocabulary, create_views, load_vocabulary
 from advisor.facts.layers import identifier
+
+FROM_LAUNCHES = replace(STORED, variant=None)
+"""The tables of the open file, of whose variants nothing is stored."""
 
 Value = float | str | bool | None
 Row = Mapping[str, Value]
@@ -77,7 +82,7 @@ def empty_database() -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(":memory:", config={"threads": 1})
     for table in metadata().sorted_tables:
         connection.execute(str(CreateTable(table).compile(dialect=Dialect())))
-    create_views(connection, vocabulary_once())
+    create_views(connection, vocabulary_once(), relations=FROM_LAUNCHES)
     return connection
 
 

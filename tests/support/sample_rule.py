@@ -24,7 +24,7 @@ RULE = dedent("""\
     evidence: "{{ load_efficiency | percent }} used in {{ duration | seconds }}"
     why: It is a sample.
     recommendation: ["Raise {{ load_efficiency | percent }}."]
-    verify: {expect: [duration decreases]}
+    verify: [{expression: duration, moves: down}]
     collect: {sections: [SectionOfSample]}
     references: [none]
     tests:

@@ -93,7 +93,7 @@ def draw_roofline(
         id=f"{chart.id}-{size.name}",
         size=size,
         frame=frame,
-        title=f"Roofline of the run on {chart.device}, {chart.label}",
+        title=f"Roofline of {chart.of} on {chart.device}, {chart.label}",
         description=_description(sheet),
         x_title=x_title(f"arithmetic intensity at DRAM, {chart.label} [FLOP/B]", sheet.size),
         y_title=_y_title(sheet),
@@ -279,7 +279,7 @@ def _slope_texts(sheet: _Sheet, *, minor: bool) -> tuple[PlacedText, ...]:
     found = []
     wanted = [words for words in sheet.roofs.slope_texts if words.minor == minor]
     for words in sorted(wanted, key=lambda words: not words.strong):
-        short = words.text.replace(" profiled", "").split(",")[0]
+        short = words.text.replace(f" {sheet.chart.roof}", "").split(",")[0]
         said = replace(words, text=short) if sheet.size.compact else words
         seated = seat(said, frame, sheet.taken, marks)
         if seated is None:

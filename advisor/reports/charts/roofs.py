@@ -83,7 +83,7 @@ def roofs(chart: Roofline) -> Roofs:
     corners = [point for line in lines for point in line.points]
     return Roofs(
         lines=tuple(lines),
-        slope_texts=tuple(_slope_texts(chart.ceilings, memory, bound, top)),
+        slope_texts=tuple(_slope_texts(chart, memory, bound, top)),
         edge_texts=tuple(_edge_texts(chart.ceilings, compute)),
         ridge=ridge,
         extent_x=tuple(10**x for x, _ in corners if abs(x) < _BEYOND),
@@ -237,13 +237,14 @@ def _close(nominal: Ceiling, profiled: Iterable[Ceiling]) -> bool:
 
 
 def _slope_texts(
-    ceilings: Sequence[Ceiling],
+    chart: Roofline,
     memory: Sequence[Ceiling],
     bound: Ceiling | None,
     top: float | None,
 ) -> Iterable[SlopeText]:
+    ceilings = chart.ceilings
     for ceiling in memory:
-        text = f"{ceiling.label} {numbers.si(ceiling.value, 'B/s')} profiled"
+        text = f"{ceiling.label} {numbers.si(ceiling.value, 'B/s')} {chart.roof}"
         for nominal in _of(ceilings, "nominal", "B/s"):
             if nominal.resource == ceiling.resource and _close(nominal, memory):
                 text += f", nominal {numbers.si(nominal.value, 'B/s')}"

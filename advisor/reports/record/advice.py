@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 from advisor.facts import Vocabulary
-from advisor.reports.record.expected import expected
 from advisor.reports.record.instructions import Ranking, Rankings
 from advisor.reports.record.judgement import Judgement
 from advisor.reports.record.records import (
@@ -21,14 +20,17 @@ from advisor.reports.record.records import (
     RuleResult,
 )
 from advisor.reports.record.rows import Row, number
+from advisor.reports.record.verify import verify_lines
 from advisor.rules.engine.collect import Collection
 from advisor.rules.engine.evaluate import Evaluation
 from advisor.rules.engine.gains import Seconds
 from advisor.rules.engine.rank import Action as Ranked
-from advisor.rules.language.rule import Outcome, Severity
+from advisor.rules.language.rule import Outcome, Rule, Severity
+from advisor.rules.language.verification import Measured
 
 MOST_CARDS = 3
 
+Measure = Callable[[Rule, str], tuple[Measured, ...]]
 Confidence = Literal["high", "medium", "low"]
 
 
@@ -42,12 +44,14 @@ def cards(
     total: float | None,
     run_id: str,
     worst: Rankings,
+    measure: Measure,
 ) -> tuple[Action, ...]:
     """Return the cards of the first page: actions of one rule become one, the most time first.
 
     ``rows`` are the kernels by variant, ``names`` what to call them, ``worst`` their worst
-    instructions. An action that saves too little of ``total`` seconds is not worth a card; one
-    without an estimate is where its rule is no mere note. Unproven rules get none.
+    instructions; ``measure`` gives the values that a rule verifies, of a variant. An action that
+    saves too little of ``total`` seconds is not worth a card; one without an estimate is where its
+    rule is no mere note. Unproven rules get none.
     """
     worth = judgement.worth_a_card * (total or 0.0)
     by_rule: dict[str, list[Ranked]] = defaultdict(list)
@@ -67,6 +71,7 @@ def cards(
             total=total,
             run_id=run_id,
             worst=worst,
+            measure=measure,
         )
         for number, group in enumerate(groups[:MOST_CARDS], start=1)
     )
@@ -157,13 +162,13 @@ def _card(
     total: float | None,
     run_id: str,
     worst: Rankings,
+    measure: Measure,
 ) -> Action:
     best = group[0].evaluation
     rule, words = best.rule, best.words
     row = rows[best.variant_id]
     gain = _sum([each.gain for each in group if each.gain is not None])
-    lines = (*rule.verify.expect, *rule.verify.guard)
-    verify = [expected(line, row, vocabulary, words) for line in lines]
+    values = measure(rule, best.variant_id)
     return Action(
         number=position,
         rule_id=rule.id,
@@ -176,7 +181,7 @@ def _card(
         evidence=best.evidence,
         why=words.fill(rule.why),
         steps=best.recommendation,
-        verify=tuple(verify),
+        verify=verify_lines(rule, values, row, vocabulary, words),
         caveats=tuple(words.fill(caveat) for caveat in rule.caveats),
         confidence=_confidence(best.confidence, judgement),
         confidence_reason="; ".join(best.confidence_because),

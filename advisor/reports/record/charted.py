@@ -51,7 +51,10 @@ class Unplaced:
 
 @dataclass(frozen=True, kw_only=True)
 class Roofline:
-    """One chart: marks under the ceilings of one precision."""
+    """One chart: marks under the ceilings of one precision.
+
+    ``of`` is what it shows, ``roof`` the kind of its ceilings where they are not profiled.
+    """
 
     id: str
     label: str
@@ -62,6 +65,8 @@ class Roofline:
     unplaced: tuple[Unplaced, ...]
     simulated: bool
     remarks: tuple[str, ...] = ()
+    of: str = "the run"
+    roof: str = "profiled"
 
 
 @dataclass(frozen=True, kw_only=True)

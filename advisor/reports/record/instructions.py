@@ -9,6 +9,12 @@ from typing import TYPE_CHECKING
 
 from advisor import wording
 from advisor.counters.instructions import of_symptom
+from advisor.database.parts import (
+    first_addresses,
+    instruction_values,
+    opcodes_of,
+    places_of,
+)
 from advisor.reports.escaping import shorten
 from advisor.rules.language.rule import Outcome
 
@@ -22,35 +28,6 @@ MOST_INSTRUCTIONS = 5
 MOST_IN_FINDINGS = 3
 MOST_OF_LINE = 60  # characters of a file's name and line
 _WORTH_TELLING = 0.01  # of all excess: less is not told in a sentence
-
-# The only reading of values per instruction.
-_VALUES = """
-    WITH pairs AS (
-        SELECT variant_id, counter, unnest(addresses) AS address, unnest("values") AS value
-        FROM main.variant_instruction
-        WHERE run_id = $run AND list_contains($variants, variant_id)
-            AND list_contains($counters, counter)
-    )
-    SELECT variant_id, counter, address, sum(value) FROM pairs
-    WHERE value IS NOT NULL GROUP BY ALL
-"""
-_FIRSTS = """
-    SELECT variant_id, min(list_min(addresses))
-    FROM main.variant_instruction
-    WHERE run_id = $run AND list_contains($variants, variant_id) GROUP BY variant_id
-"""
-_OPCODES = """
-    SELECT variant_id, unnest(addresses), unnest(opcodes)
-    FROM main.variant_place WHERE run_id = $run AND list_contains($variants, variant_id)
-"""
-_PLACES = """
-    WITH places AS (
-        SELECT variant_id, unnest(addresses) AS address, unnest(opcodes) AS opcode,
-            unnest(lines) AS line
-        FROM main.variant_place WHERE run_id = $run AND list_contains($variants, variant_id)
-    )
-    SELECT DISTINCT * FROM places WHERE list_contains($addresses, address)
-"""
 
 Values = Mapping[str, Mapping[int, float]]
 
@@ -160,24 +137,20 @@ def _measured(
     """
     counters = {name for _, view in asked for name in (*view.counters, view.ideal) if name}
     variants = list({variant for variant, _ in asked})
-    of_run = {"run": run_id, "variants": variants}
-    rows = connection.execute(_VALUES, {**of_run, "counters": list(counters)}).fetchall()
+    rows = instruction_values(connection, run_id, variants, list(counters))
     values: dict[str, dict[str, dict[int, float]]] = {each: {} for each in variants}
     for variant, counter, address, value in rows:
         values[variant].setdefault(counter, {})[address] = value
-    return values, dict(connection.execute(_FIRSTS, of_run).fetchall())
+    return values, first_addresses(connection, run_id, variants)
 
 
 def _placed(
     connection: duckdb.DuckDBPyConnection, run_id: str, found: Mapping[tuple[str, str], Ranking]
 ) -> dict[tuple[str, str], Ranking]:
     """Return the rankings with what the profile tells of the instructions in them."""
-    wanted = {
-        "run": run_id,
-        "variants": list({variant for variant, _ in found}),
-        "addresses": list({each.address for rank in found.values() for each in rank.worst}),
-    }
-    rows = connection.execute(_PLACES, wanted).fetchall() if found else []
+    variants = list({variant for variant, _ in found})
+    addresses = list({each.address for rank in found.values() for each in rank.worst})
+    rows = places_of(connection, run_id, variants, addresses) if found else []
     known = {(variant, address): (opcode, line) for variant, address, opcode, line in rows}
     placed = {}
     for (variant, view), ranking in found.items():
@@ -194,7 +167,7 @@ def _opcodes(
     variants = list({variant for variant, view in asked if view.only is not None})
     found: dict[str, dict[int, str]] = {}
     if variants:
-        rows = connection.execute(_OPCODES, {"run": run_id, "variants": variants}).fetchall()
+        rows = opcodes_of(connection, run_id, variants)
         for variant, address, opcode in rows:
             if opcode is not None:
                 found.setdefault(variant, {})[address] = opcode

@@ -358,7 +358,8 @@ class Report:
     """One run, ready to be written in any format; kernels by wasted time, largest first.
 
     ``left_alone`` are kernels where nothing is worth a card, ``not_judged`` those of which too
-    little was counted to tell.
+    little was counted to tell. ``rejudged`` says that the stored findings come from other rules,
+    empty where they are the ones shown.
     """
 
     run: Run
@@ -381,3 +382,4 @@ class Report:
     skipped: tuple[tuple[str, str], ...] = ()
     suppressed: Suppressed | None = None
     findings: tuple[RunFinding, ...] = ()
+    rejudged: str = ""

@@ -6,21 +6,12 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from advisor.database.parts import findings_of_vendor
 from advisor.reports.record.records import VendorFinding
-from advisor.reports.record.rows import fetch, number, text, whole
+from advisor.reports.record.rows import number, text, whole
 
 if TYPE_CHECKING:
     import duckdb
-
-_VENDOR = """
-    SELECT variant_id, rule, any_value(title) AS title, severity, scope,
-      arg_max(text, (coalesce(estimate, 0), -launch_index)) AS text,
-      max(estimate) AS estimate, count(*) AS launches
-    FROM main.reference_finding JOIN main.launch USING (run_id, launch_index)
-    WHERE run_id = ? AND text <> '' AND (severity NOT IN ('none', 'ok') OR estimate IS NOT NULL)
-    GROUP BY variant_id, rule, severity, scope
-    ORDER BY estimate DESC NULLS LAST, rule
-"""
 
 
 def vendor_findings(
@@ -28,7 +19,7 @@ def vendor_findings(
 ) -> Mapping[str, tuple[VendorFinding, ...]]:
     """Return the vendor's findings by variant, the largest estimate first."""
     found: dict[str, list[VendorFinding]] = defaultdict(list)
-    for row in fetch(connection, _VENDOR, [run_id]):
+    for row in findings_of_vendor(connection, run_id):
         found[str(row["variant_id"])].append(
             VendorFinding(
                 rule=str(row["rule"]),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from advisor import __version__
 from advisor.configuration import Suppression
 from advisor.errors import UsageError
-from advisor.facts import Vocabulary, kernels_select
+from advisor.facts import Vocabulary, current, kernels_select
 from advisor.reports.record import advice, placements
 from advisor.reports.record.charted import Ceiling, Plane, Roofline
 from advisor.reports.record.conditions import conditions
@@ -38,9 +38,11 @@ from advisor.reports.record.rows import Row, fetch, number, text, whole
 from advisor.reports.record.suppressed import Suppressed, suppressed
 from advisor.reports.record.vendor import vendor_findings
 from advisor.reports.record.verdict import totals, verdict
+from advisor.reports.record.verify import measure
 from advisor.reports.record.whole_run import run_findings
-from advisor.rules import Rule, collect, named_launches, rank, rules_hash
-from advisor.rules.engine.evaluate import Compiled, run_program, run_words
+from advisor.rules import collect, named_launches, rank
+from advisor.rules.engine.evaluate import Compiled, run_words
+from advisor.rules.engine.findings import findings_of_run
 from advisor.rules.engine.profiled import profiled
 from advisor.rules.engine.suppress import screen
 from advisor.rules.language.words import Words
@@ -59,6 +61,10 @@ _KERNELS = """
 """
 _LABELS = ("label", "configuration", "commit", "branch", "host")
 _NAMES = ("kernel_name", "short_name")
+_REJUDGED = (
+    "The stored findings come from other rules, facts or thresholds, so this report judges the run"
+    " again; `advisor refresh {run_id}` stores the result."
+)
 _MOST_SKIPPED = 20
 _DEFAULT_DATABASE = "advisor.duckdb"
 
@@ -132,16 +138,20 @@ def build_report(
         rooflines=drawn.rooflines,
         plane=drawn.plane,
         kernels=kernels,
-        provenance=_provenance(connection, request, compiled.rules, drawn.ceilings),
+        provenance=_provenance(connection, request, compiled, drawn.ceilings),
         skipped=_skipped(run),
         suppressed=said.suppressed,
         findings=said.findings,
+        rejudged=said.rejudged,
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Said:
-    """What the rules say of a run; ``results`` by variant, ``findings`` of the run as a whole."""
+    """What the rules say of a run; ``results`` by variant, ``findings`` of the run as a whole.
+
+    ``rejudged`` says that stored findings were passed over, where they were.
+    """
 
     actions: tuple[Action, ...]
     more_actions: int
@@ -149,6 +159,7 @@ class _Said:
     collect: Collect | None
     suppressed: Suppressed | None
     findings: tuple[RunFinding, ...]
+    rejudged: str
 
 
 def _said(
@@ -164,13 +175,14 @@ def _said(
     words: Words,
 ) -> _Said:
     run_id, today = request.run_id, _today(request)
-    program, settings = compiled.of_kernels, compiled.of_kernels.settings
+    settings = compiled.of_kernels.settings
     variants = {str(row["variant_id"]): row for row in rows}
-    judged = run_program(
-        connection, program, _TABLE, key="variant_id", run_id=run_id, words={run_id: words}
+    judged_by = text(run, "rules_hash")
+    judged = findings_of_run(
+        connection, compiled, run_id, judged_by=judged_by, kernels=_TABLE, words=words
     )
     screened = screen(
-        [each for each in judged if each.variant_id in variants],
+        [each for each in judged.evaluations if each.variant_id in variants],
         request.suppressions,
         kernel_names={variant: _names(row) for variant, row in variants.items()},
         today=today,
@@ -180,7 +192,15 @@ def _said(
     total = totals(rows).duration
     worst = of_findings(connection, run_id, evaluations, settings.instruction_views)
     actions = advice.cards(
-        ranked, variants, names, vocabulary, judgement, total=total, run_id=run_id, worst=worst
+        ranked,
+        variants,
+        names,
+        vocabulary,
+        judgement,
+        total=total,
+        run_id=run_id,
+        worst=worst,
+        measure=lambda rule, variant: measure(connection, rule, _TABLE, variant),
     )
     launches = named_launches(connection, run_id)
     ran = profiled(text(run, "command_line"), text(run, "program"), settings.collect)
@@ -191,9 +211,8 @@ def _said(
         results=advice.results(evaluations, ranked, rows=variants, run_id=run_id, worst=worst),
         collect=advice.to_collect(evaluations, collection),
         suppressed=suppressed(screened, variants),
-        findings=run_findings(
-            connection, run_id, compiled.rules, request.suppressions, today, words
-        ),
+        findings=run_findings(judged.evaluations, request.suppressions, today),
+        rejudged="" if judged.are_stored else _REJUDGED.format(run_id=run_id),
     )
 
 
@@ -239,7 +258,9 @@ def _run_row(connection: duckdb.DuckDBPyConnection, run_id: str) -> Row:
 def _kernel_rows(
     connection: duckdb.DuckDBPyConnection, request: Request, vocabulary: Vocabulary
 ) -> list[Row]:
-    connection.execute(kernels_select(vocabulary).join(_TAKE), [request.run_id])
+    relations = current(connection, vocabulary, [request.run_id])
+    query = kernels_select(vocabulary, relations=relations)
+    connection.execute(query.join(_TAKE), [request.run_id])
     rows = fetch(connection, _KERNELS)
     return rows if request.kernel is None else named(rows, request.kernel, request.run_id)
 
@@ -361,7 +382,7 @@ def _skipped(run: Row) -> tuple[tuple[str, str], ...]:
 def _provenance(
     connection: duckdb.DuckDBPyConnection,
     request: Request,
-    rules: Sequence[Rule],
+    compiled: Compiled,
     limits: Sequence[Ceiling],
 ) -> Provenance:
     version = connection.execute("SELECT version_num FROM main.alembic_version").fetchone()
@@ -376,7 +397,7 @@ def _provenance(
         advisor_version=__version__,
         schema_revision="unknown" if version is None else str(version[0]),
         database=request.database,
-        rules=f"{len(rules)} rules, hash {rules_hash(rules)}",
+        rules=f"{len(compiled.rules)} rules, hash {compiled.digest}",
         ceilings=tuple(sources),
         report_command=f"advisor{database} report {request.run_id} --html",
         query_command=f'advisor{database} query "{query}"',

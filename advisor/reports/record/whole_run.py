@@ -1,72 +1,49 @@
-"""What the rules say of a run as a whole, as they judged it when it was stored or refreshed."""
+"""What the rules say of a run as a whole."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING
 
 from advisor.reports.record.records import Gain, RunFinding
-from advisor.reports.record.rows import Row, fetch, number, text
+from advisor.rules.engine.rank import rank
+from advisor.rules.language.rule import Outcome
+from advisor.rules.language.subjects import RUN
 
 if TYPE_CHECKING:
-    import duckdb
-
     from advisor.configuration import Suppression
-    from advisor.rules import Rule
-    from advisor.rules.language.words import Words
+    from advisor.rules import Evaluation
 
-_FINDINGS = """
-    SELECT rule_id, rule_hash, gain_low, gain_likely, gain_high, evidence, "values"
-    FROM main.finding WHERE run_id = ? AND subject = 'run' AND outcome = 'fires'
-    ORDER BY rank NULLS LAST, rule_id
-"""
-_OUTDATED = "Computed by an older version of this check; `advisor refresh` recomputes it."
 _UNPROVEN = "Unproven: not yet found in one real run and absent from another."
 
 
 def run_findings(
-    connection: duckdb.DuckDBPyConnection,
-    run_id: str,
-    rules: Sequence[Rule],
-    suppressions: Sequence[Suppression],
-    today: date,
-    words: Words,
+    evaluations: Sequence[Evaluation], suppressions: Sequence[Suppression], today: date
 ) -> tuple[RunFinding, ...]:
-    """Return the findings about a run, the most time first; only of rules that are in use.
-
-    Titles and steps are in ``words``; evidence as it was stored.
-    """
-    known = {rule.id: rule for rule in rules}
+    """Return the findings about a run, the most time first; what another covers comes last."""
     silenced = [each for each in suppressions if not each.expired(today)]
-    found = []
-    for row in fetch(connection, _FINDINGS, [run_id]):
-        rule = known.get(str(row["rule_id"]))
-        if rule is not None and not any(each.covers(rule.id, ()) for each in silenced):
-            found.append(_finding(row, rule, words))
-    return tuple(found)
-
-
-def _finding(row: Row, rule: Rule, words: Words) -> RunFinding:
-    is_same = row["rule_hash"] == rule.text_hash
-    values = json.loads(text(row, "values") or "{}")
-    values |= {name: each.value for name, each in rule.thresholds.items()}
-    step = words.fill(rule.recommendation[0], values) if is_same else ""
-    remarks = [_OUTDATED] * (not is_same) + [_UNPROVEN] * rule.is_unproven
-    return RunFinding(
-        rule_id=rule.id,
-        title=words.fill(rule.title),
-        severity=rule.severity.value,
-        evidence=text(row, "evidence") or "",
-        step=step,
-        gain=_gain(row),
-        remark=" ".join(remarks),
+    found = [
+        each for each in evaluations if each.rule.subject == RUN and each.outcome is Outcome.FIRES
+    ]
+    places = {action.evaluation.rule.id: action.position for action in rank(found)}
+    last = len(found) + 1
+    found.sort(key=lambda each: (places.get(each.rule.id, last), each.rule.id))
+    return tuple(
+        _finding(each)
+        for each in found
+        if not any(silence.covers(each.rule.id, ()) for silence in silenced)
     )
 
 
-def _gain(row: Row) -> Gain | None:
-    low, likely, high = (number(row, f"gain_{bound}") for bound in ("low", "likely", "high"))
-    if low is None or likely is None or high is None:
-        return None
-    return Gain(low=low, likely=likely, high=high)
+def _finding(evaluation: Evaluation) -> RunFinding:
+    rule, gain = evaluation.rule, evaluation.gain
+    return RunFinding(
+        rule_id=rule.id,
+        title=evaluation.words.fill(rule.title),
+        severity=rule.severity.value,
+        evidence=evaluation.evidence,
+        step=evaluation.recommendation[0],
+        gain=None if gain is None else Gain(low=gain.low, likely=gain.likely, high=gain.high),
+        remark=_UNPROVEN if rule.is_unproven else "",
+    )

@@ -65,6 +65,7 @@ def json_text(report: Report) -> str:
         "collect": _plain(report.collect),
         "suppressed": _plain(report.suppressed),
         "findings": _plain(report.findings),
+        "rejudged": report.rejudged or None,
         "conditions": _plain(report.conditions),
         "ceilings": _plain(report.ceilings),
         "kernels": [_kernel(kernel) for kernel in report.kernels],

@@ -118,14 +118,18 @@ def html(report: Report, code: dict[str, bytes] | None = None) -> str:
 
     ``code`` holds compiled templates; those that were not there are added.
     """
-    environment = _environment(code, autoescape=True)
-    script = environment.get_template("report.js").render()
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return environment.get_template("report.html.j2").render(
+    writer = environment(code, autoescape=True)
+    return writer.get_template("report.html.j2").render(
         report=report,
         page=page(report),
-        script_digest=digest,
+        script_digest=script_digest(writer),
     )
+
+
+def script_digest(writer: ImmutableSandboxedEnvironment) -> str:
+    """Return the hash of the page's script, by which the page allows it and no other."""
+    script = writer.get_template("report.js").render()
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def svg(report: Report, code: dict[str, bytes] | None = None) -> str | None:
@@ -136,7 +140,7 @@ def svg(report: Report, code: dict[str, bytes] | None = None) -> str | None:
     drawn = charts(report, sizes=(_PICTURE,))
     if not drawn:
         return None
-    template = _environment(code, autoescape=True).get_template("roofline.svg.j2")
+    template = environment(code, autoescape=True).get_template("roofline.svg.j2")
     return template.render(drawing=drawn[0].drawings[0])
 
 
@@ -145,7 +149,7 @@ def markdown(report: Report, picture: str | None, code: dict[str, bytes] | None 
 
     What is cut is the detail of the kernels with the least wasted time. ``code`` as for ``html``.
     """
-    template = _environment(code, autoescape=False).get_template("report.md.j2")
+    template = environment(code, autoescape=False).get_template("report.md.j2")
     details = MOST_DETAILS
     while True:
         text = template.render(report=report, page=page(report, details=details), picture=picture)
@@ -283,10 +287,11 @@ class _Code(BytecodeCache):
         self._code[f"{self._kind} {bucket.key}"] = bucket.bytecode_to_string()
 
 
-def _environment(
+def environment(
     code: dict[str, bytes] | None, *, autoescape: bool
 ) -> ImmutableSandboxedEnvironment:
-    environment = ImmutableSandboxedEnvironment(
+    """Return what writes templates: sandboxed, with the filters that all of them use."""
+    made = ImmutableSandboxedEnvironment(
         loader=FileSystemLoader(data_dir("templates")),
         autoescape=autoescape,
         bytecode_cache=None if code is None else _Code(code, autoescape=autoescape),
@@ -295,8 +300,8 @@ def _environment(
         lstrip_blocks=True,
         finalize=_finalize_html if autoescape else _finalize_markdown,
     )
-    environment.filters.update(_FILTERS)
-    return environment
+    made.filters.update(_FILTERS)
+    return made
 
 
 def _finalize_html(value: object) -> str:

@@ -91,6 +91,8 @@ def _verdict(paper: Paper, report: Report) -> None:
 
 def _actions(paper: Paper, report: Report) -> None:
     paper.heading("Do this first")
+    if report.rejudged:
+        paper.write(report.rejudged)
     for action in report.actions:
         _action(paper, action)
     if not report.actions:

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 
 import duckdb
 
+from advisor.database.parts import launches_of
 from advisor.rules.engine.evaluate import Evaluation
 from advisor.rules.engine.profiled import Profiled
-from advisor.rules.language.rule import Outcome, Subject
+from advisor.rules.language.rule import Outcome
 from advisor.rules.language.settings import CollectSettings
+from advisor.rules.language.subjects import KERNEL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,12 +47,10 @@ class Collection:
 
 def named_launches(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[NamedLaunch]:
     """Return the launches of a run in the order of the profile."""
-    rows = connection.execute(
-        "SELECT variant_id, short_name FROM main.launch JOIN main.kernel USING (kernel_id)"
-        " WHERE run_id = ? ORDER BY launch_index",
-        [run_id],
-    ).fetchall()
-    return [NamedLaunch(variant_id=v, function=name.rsplit("::", 1)[-1]) for v, name in rows]
+    return [
+        NamedLaunch(variant_id=variant_id, function=name.rsplit("::", 1)[-1])
+        for variant_id, name in launches_of(connection, run_id)
+    ]
 
 
 def collect(
@@ -100,11 +100,7 @@ def _unknown(evaluations: Iterable[Evaluation]) -> dict[str, list[Evaluation]]:
     """Return what is unknown of kernels in which time could be saved, for each of them."""
     unknown: dict[str, list[Evaluation]] = defaultdict(list)
     for each in evaluations:
-        if (
-            each.rule.subject is Subject.KERNEL
-            and each.outcome is Outcome.UNKNOWN
-            and each.cap != 0
-        ):
+        if each.rule.subject == KERNEL and each.outcome is Outcome.UNKNOWN and each.cap != 0:
             unknown[each.variant_id].append(each)
     return unknown
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import duckdb
 
 from advisor import wording
 from advisor.database.read import get_vendors
-from advisor.expression import Expression
+from advisor.database.relations import STORED, Relations
+from advisor.facts import current, kernels_select
 from advisor.facts.bindings import OfOperation
-from advisor.facts.view import kernels_select
 from advisor.facts.vocabulary import Vocabulary
 from advisor.rules.engine.gains import Raw, Seconds, cut
 from advisor.rules.engine.program import (
@@ -23,15 +24,14 @@ from advisor.rules.engine.program import (
     detail_columns,
     factor_column,
 )
-from advisor.rules.language.rule import Guard, Outcome, Rule, Subject, Value
+from advisor.rules.language.rule import Guard, Outcome, Rule, Value, rules_hash
 from advisor.rules.language.settings import Settings
+from advisor.rules.language.subjects import KERNEL, SUBJECTS, SubjectKind, Subjects
 from advisor.rules.language.words import Words
 
 _TABLE = "rule_facts"
-_RUN_TABLE = "rule_run_facts"
-_KEY = "variant_id"
+_SUBJECTS_TABLE = "rule_subject_facts"
 _RUN_KEY = "run_id"
-_SUBJECTS = (Subject.KERNEL, Subject.RUN)
 _KEPT = (Outcome.FIRES, Outcome.RULED_OUT, Outcome.UNKNOWN)
 
 Row = Mapping[str, Value]
@@ -45,7 +45,8 @@ class Evaluation:
     are what could be saved at most, following this rule. ``confidence`` is in [0, 1], with the
     reasons that it is not 1. ``because`` says why it was ruled out, ``unchecked`` which guards had
     no value and ``not_collected`` which facts each lacks; ``missing`` which facts made it unknown.
-    ``variant_id`` is the run's id where the subject is the run. All texts are in ``words``.
+    ``variant_id`` identifies the subject: it is the run's id where that is the run. All texts are
+    in ``words``.
     """
 
     rule: Rule
@@ -73,31 +74,92 @@ class Evaluation:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Part:
+    """The rules about one kind of subject, compiled."""
+
+    kind: SubjectKind
+    program: Program
+
+
+@dataclass(frozen=True, kw_only=True)
 class Compiled:
     """Rules that are ready to be evaluated over any number of runs.
 
-    ``rules`` are all of them, those about kernels first; the programs leave out those that can
-    apply to nothing. ``kernels`` is the SELECT of every kernel's facts that they read.
+    ``rules`` are all of them, by subject; ``parts`` have the programs by its name, which leave out
+    rules that can apply to nothing. ``kernels`` is the SELECT of the facts ``names`` of every
+    kernel, which they read. ``digest`` is 12 hex digits over all that findings rest on: rules,
+    thresholds, guards, factors of confidence and facts.
     """
 
     rules: tuple[Rule, ...]
-    of_kernels: Program
-    of_run: Program
+    parts: Mapping[str, Part]
+    vocabulary: Vocabulary
+    names: tuple[str, ...]
     kernels: str
+    digest: str
+
+    @property
+    def of_kernels(self) -> Program:
+        """Return the program of the rules about kernels."""
+        return self.parts[KERNEL].program
+
+    def kernels_from(self, relations: Relations) -> str:
+        """Return the SELECT of those facts from relations."""
+        if relations == STORED:
+            return self.kernels
+        return kernels_select(self.vocabulary, self.names, relations)
 
 
-def compile_rules(rules: Sequence[Rule], *, vocabulary: Vocabulary, settings: Settings) -> Compiled:
-    """Return the rules about kernels and about runs, compiled."""
-    groups = [[r for r in rules if r.subject is subject] for subject in _SUBJECTS]
+def compile_rules(
+    rules: Sequence[Rule],
+    *,
+    vocabulary: Vocabulary,
+    settings: Settings,
+    subjects: Subjects = SUBJECTS,
+) -> Compiled:
+    """Return the rules about every kind of subject, compiled."""
     idle = _without_subject(rules, vocabulary)
-    of_kernels, of_run = (
-        compile_program([r for r in group if r.id not in idle], settings.about(subject), vocabulary)
-        for subject, group in zip(_SUBJECTS, groups, strict=True)
-    )
-    names = {*of_kernels.columns, *settings.run.kernel_columns, _KEY, _RUN_KEY}
+    groups = {name: [r for r in rules if r.subject == name] for name in subjects}
+    parts = {
+        name: _part(kind, [r for r in groups[name] if r.id not in idle], vocabulary, settings)
+        for name, kind in subjects.items()
+    }
+    names = {_RUN_KEY, *(kind.key for kind in subjects.values() if kind.relation is None)}
+    for part in parts.values():
+        relation = part.kind.relation
+        names |= set(part.program.columns) if relation is None else relation.reads(settings)
     kernels = kernels_select(vocabulary, sorted(names))
-    everything = tuple(rule for group in groups for rule in group)
-    return Compiled(rules=everything, of_kernels=of_kernels, of_run=of_run, kernels=kernels)
+    everything = tuple(rule for group in groups.values() for rule in group)
+    return Compiled(
+        rules=everything,
+        parts=parts,
+        vocabulary=vocabulary,
+        names=tuple(sorted(names)),
+        kernels=kernels,
+        digest=_digest(everything, parts, kernels),
+    )
+
+
+def _part(
+    kind: SubjectKind, rules: Sequence[Rule], vocabulary: Vocabulary, settings: Settings
+) -> Part:
+    return Part(kind=kind, program=compile_program(rules, kind.counted(settings), vocabulary))
+
+
+def _digest(rules: Sequence[Rule], parts: Mapping[str, Part], kernels: str) -> str:
+    """Return a digest of what findings rest on; two that differ may give other findings."""
+    said: list[object] = [rules_hash(rules), kernels]
+    for rule in rules:
+        guards = [(guard.because.text, guard.shared) for guard in rule.unless]
+        said += [rule.id, rule.severity.value, rule.is_state, rule.is_unproven, guards]
+    for name, part in parts.items():
+        program, relation = part.program, part.kind.relation
+        settings = program.settings
+        said += [name, program.written, program.factors, program.floors_rest, program.assumes]
+        said += [(factor.because, factor.factor) for factor in settings.factors]
+        said += [settings.unchecked_factor, settings.uncalibrated_factor]
+        said.append(relation.select(settings, _TABLE, STORED) if relation else None)
+    return hashlib.blake2b(repr(said).encode(), digest_size=6).hexdigest()
 
 
 def _without_subject(rules: Sequence[Rule], vocabulary: Vocabulary) -> set[str]:
@@ -129,35 +191,59 @@ def evaluate_runs(
     connection: duckdb.DuckDBPyConnection,
     compiled: Compiled,
     run_ids: Sequence[str],
+    relations: Relations = STORED,
     *,
-    settings: Settings,
     words: Mapping[str, Words] | None = None,
 ) -> dict[str, list[Evaluation]]:
-    """Return what the rules fire, rule out or cannot decide, for variants and the run, by run.
+    """Return what the rules fire, rule out or cannot decide, for every subject in runs, by run.
 
     In no particular order of variants; rules in order. ``words`` are the vendor's
     words for each run. Several runs at once, because planning the statements takes longer than
     running them over a few kernels.
     """
-    of_kernels, of_run = compiled.of_kernels, compiled.of_run
-    run = settings.run
-    made = ("CREATE OR REPLACE TEMP TABLE", _TABLE, "AS SELECT * FROM (", compiled.kernels)
+    relations = current(connection, compiled.vocabulary, run_ids, relations)
+    kernels = compiled.kernels_from(relations)
+    made = ("CREATE OR REPLACE TEMP TABLE", _TABLE, "AS SELECT * FROM (", kernels)
     which = f") WHERE run_id IN ({', '.join('?' * len(run_ids))})"
     connection.execute(" ".join((*made, which)), list(run_ids))
-    of_runs = run.select(_TABLE)
-    connection.execute(" ".join(("CREATE OR REPLACE TEMP TABLE", _RUN_TABLE, "AS", of_runs)))
     try:
-        found = [
-            *run_program(connection, of_kernels, _TABLE, key=_KEY, words=words),
-            *run_program(connection, of_run, _RUN_TABLE, key=_RUN_KEY, words=words),
-        ]
+        found = evaluate_table(connection, compiled, _TABLE, relations, words=words)
     finally:
         connection.execute(f"DROP TABLE IF EXISTS {_TABLE}")
-        connection.execute(f"DROP TABLE IF EXISTS {_RUN_TABLE}")
     by_run: dict[str, list[Evaluation]] = {run_id: [] for run_id in run_ids}
     for each in found:
         by_run[each.run_id].append(each)
     return by_run
+
+
+def evaluate_table(
+    connection: duckdb.DuckDBPyConnection,
+    compiled: Compiled,
+    table: str,
+    relations: Relations = STORED,
+    *,
+    words: Mapping[str, Words] | None = None,
+) -> list[Evaluation]:
+    """Return what the rules fire, rule out or cannot decide, over a table of kernels' facts.
+
+    ``table`` has the columns of ``compiled.kernels``; what is not part of a run is left out.
+    """
+    found = []
+    for part in compiled.parts.values():
+        program, kind = part.program, part.kind
+        if not kind.is_part_of_run or not program.rules:
+            continue
+        if kind.relation is None:
+            found += run_program(connection, program, table, key=kind.key, words=words)
+            continue
+        subjects = kind.relation.select(program.settings, table, relations)
+        made = ("CREATE OR REPLACE TEMP TABLE", _SUBJECTS_TABLE, "AS", subjects)
+        connection.execute(" ".join(made))
+        try:
+            found += run_program(connection, program, _SUBJECTS_TABLE, key=kind.key, words=words)
+        finally:
+            connection.execute(f"DROP TABLE IF EXISTS {_SUBJECTS_TABLE}")
+    return found
 
 
 def run_program(
@@ -167,23 +253,26 @@ def run_program(
     *,
     key: str,
     run_id: str = "",
+    outcomes: Collection[Outcome] = _KEPT,
     words: Mapping[str, Words] | None = None,
 ) -> list[Evaluation]:
     """Return what the program's rules fire, rule out or cannot decide over a table of facts.
 
     ``table`` has one row per subject: ``key`` and the program's columns, and where it holds several
-    runs (no ``run_id`` is given) the column ``run_id``. ``words`` are the
-    vendor's words for each run, neutral ones by default.
+    runs (no ``run_id`` is given) the column ``run_id``. Only evaluations with one of the
+    ``outcomes`` are returned. ``words`` are the vendor's words for each run, by default neutral.
     """
     if not program.rules:
         return []
-    outcomes = connection.execute(program.outcomes(table, key)).fetchall()
+    wanted = {OUTCOMES.index(outcome) for outcome in outcomes}
     said = [
         (row[0], index, OUTCOMES[code])
-        for row in outcomes
+        for row in connection.execute(program.outcomes(table, key)).fetchall()
         for index, code in enumerate(row[1:])
-        if OUTCOMES[code] in _KEPT
+        if code in wanted
     ]
+    if not said:
+        return []
     details = read_details(connection, program, table, key, [pair[:2] for pair in said])
     common = (run_id, program.settings, words or {})
     subjects = {
@@ -305,7 +394,7 @@ def _evaluation(rule: Rule, index: int, outcome: Outcome, subject: _Subject) -> 
         evidence=evidence,
         recommendation=tuple(words.fill(step, shown) for step in rule.recommendation),
         unchecked=tuple(guard.when.text for guard in open_guards),
-        not_collected=tuple(_unknown(guard.when, rule, values) for guard in open_guards),
+        not_collected=not_collected(rule, [guard.when.text for guard in open_guards], values),
     )
 
 
@@ -354,7 +443,10 @@ def _missing(
     return tuple(sorted(n for n in names - rule.thresholds.keys() if values[n] is None))
 
 
-def _unknown(condition: Expression, rule: Rule, values: Row) -> tuple[str, ...]:
-    """Return the facts of a condition that have no value."""
-    names = condition.names - rule.thresholds.keys()
-    return tuple(sorted(name for name in names if values[name] is None))
+def not_collected(rule: Rule, unchecked: Sequence[str], values: Row) -> tuple[tuple[str, ...], ...]:
+    """Return the facts without a value, of each guard whose condition is ``unchecked``."""
+    guards = {guard.when.text: guard.when.names for guard in rule.unless}
+    lacking = (guards.get(text, frozenset()) - rule.thresholds.keys() for text in unchecked)
+    return tuple(
+        tuple(sorted(name for name in names if values.get(name) is None)) for names in lacking
+    )

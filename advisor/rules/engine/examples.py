@@ -12,9 +12,9 @@ from advisor.expression import Kind, Symbol, quote
 from advisor.facts.vocabulary import Vocabulary
 from advisor.rules.engine.evaluate import Evaluation, run_program
 from advisor.rules.engine.program import OUTCOMES, Program, compile_program
-from advisor.rules.language.estimators import BOUNDS
-from advisor.rules.language.rule import Example, Outcome, Rule, Subject, Value
+from advisor.rules.language.rule import BOUNDS, Example, Outcome, Rule, Value
 from advisor.rules.language.settings import Settings
+from advisor.rules.language.subjects import SUBJECTS, Subjects
 from advisor.wording import NO_BREAK
 
 TOLERANCE = 1e-6
@@ -41,16 +41,19 @@ class ExampleResult:
 
 
 def run_examples(
-    rules: Sequence[Rule], *, vocabulary: Vocabulary, settings: Settings
+    rules: Sequence[Rule],
+    *,
+    vocabulary: Vocabulary,
+    settings: Settings,
+    subjects: Subjects = SUBJECTS,
 ) -> list[ExampleResult]:
     """Return the result of every example of the rules, by subject, then in order."""
-    symbols = {Subject.KERNEL: vocabulary.symbols, Subject.RUN: settings.run.symbols}
     results = []
-    for subject, known in symbols.items():
-        chosen = [rule for rule in rules if rule.subject is subject]
+    for name, kind in subjects.items():
+        chosen = [rule for rule in rules if rule.subject == name]
         if chosen:
-            program = compile_program(chosen, settings.about(subject), vocabulary)
-            results += _results(program, known)
+            program = compile_program(chosen, kind.counted(settings), vocabulary)
+            results += _results(program, kind.vocabulary(vocabulary, settings))
     return results
 
 

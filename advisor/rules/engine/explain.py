@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 import duckdb
 
+from advisor.database.relations import STORED
 from advisor.expression import Expression, Kind, Symbol, compile_expression, quote, written
 from advisor.expression.tree import Node
 from advisor.facts.vocabulary import Vocabulary
 from advisor.rules.engine.evaluate import read_details, run_program
 from advisor.rules.engine.gains import Raw, Seconds, cut
 from advisor.rules.engine.program import OUTCOMES, compile_program, detail_columns
-from advisor.rules.language.estimators import SECONDS
-from advisor.rules.language.rule import Formula, Outcome, Rule, Subject, Value
+from advisor.rules.language.rule import SECONDS, Formula, Outcome, Rule, Value
 from advisor.rules.language.settings import Settings
+from advisor.rules.language.subjects import SUBJECTS, SubjectKind
 from advisor.rules.language.thresholds import in_scope
 from advisor.rules.language.words import Words
 
@@ -117,13 +118,13 @@ def explain(
 
     ``kernels`` gives a SELECT of the named facts of kernels.
     """
-    about_kernel = rule.subject is Subject.KERNEL
-    key = "variant_id" if about_kernel else "run_id"
-    program = compile_program([rule], settings.about(rule.subject), vocabulary)
-    columns = program.columns if about_kernel else settings.run.kernel_columns
+    kind = SUBJECTS[rule.subject]
+    key = kind.key
+    program = compile_program([rule], kind.counted(settings), vocabulary)
+    columns = program.columns if kind.relation is None else kind.relation.reads(settings)
     named = kernels(sorted({*columns, "variant_id", "run_id"}))
-    _take(connection, named, run_id, settings, about_kernel=about_kernel)
-    symbols = vocabulary.symbols if about_kernel else settings.run.symbols
+    _take(connection, named, run_id, settings, kind)
+    symbols = kind.vocabulary(vocabulary, settings)
     words = words or settings.vendors.default
     scope = in_scope(symbols, rule.thresholds)
     explainer = _Explainer(rule, scope, program.settings.time, words)
@@ -138,7 +139,7 @@ def explain(
         )
     }
     found = []
-    for subject in variant_ids if about_kernel else [run_id]:
+    for subject in variant_ids if kind.relation is None else facts:
         outcome = OUTCOMES[outcomes[subject]]
         clauses = explainer.clauses(values[subject], facts[subject])
         evaluation = said.get(subject)
@@ -167,16 +168,15 @@ def _take(
     kernels: str,
     run_id: str,
     settings: Settings,
-    *,
-    about_kernel: bool,
+    kind: SubjectKind,
 ) -> None:
-    """Put the facts of a run's kernels, or of the run, into a temporary table."""
-    target = _FACTS if about_kernel else _KERNELS
+    """Put the facts of the subjects of a run into a temporary table."""
+    target = _FACTS if kind.relation is None else _KERNELS
     made = ("CREATE OR REPLACE TEMP TABLE", target, "AS SELECT * FROM (", kernels)
     connection.execute(" ".join((*made, ") WHERE run_id = ?")), [run_id])
-    if not about_kernel:
-        of_run = settings.run.select(_KERNELS)
-        connection.execute(" ".join(("CREATE OR REPLACE TEMP TABLE", _FACTS, "AS", of_run)))
+    if kind.relation is not None:
+        subjects = kind.relation.select(settings, _KERNELS, STORED)
+        connection.execute(" ".join(("CREATE OR REPLACE TEMP TABLE", _FACTS, "AS", subjects)))
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, query: str, key: str) -> dict[str, Row]:

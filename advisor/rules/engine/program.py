@@ -12,8 +12,7 @@ from advisor.expression import quote
 from advisor.facts.layers import layered
 from advisor.facts.vocabulary import Vocabulary
 from advisor.rules.engine.gains import ASSUMED_BY, assume, assumed
-from advisor.rules.language.estimators import BOUNDS
-from advisor.rules.language.rule import Outcome, Rule, Threshold
+from advisor.rules.language.rule import BOUNDS, Outcome, Rule, Threshold
 from advisor.rules.language.settings import Settings
 
 OUTCOMES = tuple(Outcome)

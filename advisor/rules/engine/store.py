@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import duckdb
 
@@ -11,7 +13,8 @@ from advisor.database.rows import FindingRow
 from advisor.database.write import insert_findings
 from advisor.rules.engine.evaluate import Evaluation
 from advisor.rules.engine.rank import rank
-from advisor.rules.language.rule import Outcome, Subject
+from advisor.rules.language.rule import Outcome
+from advisor.rules.language.subjects import SUBJECTS
 
 
 def store_evaluations(
@@ -33,22 +36,27 @@ def store_evaluations(
 def _row(evaluation: Evaluation, position: int | None) -> FindingRow:
     rule, gain = evaluation.rule, evaluation.gain
     fires = evaluation.outcome is Outcome.FIRES
-    return FindingRow(
+    row = FindingRow(
         run_id=evaluation.run_id,
         rule_id=rule.id,
         rule_hash=rule.text_hash,
-        subject=rule.subject.value,
+        subject=rule.subject,
         outcome="fires" if fires else "ruled_out",
         severity=rule.severity.value,
-        variant_id=evaluation.variant_id if rule.subject is Subject.KERNEL else None,
         mechanism=rule.mechanism,
         gain_low=None if gain is None else gain.low,
         gain_likely=None if gain is None else gain.likely,
         gain_high=None if gain is None else gain.high,
+        cap=evaluation.cap,
+        cap_likely=evaluation.cap_likely,
         confidence=evaluation.confidence if fires else None,
+        confidence_because=evaluation.confidence_because,
         rank=position,
         evidence=evaluation.evidence,
         because=evaluation.because,
         unchecked=evaluation.unchecked,
         values=json.dumps(evaluation.values, sort_keys=True, allow_nan=False),
     )
+    column = SUBJECTS[rule.subject].stored_in
+    named: dict[str, Any] = {} if column is None else {column: evaluation.variant_id}
+    return replace(row, **named)

@@ -10,11 +10,9 @@ from advisor.documents import MappingNode, load
 from advisor.errors import RuleError
 from advisor.expression import Expression, Kind, Symbol, compile_expression
 from advisor.resources import data_dir
-from advisor.rules.language.rule import Formula, GainRange, Subject
+from advisor.rules.language.rule import BOUNDS, SECONDS, Formula, GainRange
+from advisor.rules.language.subjects import KERNEL, SUBJECTS, Subjects
 from advisor.units import Unit, parse_unit
-
-SECONDS = parse_unit("s")
-BOUNDS = ("low", "likely", "high")
 
 _KEYS = ("about", "source", "subjects", "parameters", *BOUNDS)
 
@@ -41,7 +39,11 @@ class Estimator:
 
 
 def load_estimators(
-    symbols: Mapping[str, Symbol], subject: Subject = Subject.KERNEL, path: Path | None = None
+    symbols: Mapping[str, Symbol],
+    subject: str = KERNEL,
+    path: Path | None = None,
+    *,
+    subjects: Subjects = SUBJECTS,
 ) -> dict[str, Estimator]:
     """Return the estimators for rules about a subject, by name; ``symbols`` are its facts.
 
@@ -54,19 +56,18 @@ def load_estimators(
     return {
         name: _estimator(name, node, symbols)
         for name, node in nodes.items()
-        if subject in _subjects(node)
+        if subject in _subjects(node, subjects)
     }
 
 
-def _subjects(node: MappingNode) -> Sequence[Subject]:
+def _subjects(node: MappingNode, known: Subjects) -> Sequence[str]:
     if "subjects" not in node:
-        return (Subject.KERNEL,)
-    known = {subject.value: subject for subject in Subject}
+        return (KERNEL,)
     named = node.sequence("subjects")
     for entry in named:
         if entry.as_text() not in known:
             raise entry.unexpected(" or ".join(map(repr, known)))
-    return [known[name] for name in named.texts()]
+    return named.texts()
 
 
 def _estimator(name: str, node: MappingNode, symbols: Mapping[str, Symbol]) -> Estimator:

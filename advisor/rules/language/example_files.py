@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from advisor.documents import MappingNode, Node, ScalarNode, SequenceNode
 from advisor.errors import Location, RuleError
 from advisor.expression import Kind, Symbol
-from advisor.rules.language.estimators import BOUNDS
-from advisor.rules.language.rule import Example, Outcome, Rule, Value
+from advisor.rules.language.rule import BOUNDS, Example, Outcome, Rule, Value
 from advisor.suggest import did_you_mean
 
 EXAMPLE_KEYS = ("name", "facts", "expect", "gain", "assumed", "evidence", "because")

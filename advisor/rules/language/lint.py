@@ -15,7 +15,7 @@ from advisor.facts.vocabulary import load_vocabulary
 from advisor.resources import data_dir
 from advisor.rules.language.load import add_rule, make_scopes, rule_paths
 from advisor.rules.language.parse import Scope, parse_rule, problems
-from advisor.rules.language.rule import Rule, Severity, Subject
+from advisor.rules.language.rule import Rule, Severity
 from advisor.rules.language.settings import load_settings
 
 MOST_WORDS = 8
@@ -77,9 +77,7 @@ def _operations(directory: Path | None) -> Iterator[Remark]:
             yield from _unfilled(node)
 
 
-def _file(
-    path: Path, nodes: dict[str, MappingNode], scopes: Mapping[Subject, Scope]
-) -> list[Remark]:
+def _file(path: Path, nodes: dict[str, MappingNode], scopes: Mapping[str, Scope]) -> list[Remark]:
     try:
         node = nodes[add_rule(path, nodes)]
     except RuleError as error:

@@ -14,12 +14,13 @@ from advisor.resources import data_dir
 from advisor.rules.language.estimators import load_estimators
 from advisor.rules.language.parse import Scope, parse_rule
 from advisor.rules.language.proven import load_proven
-from advisor.rules.language.rule import Rule, Subject
+from advisor.rules.language.rule import Rule
 from advisor.rules.language.settings import Settings, load_settings
+from advisor.rules.language.subjects import SUBJECTS, SubjectKind, Subjects
 from advisor.rules.language.thresholds import Override
 from advisor.suggest import did_you_mean
 
-NOT_RULES = ("counters", "facts", "labels", "operations")
+NOT_RULES = ("counters", "facts", "labels", "operations", "workloads")
 
 Overrides = Mapping[str, Mapping[str, Override]]
 
@@ -30,6 +31,7 @@ def load_rules(
     *,
     overrides: Overrides | None = None,
     settings: Settings | None = None,
+    subjects: Subjects = SUBJECTS,
 ) -> tuple[Rule, ...]:
     """Return every rule that is enabled, sorted by id.
 
@@ -41,7 +43,9 @@ def load_rules(
         ConfigError: an override names no rule or no threshold.
     """
     directories = (data_dir("rules"), *extra_dirs)
-    return load_directories(directories, vocabulary, overrides=overrides, settings=settings)
+    return load_directories(
+        directories, vocabulary, overrides=overrides, settings=settings, subjects=subjects
+    )
 
 
 def load_directories(
@@ -50,6 +54,7 @@ def load_directories(
     *,
     overrides: Overrides | None = None,
     settings: Settings | None = None,
+    subjects: Subjects = SUBJECTS,
 ) -> tuple[Rule, ...]:
     """Return the enabled rules of these directories alone, sorted by id.
 
@@ -58,7 +63,7 @@ def load_directories(
         ConfigError: an override names no rule or no threshold.
     """
     settings = settings or load_settings(vocabulary.symbols)
-    scopes = make_scopes(vocabulary, settings)
+    scopes = make_scopes(vocabulary, settings, subjects)
     nodes = _rule_nodes(directories)
     overrides = overrides or {}
     _check_overrides(overrides, nodes)
@@ -83,26 +88,25 @@ def load_directories(
     )
 
 
-def make_scopes(vocabulary: Vocabulary, settings: Settings) -> dict[Subject, Scope]:
-    """Return what rules about each subject may name."""
-    symbols = vocabulary.symbols
-    return {
-        Subject.KERNEL: Scope(
-            symbols=symbols,
-            estimators=load_estimators(symbols),
-            shared_guards=settings.guards,
-            instructions=frozenset(
-                name for view in settings.instruction_views for name in view.symptoms
-            ),
-            terms=settings.vendors.terms,
-        ),
-        Subject.RUN: Scope(
-            symbols=settings.run.symbols,
-            estimators=load_estimators(settings.run.symbols, Subject.RUN),
-            shared_guards=(),
-            terms=settings.vendors.terms,
-        ),
-    }
+def make_scopes(
+    vocabulary: Vocabulary, settings: Settings, subjects: Subjects = SUBJECTS
+) -> dict[str, Scope]:
+    """Return what rules may name, by the name of their subject."""
+    return {name: _scope(kind, vocabulary, settings, subjects) for name, kind in subjects.items()}
+
+
+def _scope(
+    kind: SubjectKind, vocabulary: Vocabulary, settings: Settings, subjects: Subjects
+) -> Scope:
+    symbols = kind.vocabulary(vocabulary, settings)
+    return Scope(
+        symbols=symbols,
+        estimators=load_estimators(symbols, kind.name, subjects=subjects),
+        shared_guards=() if kind.guards is None else kind.guards(settings),
+        tolerance=settings.verify_tolerance,
+        instructions=frozenset() if kind.instructions is None else kind.instructions(settings),
+        terms=settings.vendors.terms,
+    )
 
 
 def is_shipped(rule: Rule) -> bool:

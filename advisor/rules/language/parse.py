@@ -11,23 +11,24 @@ from typing import TypeVar
 from advisor.documents import MappingNode, Node
 from advisor.errors import RuleError
 from advisor.expression import Expression, Kind, Symbol, compile_expression
-from advisor.rules.language.estimators import BOUNDS, SECONDS, Estimator
+from advisor.rules.language.estimators import Estimator
 from advisor.rules.language.example_files import check_examples, read_examples
 from advisor.rules.language.rule import (
+    BOUNDS,
+    SECONDS,
     Collect,
     Formula,
     GainRange,
     Guard,
     Rule,
     Severity,
-    Subject,
     Template,
     Threshold,
-    Verify,
 )
 from advisor.rules.language.settings import SharedGuard
 from advisor.rules.language.templates import read_template
 from advisor.rules.language.thresholds import Override, in_scope, read_thresholds
+from advisor.rules.language.verify_files import read_verify
 from advisor.suggest import did_you_mean
 
 REQUIRED = (
@@ -67,19 +68,21 @@ class Scope:
     """What rules about one subject may name, and what stands behind it.
 
     ``instructions`` are the names of what shows a symptom in single instructions, ``terms`` the
-    words that follow the vendor.
+    words that follow the vendor; ``tolerance`` is the relative change that verifying takes for
+    none.
     """
 
     symbols: Mapping[str, Symbol]
     estimators: Mapping[str, Estimator]
     shared_guards: tuple[SharedGuard, ...]
+    tolerance: float
     instructions: frozenset[str] = frozenset()
     terms: frozenset[str] = frozenset()
 
 
 def parse_rule(
     node: MappingNode,
-    scopes: Mapping[Subject, Scope],
+    scopes: Mapping[str, Scope],
     *,
     text_hash: str,
     overrides: Mapping[str, Override],
@@ -93,7 +96,7 @@ def parse_rule(
     node.refuse_unknown((*REQUIRED, *OPTIONAL))
     for key in REQUIRED:
         _ = node[key]
-    scope = scopes[_choice(node["subject"], Subject)]
+    scope = scopes[_subject(node["subject"], scopes)]
     thresholds = read_thresholds(node.get("threshold"), scope.symbols, overrides)
     rule = _rule(node, scope, thresholds, text_hash)
     _check(rule, node, scope.symbols)
@@ -101,17 +104,17 @@ def parse_rule(
 
 
 def problems(
-    node: MappingNode, scopes: Mapping[Subject, Scope], *, overrides: Mapping[str, Override]
+    node: MappingNode, scopes: Mapping[str, Scope], *, overrides: Mapping[str, Override]
 ) -> list[RuleError]:
     """Return everything that is wrong with a rule, one problem per key; what needs it is last."""
     checks: list[Callable[[], object]] = [lambda: node.refuse_unknown((*REQUIRED, *OPTIONAL))]
     checks += [partial(node.__getitem__, key) for key in REQUIRED]
     found = _failures(checks)
     if not found:
-        found = _failures([lambda: _choice(node["subject"], Subject)])
+        found = _failures([lambda: _subject(node["subject"], scopes)])
     if found:
         return found
-    scope = scopes[_choice(node["subject"], Subject)]
+    scope = scopes[_subject(node["subject"], scopes)]
     try:
         thresholds = read_thresholds(node.get("threshold"), scope.symbols, overrides)
     except RuleError as error:
@@ -139,7 +142,7 @@ def _key_checks(
         lambda: _template(node["evidence"], names, scope),
         lambda: [_template(each, names, scope) for each in node.sequence("recommendation")],
         lambda: _caveats(node.get("caveats"), scope),
-        lambda: _verify(node.mapping("verify")),
+        lambda: read_verify(node["verify"], names, scope.tolerance),
         lambda: _collect(node.mapping("collect")),
         lambda: node.sequence("references").texts(),
         lambda: _instructions(node.get("instructions"), scope.instructions),
@@ -167,7 +170,7 @@ def _rule(
         title=_words(node["title"], scope),
         headline=_headline(node["headline"], scope),
         severity=_choice(node["severity"], Severity),
-        subject=_choice(node["subject"], Subject),
+        subject=node.text("subject"),
         mechanism=node.text("mechanism"),
         thresholds=thresholds,
         applies_to=_condition(node.get("applies_to"), names),
@@ -181,7 +184,7 @@ def _rule(
             _template(step, names, scope) for step in node.sequence("recommendation")
         ),
         caveats=_caveats(node.get("caveats"), scope),
-        verify=_verify(node.mapping("verify")),
+        verify=read_verify(node["verify"], names, scope.tolerance),
         collect=_collect(node.mapping("collect")),
         references=node.sequence("references").texts(),
         examples=read_examples(node.sequence("tests"), scope.symbols),
@@ -214,7 +217,7 @@ def _used_names(rule: Rule) -> set[str]:
         formulas.append(rule.applies_to)
     if rule.gain is not None:
         formulas += [rule.gain.low, rule.gain.likely, rule.gain.high]
-    names = {name for formula in formulas for name in formula.names}
+    names = {name for formula in formulas for name in formula.names} | rule.verify.names
     return names | {name for template in rule.templates for name in template.names}
 
 
@@ -329,11 +332,6 @@ def _assumptions(
     return assumed
 
 
-def _verify(node: MappingNode) -> Verify:
-    node.refuse_unknown(("expect", "guard"))
-    return Verify(expect=node.sequence("expect").texts(), guard=_texts(node.get("guard")))
-
-
 def _collect(node: MappingNode) -> Collect:
     node.refuse_unknown(("sections", "metrics"))
     return Collect(sections=_texts(node.get("sections")), metrics=_texts(node.get("metrics")))
@@ -346,6 +344,13 @@ def _instructions(node: Node | None, known: frozenset[str]) -> str | None:
     if name not in known:
         hint = did_you_mean(name, known, "rules about kernels name a view of them")
         raise RuleError(f"unknown view of instructions {name!r}", at=node.at, hint=hint)
+    return name
+
+
+def _subject(node: Node, scopes: Mapping[str, Scope]) -> str:
+    name = node.as_text()
+    if name not in scopes:
+        raise node.unexpected(" or ".join(map(repr, scopes)))
     return name
 
 

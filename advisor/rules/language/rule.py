@@ -10,6 +10,11 @@ from enum import Enum
 from advisor.errors import Location
 from advisor.expression import Expression
 from advisor.rules.language.sentences import Piece, spoken
+from advisor.rules.language.verification import Verify
+from advisor.units import parse_unit
+
+SECONDS = parse_unit("s")
+BOUNDS = ("low", "likely", "high")
 
 Value = float | str | bool | None
 
@@ -22,13 +27,6 @@ class Severity(Enum):
     ERROR = "error"
     WARNING = "warning"
     NOTE = "note"
-
-
-class Subject(Enum):
-    """What one evaluation is about: a variant in a run, or the whole run."""
-
-    KERNEL = "kernel"
-    RUN = "run"
 
 
 class Outcome(Enum):
@@ -124,14 +122,6 @@ class GainRange:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verify:
-    """How to see that the advice worked: what must move, and what must not get worse."""
-
-    expect: tuple[str, ...]
-    guard: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
 class Collect:
     """What to ask the profiler for when a rule cannot be decided."""
 
@@ -161,6 +151,7 @@ class Example:
 class Rule:
     """One rule file, checked and compiled.
 
+    ``subject`` is the name of an entry of ``subjects.SUBJECTS``.
     ``is_state`` marks what describes a kernel without naming a cause; ``is_unproven`` a shipped
     rule that was not yet seen to tell real kernels apart. ``instructions`` names what shows the
     symptom in single instructions. ``title`` says what to do, ``headline`` says it after "Start
@@ -171,7 +162,7 @@ class Rule:
     title: Template
     headline: Template
     severity: Severity
-    subject: Subject
+    subject: str
     mechanism: str
     thresholds: Mapping[str, Threshold]
     applies_to: Expression | None

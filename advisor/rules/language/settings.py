@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -12,13 +12,12 @@ from advisor.documents import MappingNode, load
 from advisor.expression import Expression, Kind, Symbol, compile_expression
 from advisor.facts.runs import RunFacts, load_run_facts
 from advisor.resources import data_dir
-from advisor.rules.language.estimators import SECONDS
-from advisor.rules.language.rule import Guard, Rule, Subject, Threshold
+from advisor.rules.language.rule import SECONDS, Guard, Rule, Threshold
 from advisor.rules.language.thresholds import in_scope, read_thresholds
 from advisor.rules.language.words import Vendors, load_words
 
 _PROTECTED = ("rests_on", "mechanisms")
-_KEYS = ("threshold", "floor", "confidence", "guards", "states", "collect")
+_KEYS = ("threshold", "floor", "confidence", "verify", "guards", "states", "collect")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +79,8 @@ class Settings:
     ``time`` names the fact that is the time of the subject.
     ``states`` are patterns of the ids of rules that name no cause; ``run`` are the facts of runs,
     from a file of their own, and ``instruction_views`` what instructions are ranked by.
-    ``vendors`` are the words of a reader.
+    ``verify_tolerance`` is the relative change that is none when advice is verified. ``vendors``
+    are the words of a reader.
     """
 
     thresholds: Mapping[str, Threshold]
@@ -90,6 +90,7 @@ class Settings:
     factors: tuple[Factor, ...]
     unchecked_factor: float
     uncalibrated_factor: float
+    verify_tolerance: float
     guards: tuple[SharedGuard, ...]
     states: tuple[str, ...]
     collect: CollectSettings
@@ -100,15 +101,6 @@ class Settings:
     def names_no_cause(self, rule_id: str) -> bool:
         """Tell whether a rule only describes what is."""
         return any(fnmatchcase(rule_id, pattern) for pattern in self.states)
-
-    def about(self, subject: Subject) -> Settings:
-        """Return what holds for rules about a subject; levels of evidence are those of kernels."""
-        if subject is Subject.KERNEL:
-            return self
-        floor, achievable = self.run.floor, self.run.floor_achievable
-        return replace(
-            self, time=self.run.time, floor=floor, floor_achievable=achievable, factors=()
-        )
 
 
 def load_settings(
@@ -136,6 +128,7 @@ def load_settings(
         factors=tuple(_factor(n.as_mapping(), scope) for n in confidence.sequence("factors")),
         unchecked_factor=confidence.mapping("unchecked_guard").number("factor"),
         uncalibrated_factor=confidence.mapping("uncalibrated_gain").number("factor"),
+        verify_tolerance=_tolerance(document.mapping("verify")),
         guards=tuple(_guard(n.as_mapping(), symbols, vendors) for n in document.sequence("guards")),
         states=tuple(document.sequence("states").texts()),
         collect=_collect(document.mapping("collect")),
@@ -159,6 +152,14 @@ def _factor(node: MappingNode, scope: Mapping[str, Symbol]) -> Factor:
         factor=node.number("factor"),
         source=node.text("source"),
     )
+
+
+def _tolerance(node: MappingNode) -> float:
+    node.refuse_unknown(("tolerance",))
+    tolerance = node.mapping("tolerance")
+    tolerance.refuse_unknown(("value", "source"))
+    tolerance.text("source")
+    return tolerance.number("value")
 
 
 def _guard(node: MappingNode, symbols: Mapping[str, Symbol], vendors: Vendors) -> SharedGuard:

@@ -15,22 +15,10 @@ from advisor.documents import MappingNode, Node, SequenceNode, load
 from advisor.errors import RuleError
 from advisor.resources import data_dir
 from advisor.rules.language.rule import Template, Value
+from advisor.rules.language.verify_words import DisplayName, display_name
 
 LABELS = "labels"
 _TERM = re.compile(r"\{\{ *([A-Z]\w*) *\}\}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Name:
-    """What a fact is called in a sentence; a countable one in the plural."""
-
-    text: str
-    is_plural: bool = False
-
-    @property
-    def capital(self) -> str:
-        """Return the name as it begins a sentence."""
-        return capital(self.text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +30,7 @@ class Words:
     """
 
     terms: Mapping[str, str] = field(default_factory=dict)
-    names: Mapping[str, Name] = field(default_factory=dict)
+    names: Mapping[str, DisplayName] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def fill(self, template: Template, values: Mapping[str, Value] | None = None) -> str:
@@ -53,9 +41,9 @@ class Words:
         """Return the template's text in these words, its facts as they are written."""
         return _TERM.sub(lambda found: self.terms.get(found[1], found[0]), template.text)
 
-    def name(self, fact: str) -> Name:
+    def name(self, fact: str) -> DisplayName:
         """Return what a fact is called; one without a name by its key, in words."""
-        return self.names.get(fact) or Name(text=fact.replace("_", " "))
+        return self.names.get(fact) or display_name(fact)
 
     def list_names(self, facts: Iterable[str]) -> str:
         """Return the names of facts as a list in a sentence.
@@ -156,7 +144,7 @@ def _add_term(node: MappingNode, terms: Mapping[str, dict[str, str]]) -> None:
 
 
 def _words(terms: Mapping[str, str], documents: Sequence[MappingNode]) -> Words:
-    names: dict[str, Name] = {}
+    names: dict[str, DisplayName] = {}
     values: dict[str, dict[str, str]] = {}
     for document in documents:
         document.refuse_unknown(("names", "values"))
@@ -168,14 +156,14 @@ def _words(terms: Mapping[str, str], documents: Sequence[MappingNode]) -> Words:
     return Words(terms=terms, names=names, values=values)
 
 
-def _name(node: Node, terms: Mapping[str, str]) -> Name:
+def _name(node: Node, terms: Mapping[str, str]) -> DisplayName:
     """Return a name: of one form where it cannot be counted, else its plural."""
     if isinstance(node, SequenceNode):
         forms = [_filled(each, terms) for each in node]
         if len(forms) != 2:
             raise RuleError("a name that can be counted has two forms", at=node.at)
-        return Name(text=forms[1], is_plural=True)
-    return Name(text=_filled(node, terms))
+        return DisplayName(text=forms[1], is_plural=True)
+    return DisplayName(text=_filled(node, terms))
 
 
 def _filled(node: Node, terms: Mapping[str, str]) -> str:

@@ -1,0 +1,171 @@
+"""Read what hangs on a run beside facts: its kernels, launches, findings, values per instruction.
+
+Rows are mappings from column to value; instructions, of which there are many, are tuples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import duckdb
+
+from advisor.database.records import quoted
+
+_VARIANTS = """
+    SELECT variant_id, kernel_id, name AS kernel_name, short_name, launch_shape, duration
+    FROM variant JOIN kernel USING (kernel_id) WHERE run_id = ? ORDER BY position, variant_id
+"""
+_LAUNCHES = """
+    SELECT variant_id, short_name FROM launch JOIN kernel USING (kernel_id)
+    WHERE run_id = ? ORDER BY launch_index
+"""
+_KERNELS = """
+    SELECT DISTINCT name, short_name, launch_shape FROM variant JOIN kernel USING (kernel_id)
+"""
+_FINDINGS = """
+    SELECT rule_id, variant_id, outcome, gain_low, gain_likely, gain_high, cap, cap_likely,
+        confidence, confidence_because, evidence, because, unchecked, "values"
+    FROM finding WHERE run_id = ? ORDER BY rule_id, variant_id
+"""
+_VENDOR_FINDINGS = """
+    SELECT variant_id, rule, any_value(title) AS title, severity, scope,
+      arg_max(text, (coalesce(estimate, 0), -launch_index)) AS text,
+      max(estimate) AS estimate, count(*) AS launches
+    FROM reference_finding JOIN launch USING (run_id, launch_index)
+    WHERE run_id = ? AND text <> '' AND (severity NOT IN ('none', 'ok') OR estimate IS NOT NULL)
+    GROUP BY variant_id, rule, severity, scope
+    ORDER BY estimate DESC NULLS LAST, rule
+"""
+_CURVES = """
+    SELECT variant_id, counter, keys, values
+    FROM launch_keyed JOIN keyed_set USING (keyed_set) JOIN key_set USING (key_set)
+      JOIN launch USING (run_id, launch_index)
+    WHERE run_id = ? AND list_contains(?, counter)
+    QUALIFY row_number() OVER (PARTITION BY variant_id, counter ORDER BY launch_index) = 1
+"""
+_VALUES = """
+    WITH pairs AS (
+        SELECT variant_id, counter, unnest(addresses) AS address, unnest("values") AS value
+        FROM variant_instruction
+        WHERE run_id = $run AND list_contains($variants, variant_id)
+            AND list_contains($counters, counter)
+    )
+    SELECT variant_id, counter, address, sum(value) FROM pairs
+    WHERE value IS NOT NULL GROUP BY ALL
+"""
+_FIRSTS = """
+    SELECT variant_id, min(list_min(addresses))
+    FROM variant_instruction
+    WHERE run_id = $run AND list_contains($variants, variant_id) GROUP BY variant_id
+"""
+_OPCODES = """
+    SELECT variant_id, unnest(addresses), unnest(opcodes)
+    FROM variant_place WHERE run_id = $run AND list_contains($variants, variant_id)
+"""
+_PLACES = """
+    WITH places AS (
+        SELECT variant_id, unnest(addresses) AS address, unnest(opcodes) AS opcode,
+            unnest(lines) AS line
+        FROM variant_place WHERE run_id = $run AND list_contains($variants, variant_id)
+    )
+    SELECT DISTINCT * FROM places WHERE list_contains($addresses, address)
+"""
+
+Row = Mapping[str, Any]
+
+
+def variants_of(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Row]:
+    """Return name, shape and time [s] of the variants of a run, in order of their first launch."""
+    return _rows(connection, _VARIANTS, [run_id])
+
+
+def launches_of(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[tuple[str, str]]:
+    """Return variant and short name of the launches of a run, in the order of the profile."""
+    return connection.execute(_LAUNCHES, [run_id]).fetchall()
+
+
+def kernels_and_shapes(
+    connection: duckdb.DuckDBPyConnection,
+) -> list[tuple[str, str, str | None]]:
+    """Return name, short name and shape of everything that was ever launched."""
+    return connection.execute(_KERNELS).fetchall()
+
+
+def counts(connection: duckdb.DuckDBPyConnection) -> tuple[int, int]:
+    """Return how many runs and launches there are."""
+    query = "SELECT (SELECT count(*) FROM run), (SELECT count(*) FROM launch)"
+    runs, launches = connection.execute(query).fetchall()[0]
+    return runs, launches
+
+
+def known_counts(
+    connection: duckdb.DuckDBPyConnection, run_id: str, names: Sequence[str]
+) -> dict[str, int]:
+    """Return in how many launches of a run each of some quantities is known."""
+    columns = ", ".join(f"count({quoted(name)})" for name in names)
+    query = f"SELECT {columns} FROM launch WHERE run_id = ?"
+    return dict(zip(names, connection.execute(query, [run_id]).fetchall()[0], strict=True))
+
+
+def stored_findings(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Row]:
+    """Return what was stored of a run's findings, by rule and variant."""
+    return _rows(connection, _FINDINGS, [run_id])
+
+
+def findings_of_vendor(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Row]:
+    """Return the vendor's findings by variant, the largest estimate first."""
+    return _rows(connection, _VENDOR_FINDINGS, [run_id])
+
+
+def curves_of(
+    connection: duckdb.DuckDBPyConnection, run_id: str, counters: Sequence[str]
+) -> list[Row]:
+    """Return keys and values of counters by variant, from its first launch that has them."""
+    return _rows(connection, _CURVES, [run_id, list(counters)])
+
+
+def instruction_values(
+    connection: duckdb.DuckDBPyConnection,
+    run_id: str,
+    variants: Sequence[str],
+    counters: Sequence[str],
+) -> list[tuple[str, str, int, float]]:
+    """Return variant, counter, address and the sum over launches; the only reading of these."""
+    asked = {"run": run_id, "variants": list(variants), "counters": list(counters)}
+    return connection.execute(_VALUES, asked).fetchall()
+
+
+def first_addresses(
+    connection: duckdb.DuckDBPyConnection, run_id: str, variants: Sequence[str]
+) -> dict[str, int]:
+    """Return the first address of each variant that has values per instruction."""
+    asked = {"run": run_id, "variants": list(variants)}
+    return dict(connection.execute(_FIRSTS, asked).fetchall())
+
+
+def opcodes_of(
+    connection: duckdb.DuckDBPyConnection, run_id: str, variants: Sequence[str]
+) -> list[tuple[str, int, str | None]]:
+    """Return variant, address and opcode of instructions."""
+    asked = {"run": run_id, "variants": list(variants)}
+    return connection.execute(_OPCODES, asked).fetchall()
+
+
+def places_of(
+    connection: duckdb.DuckDBPyConnection,
+    run_id: str,
+    variants: Sequence[str],
+    addresses: Sequence[int],
+) -> list[tuple[str, int, str | None, str | None]]:
+    """Return variant, address, opcode and line of the instructions at some addresses."""
+    asked = {"run": run_id, "variants": list(variants), "addresses": list(addresses)}
+    return connection.execute(_PLACES, asked).fetchall()
+
+
+def _rows(
+    connection: duckdb.DuckDBPyConnection, query: str, parameters: Sequence[object]
+) -> list[Row]:
+    cursor = connection.execute(query, list(parameters))
+    names = [column[0] for column in cursor.description or ()]
+    return [dict(zip(names, values, strict=True)) for values in cursor.fetchall()]

@@ -1,0 +1,99 @@
+"""Where the rows come from that facts are computed of: one of the doors for SQL that names tables.
+
+Facts and rules are written over ``Relations``, so the same SELECT reads the open file, another
+one beside it, Parquet files, rows written in the statement itself, or what launches would be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from advisor.database.records import quoted
+
+_MAIN = "main"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relations:
+    """FROM items, each with the columns of the table it is called after.
+
+    Where ``variant`` is None, variants are aggregated from launches. So are those of the runs
+    ``from_launches``, whose stored variants do not have what is asked for.
+    """
+
+    run: str
+    kernel: str
+    series: str
+    launch: str
+    variant: str | None
+    device: str
+    ceiling: str
+    occupancy_limit: str
+    finding: str
+    key_set: str
+    text_set: str
+    from_launches: tuple[str, ...] = ()
+
+    def item(self, table: str) -> str:
+        """Return the FROM item of a table, under the table's name."""
+        found = getattr(self, table)
+        return f"{found} as {table}"
+
+
+def _relations(item: Callable[[str], str]) -> Relations:
+    return Relations(
+        run=item("run"),
+        kernel=item("kernel"),
+        series=item("series"),
+        launch=item("launch"),
+        variant=item("variant"),
+        device=item("device"),
+        ceiling=item("ceiling"),
+        occupancy_limit=item("occupancy_limit"),
+        finding=item("finding"),
+        key_set=item("key_set"),
+        text_set=item("text_set"),
+    )
+
+
+def relations_of(schema: str) -> Relations:
+    """Return the tables of a schema, as SQL names it: ``main`` or ``other.main``."""
+    return _relations(lambda table: f"{schema}.{table}")
+
+
+STORED = relations_of(_MAIN)
+"""The tables of the open file."""
+
+
+def attached(database: str) -> Relations:
+    """Return the tables of a file that is attached under the name ``database``."""
+    return relations_of(f"{quoted(database)}.{_MAIN}")
+
+
+def parquet_files(folder: Path) -> Relations:
+    """Return the files ``<table>.parquet`` of a folder."""
+
+    def item(table: str) -> str:
+        path = str(folder / f"{table}.parquet").replace("'", "''")
+        return f"read_parquet('{path}')"
+
+    return _relations(item)
+
+
+def values_of(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a FROM item of rows that stand in the statement; values are SQL literals."""
+    columns = ", ".join(map(quoted, names))
+    listed = ", ".join(f"({', '.join(row)})" for row in rows)
+    return f"(select * from (values {listed}) as given ({columns}))"
+
+
+def what_if(relations: Relations, changes: Mapping[str, str]) -> Relations:
+    """Return relations in which columns of every launch are what SQL expressions over it say.
+
+    Variants come from these launches: what was stored of them holds for the launches as they were.
+    """
+    changed = ", ".join(f"{sql} as {quoted(name)}" for name, sql in changes.items())
+    launches = f"(select * replace ({changed}) from {relations.launch})"
+    return replace(relations, launch=launches, variant=None, from_launches=())

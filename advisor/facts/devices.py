@@ -1,0 +1,70 @@
+"""Devices as one row each: attributes, ceilings and limits under the names of the vocabulary."""
+
+from __future__ import annotations
+
+from advisor.database.relations import Relations
+from advisor.facts.layers import identifier, select, text
+from advisor.facts.vocabulary import Vocabulary
+
+
+def devices_select(vocabulary: Vocabulary, relations: Relations) -> str:
+    """Return the SELECT of all devices, with every column that is known of them."""
+    own = ", ".join(
+        identifier(name)
+        for name, quantity in vocabulary.quantities.device.items()
+        if quantity.attribute == name
+    )
+    return _of_devices(f"device.* exclude ({own})", vocabulary, relations)
+
+
+def with_device(source: str, vocabulary: Vocabulary, relations: Relations) -> str:
+    """Return ``source`` (a FROM item with device_id) joined with every value of the device."""
+    if not vocabulary.quantities.device:
+        return source
+    devices = _of_devices("device_id", vocabulary, relations)
+    joined = select("*", source, f"left join ({devices}) as of_device using (device_id)")
+    return f"({joined}) as with_device"
+
+
+def _of_devices(columns: str, vocabulary: Vocabulary, relations: Relations) -> str:
+    return select(
+        f"{columns}, {_device_values(vocabulary)}",
+        relations.item("device"),
+        f"left join ({_ceilings(vocabulary, relations)}) as ceilings using (device_id)",
+        f"left join ({_limits(vocabulary, relations)}) as limits using (isa)",
+    )
+
+
+def _device_values(vocabulary: Vocabulary) -> str:
+    return ", ".join(
+        f"device.{identifier(quantity.attribute)} as {identifier(name)}"
+        if quantity.attribute
+        else identifier(name)
+        for name, quantity in vocabulary.quantities.device.items()
+    )
+
+
+def _ceilings(vocabulary: Vocabulary, relations: Relations) -> str:
+    values = [
+        _picked(
+            name, f"resource = {text(quantity.ceiling[0])} and kind = {text(quantity.ceiling[1])}"
+        )
+        for name, quantity in vocabulary.quantities.device.items()
+        if quantity.ceiling
+    ]
+    columns = ", ".join(["device_id", *values])
+    return select(columns, relations.item("ceiling"), "group by device_id")
+
+
+def _limits(vocabulary: Vocabulary, relations: Relations) -> str:
+    values = [
+        _picked(name, f"resource = {text(quantity.occupancy)}")
+        for name, quantity in vocabulary.quantities.device.items()
+        if quantity.occupancy
+    ]
+    columns = ", ".join(["isa", *values])
+    return select(columns, relations.item("occupancy_limit"), "group by isa")
+
+
+def _picked(name: str, condition: str) -> str:
+    return f"max(case when {condition} then value end) as {identifier(name)}"

@@ -1,0 +1,112 @@
+"""What of a variant is stored, the hashes of what it came from, and which rows still hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from advisor.database.ids import key_id
+from advisor.database.relations import STORED, Relations
+from advisor.database.variants import INCOMING, VariantStatements, outdated_runs
+from advisor.facts.aggregation import paired_sums
+from advisor.facts.kernels import kernels_select
+from advisor.facts.layers import identifier, select, text
+from advisor.facts.variants import KEYS, variants_select
+from advisor.facts.vocabulary import Fact, Vocabulary
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+def current(
+    connection: duckdb.DuckDBPyConnection,
+    vocabulary: Vocabulary,
+    run_ids: Sequence[str] | None = None,
+    relations: Relations = STORED,
+) -> Relations:
+    """Return the relations, with the runs whose stored variants lack what the vocabulary has.
+
+    Their variants are aggregated from launches: other facts of a launch were in force when they
+    were stored, or facts of the user are computed per launch. What was stored of a run whose
+    launches are gone is all there is, and holds. ``run_ids`` are the runs that are of interest.
+    """
+    if relations.variant is None:
+        return relations
+    runs = outdated_runs(
+        connection,
+        relations,
+        run_ids,
+        totals_hash=None if _has_others(vocabulary) else totals_hash(vocabulary),
+        sums=[each.name for each in paired_sums(vocabulary)],
+    )
+    return replace(relations, from_launches=runs)
+
+
+def _has_others(vocabulary: Vocabulary) -> bool:
+    """Tell whether facts are computed per launch that the table has no column for."""
+    return any(fact.level == "launch" and not fact.stored for fact in vocabulary.facts.values())
+
+
+def variant_statements(vocabulary: Vocabulary) -> VariantStatements:
+    """Return the SQL that makes rows of the table ``variant``."""
+    incoming = replace(STORED, variant=INCOMING)
+    tracked = [
+        name for name, fact in vocabulary.facts.items() if fact.level == "kernel" and fact.stored
+    ]
+    facts = kernels_select(vocabulary, [*KEYS, *tracked], incoming)
+    digest = text(facts_hash(vocabulary, tracked))
+    return VariantStatements(
+        totals=_totals(vocabulary),
+        tracked=select(f"*, {digest} as facts_hash", f"({facts}) as fact"),
+        names=(*tracked, "facts_hash"),
+    )
+
+
+def _totals(vocabulary: Vocabulary) -> str:
+    """Return the SELECT of variants from launches, with the sums that are not the whole sums."""
+    facts = {
+        name: each for name, each in vocabulary.facts.items() if _is_storable(each, vocabulary)
+    }
+    storable = replace(vocabulary, facts=facts)
+    sums = paired_sums(storable)
+    hidden = ", ".join(identifier(each.name) for each in sums)
+    differ = " or ".join(f"{identifier(each.name)} is distinct from {each.whole}" for each in sums)
+    names = ", ".join(text(each.name) for each in sums)
+    values = ", ".join(identifier(each.name) for each in sums)
+    columns = (
+        f"* exclude ({hidden})",
+        f"case when {differ} then map([{names}], [{values}]) end as paired_sums",
+        f"{text(totals_hash(vocabulary))} as totals_hash",
+    )
+    variants = variants_select(storable, replace(STORED, variant=None))
+    return select(", ".join(columns), f"({variants}) as variant")
+
+
+def _is_storable(fact: Fact, vocabulary: Vocabulary) -> bool:
+    """Tell whether a fact is one of a launch with a column, or reads sums of such."""
+    if fact.level == "launch":
+        return fact.stored
+    facts = (vocabulary.facts.get(name) for name in fact.expression.names)
+    return fact.paired and all(each is None or each.stored for each in facts)
+
+
+def totals_hash(vocabulary: Vocabulary) -> str:
+    """Return the hash of what stored totals come from: aggregates, and facts of a launch."""
+    aggregates = [
+        f"{quantity.name} {quantity.aggregate} {quantity.weight}"
+        for quantity in vocabulary.quantities.quantities.values()
+    ]
+    facts = [f for f in vocabulary.facts.values() if f.level == "launch" and f.stored]
+    return key_id("totals", *sorted(aggregates), *sorted(map(_definition, facts)))
+
+
+def facts_hash(vocabulary: Vocabulary, names: Iterable[str]) -> str:
+    """Return the hash of the definitions of facts, and of all that these rest on."""
+    needed = vocabulary.rests_on(names)
+    facts = [fact for name, fact in vocabulary.facts.items() if name in needed]
+    return key_id("facts", totals_hash(vocabulary), *sorted(map(_definition, facts)))
+
+
+def _definition(fact: Fact) -> str:
+    return f"{fact.name} {fact.aggregate} {fact.paired} {fact.expression.sql()}"

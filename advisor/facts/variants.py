@@ -1,0 +1,159 @@
+"""One row per run and variant, from either of two sources: what was stored, or launches.
+
+Both give the same columns: who the variant is, statistics of its time, aggregated quantities and
+facts of launches, and the sums that paired facts read. Facts of kernels are computed over these
+(``kernels``), so they need no launch where the variant was stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from advisor.database.relations import Relations
+from advisor.facts.aggregation import (
+    PairedSum,
+    aggregated_columns,
+    coverage,
+    paired_name,
+    paired_sums,
+)
+from advisor.facts.devices import with_device
+from advisor.facts.layers import Column, identifier, layered, select, text
+from advisor.facts.vocabulary import Fact, Vocabulary
+
+KEYS = ("run_id", "variant_id")
+OF_LAUNCH = ("kernel_id", "series_id", "device_id", "device_name", "launch_shape")
+COVERAGE = "coverage"
+AGGREGATION_READS = ("launch_valid", "duration")
+_COUNTS, _FIRST, _POSITION = "coverage_counts", "first_launch", "position"
+_VALID_TIME = "case when launch_valid then duration end"
+_STATISTICS = {
+    "launch_count": "count(*)",
+    "launches_excluded": "count(case when not launch_valid then 1 end)",
+    "duration_min": f"min({_VALID_TIME})",
+    "duration_median": f"median({_VALID_TIME})",
+    "duration_mean": f"avg({_VALID_TIME})",
+    "duration_max": f"max({_VALID_TIME})",
+    "duration_first": f"arg_min({_VALID_TIME}, case when launch_valid then launch_index end)",
+    "duration_stddev": f"stddev_samp({_VALID_TIME})",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Value:
+    """A column of a variant: its aggregate over launches, and its SQL over a stored variant."""
+
+    name: str
+    of_launches: str
+    stored: str
+
+
+def variants_select(
+    vocabulary: Vocabulary, relations: Relations, wanted: Collection[str] | None = None
+) -> str:
+    """Return the SELECT of variants: all that the vocabulary asks for.
+
+    Of the columns that are no part of the vocabulary it has those ``wanted``, all for None.
+    """
+    values = list(_values(vocabulary, wanted))
+    more = [name for name in (_POSITION, COVERAGE) if wanted is None or name in wanted]
+    parts = []
+    if relations.variant is not None:
+        parts.append(_of_stored(values, more, relations))
+    if relations.variant is None or relations.from_launches:
+        parts.append(_of_launches(values, more, vocabulary, relations))
+    return " union all ".join(parts)
+
+
+def _values(vocabulary: Vocabulary, wanted: Collection[str] | None) -> Iterator[_Value]:
+    for name in KEYS:
+        yield _Value(name=name, of_launches=name, stored=name)
+    for name in OF_LAUNCH:
+        if wanted is None or name in wanted:
+            yield _Value(name=name, of_launches=f"any_value({name})", stored=name)
+    for name, sql in _STATISTICS.items():
+        if wanted is None or name in wanted:
+            yield _Value(name=name, of_launches=sql, stored=name)
+    for name, sql in aggregated_columns(vocabulary):
+        yield _Value(name=name, of_launches=sql, stored=_stored(name, vocabulary))
+    for each in paired_sums(vocabulary):
+        yield _Value(name=each.name, of_launches=each.aggregate, stored=_paired(each, vocabulary))
+
+
+def _stored(name: str, vocabulary: Vocabulary) -> str:
+    if _has_column(name, vocabulary):
+        return identifier(name)
+    kind = "varchar" if vocabulary.facts[name].unit is None else "double"
+    return f"cast(null as {kind})"  # of a run whose launches are gone
+
+
+def _paired(total: PairedSum, vocabulary: Vocabulary) -> str:
+    """Return a sum that is stored, by its name, only where it is not the whole sum."""
+    if not all(_has_column(name, vocabulary) for name in total.names):
+        return "cast(null as double)"
+    stored = f"paired_sums[{text(total.name)}]"
+    return f"case when paired_sums is null then {total.whole} else {stored} end"
+
+
+def _has_column(name: str, vocabulary: Vocabulary) -> bool:
+    fact = vocabulary.facts.get(name)
+    return fact is None or fact.stored
+
+
+def _of_stored(values: Sequence[_Value], more: Sequence[str], relations: Relations) -> str:
+    columns = [f"{value.stored} as {identifier(value.name)}" for value in values]
+    source = relations.item("variant")
+    if not relations.from_launches:
+        return select(", ".join((*columns, *more)), source)
+    runs = ", ".join(map(text, relations.from_launches))
+    return select(", ".join((*columns, *more)), source, f"where run_id not in ({runs})")
+
+
+def _of_launches(
+    values: Sequence[_Value], more: Sequence[str], vocabulary: Vocabulary, relations: Relations
+) -> str:
+    columns = [f"{value.of_launches} as {identifier(value.name)}" for value in values]
+    outer = [identifier(value.name) for value in values]
+    if _POSITION in more:
+        columns.append(f"min(launch_index) as {_FIRST}")
+        outer.append(f"row_number() over (partition by run_id order by {_FIRST}) - 1 as position")
+    if COVERAGE in more:
+        counts, covered = coverage(vocabulary)
+        columns.append(f"{counts} as {_COUNTS}")
+        outer.append(f"{covered} as {COVERAGE}")
+    measured = measured_launches(vocabulary, relations, _launch_columns(vocabulary))
+    clauses = ["group by run_id, variant_id"]
+    if relations.from_launches:
+        runs = ", ".join(map(text, relations.from_launches))
+        clauses.insert(0, f"where run_id in ({runs})")
+    groups = select(", ".join(columns), f"({measured}) as measured", *clauses)
+    return select(", ".join(outer), f"({groups}) as grouped")
+
+
+def measured_launches(vocabulary: Vocabulary, relations: Relations, columns: str) -> str:
+    """Return the SELECT of launches with the values of their device and the facts of a launch."""
+    launches = select(columns, relations.item("launch"))
+    facts = [fact for fact in vocabulary.facts.values() if fact.level == "launch"]
+    source = with_device(f"({launches}) as launch", vocabulary, relations)
+    return layered(source, [column_of(fact) for fact in facts])
+
+
+def _launch_columns(vocabulary: Vocabulary) -> str:
+    names = [*KEYS, *OF_LAUNCH, "launch_index"]
+    for group in (vocabulary.quantities.launch, vocabulary.quantities.quantities):
+        for quantity in group.values():
+            names.append(quantity.name)
+            if quantity.remember_source:
+                names.append(f"{quantity.name}_source")
+    return ", ".join(identifier(name) for name in dict.fromkeys(names))
+
+
+def column_of(fact: Fact) -> Column:
+    """Return the column that computes a fact; a paired one reads sums by their own names."""
+    names = fact.expression.names
+    if not fact.paired:
+        return Column(name=fact.name, sql=fact.expression.sql(), names=names)
+    sums = {name: identifier(paired_name(name, names)) for name in names}
+    read = frozenset(paired_name(name, names) for name in names)
+    return Column(name=fact.name, sql=fact.expression.sql(sums), names=read)

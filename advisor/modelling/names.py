@@ -1,0 +1,47 @@
+"""What is wrong before anything is read: names of operations; and what options say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.errors import Location, UsageError
+from advisor.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from advisor.modelling.scenario import Roof
+
+_FOLDER = "operations"
+_LIKE = 0.4  # names of operations are long, and people say a part of them
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What options say beside the scenario: devices by name, the kind of roof, a ceiling."""
+
+    devices: tuple[str, ...] = ()
+    roof: Roof | None = None
+    work: str | None = None
+    repeat: float | None = None
+
+
+def operation_names(directories: Iterable[Path]) -> list[str]:
+    """Return the names of the operations of some directories of rules: their files' names."""
+    return [path.stem for each in directories for path in sorted((each / _FOLDER).glob("*.yaml"))]
+
+
+def check_name(name: str, known: Iterable[str], at: Location | None = None) -> None:
+    """Refuse a name that no operation has.
+
+    Raises:
+        UsageError: names the nearest.
+    """
+    known = list(known)
+    if name in known:
+        return
+    lists = "advisor rules operations lists them"
+    meant = did_you_mean(name, known, like=_LIKE)
+    hint = f"{meant} {lists}" if meant else lists
+    raise UsageError(f"there is no operation {name!r}", at=at, hint=hint)

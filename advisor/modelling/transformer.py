@@ -1,0 +1,217 @@
+"""A language model from its published configuration: parameters, cache, and one pass as a scenario.
+
+Sources: ``rules/workloads``; Hugging Face ``config.json``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from advisor.errors import Location, UsageError
+from advisor.modelling.declare import asked_scenario, works_of
+from advisor.modelling.estimate import model
+from advisor.modelling.given import Given, Sizes, check_circles, number
+from advisor.modelling.needs import needs
+from advisor.modelling.read import read_operation
+from advisor.modelling.results import LanguageModel, ModelNumbers
+from advisor.modelling.scenario import Item, Scenario, State
+from advisor.modelling.workloads import condition, without
+from advisor.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from advisor.modelling.names import Asked
+    from advisor.modelling.read import Known
+    from advisor.modelling.results import DeviceResult, Modelled
+    from advisor.modelling.scenario import Part
+    from advisor.modelling.sweep import Range
+    from advisor.modelling.workloads import Workload
+
+Phase = Literal["decode", "prefill"]
+MOST_BYTES = 2_000_000
+_TYPE = "model_type"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pass:
+    """One pass: its phase, how many sequences and positions, and formats of weights and cache."""
+
+    phase: Phase
+    batch: float
+    context: float
+    weights: str
+    kv: str
+
+
+def model_transformer(
+    path: Path,
+    asked_pass: Pass,
+    asked: Asked,
+    known: Known,
+    workloads: Mapping[str, Workload],
+    sweep: Range | None = None,
+) -> Modelled:
+    """Return what a pass of a language model comes to.
+
+    Raises:
+        UsageError: the configuration is wrong or describes what no workload does, or an option is.
+    """
+    config = read_config(path)
+    at = Location(name=str(path))
+    workload = _workload(config, known, workloads, at)
+    sizes = _sizes(config, workload, asked_pass, known, at)
+    values = Sizes(sizes)
+    for refused, because in workload.refused:
+        if refused.amount(values):
+            raise UsageError(f"{because}: no workload describes that", at=at)
+    state = _state(workload, sizes, values, asked, known)
+    title = f"{_name(config, path)}, {asked_pass.phase}"
+    scenario = asked_scenario(Scenario(title=title, machines=(), start=state), asked, known)
+    found = model(scenario, sweep)
+    language = _language(workload, values, state, title, asked_pass)
+    results = tuple(replace(each, model=_numbers(each, language)) for each in found.results)
+    return replace(found, results=results, model=language)
+
+
+def read_config(path: Path) -> dict[str, object]:
+    """Return the configuration of a language model.
+
+    Raises:
+        UsageError: the file cannot be read, or is no JSON mapping.
+    """
+    at = Location(name=str(path))
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        content = json.loads(data)
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", at=at) from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"not JSON: {error}", at=at) from error
+    if not isinstance(content, dict):
+        raise UsageError("a configuration is a mapping", at=at)
+    return content
+
+
+def _workload(
+    config: Mapping[str, object], known: Known, workloads: Mapping[str, Workload], at: Location
+) -> Workload:
+    found = config.get(_TYPE)
+    if not isinstance(found, str):
+        raise UsageError(f"the configuration has no {_TYPE!r}", at=at)
+    defaults = known.defaults
+    reasons = [reason for key, reason in defaults.refused_keys.items() if config.get(key)]
+    if found in defaults.refused_types:
+        reasons.insert(0, defaults.refused_types[found])
+    if reasons and found not in workloads:
+        problem = f"{found} models have {reasons[0]}, which no workload describes"
+        raise UsageError(problem, at=at)
+    if found not in workloads:
+        meant = did_you_mean(found, workloads, "")
+        there = f"there are {', '.join(sorted(workloads))}; a file in workloads/ adds one"
+        hint = f"{meant} {there}".strip()
+        raise UsageError(f"no workload describes models of type {found!r}", at=at, hint=hint)
+    return workloads[found]
+
+
+def _sizes(
+    config: Mapping[str, object], workload: Workload, asked: Pass, known: Known, at: Location
+) -> dict[str, Given]:
+    kind = str(config[_TYPE])
+    sizes = {
+        "batch": number(asked.batch),
+        "context": number(asked.context),
+        "prefill": number(asked.phase == "prefill"),
+        "weight": number(_format(asked.weights, known)),
+        "kv": number(_format(asked.kv, known)),
+        "element": number(known.defaults.activations),
+    }
+    for name, key in workload.config.items():
+        said = next((k for k in key.keys if config.get(k) is not None), None)
+        given = key.otherwise(kind) if said is None else _said(said, config[said], at)
+        if given is None:
+            raise UsageError(f"the configuration has no {key.keys[0]!r}", at=at)
+        sizes[name] = given
+    sizes |= workload.sizes
+    check_circles(sizes)
+    return sizes
+
+
+def _format(name: str, known: Known) -> float:
+    formats = known.defaults.formats
+    if name not in formats:
+        hint = did_you_mean(name, formats, f"one of {', '.join(formats)}")
+        raise UsageError(f"there is no format {name!r}", hint=hint)
+    return formats[name]
+
+
+def _said(key: str, value: object, at: Location) -> Given:
+    if isinstance(value, list):
+        return number(len(value), at)
+    usable = isinstance(value, bool | int | float) and 0 <= value <= 1e18
+    if not usable or not isinstance(value, bool | int | float):
+        raise UsageError(f"{key!r} must be a number, 0 or more, not {value!r}", at=at)
+    return number(float(value), at)
+
+
+def _state(
+    workload: Workload, sizes: Mapping[str, Given], values: Sizes, asked: Asked, known: Known
+) -> State:
+    works = works_of(asked, known)
+    vector = tuple(dict.fromkeys((*workload.vector_works, *works)))
+    parts: list[Part] = []
+    for entry in workload.operations:
+        node = entry.as_mapping()
+        if "when" in node and not condition(node["when"], sizes).amount(values):
+            continue
+        own = vector if "vector" in node and node.boolean("vector") else works
+        parts.append(read_operation(without(node, "when", "vector"), known, sizes, own, Path()))
+    return State(
+        sizes=sizes,
+        items=tuple(Item(name=part.name, parts=(part,)) for part in parts),
+        roof="nominal",
+        collectives=0.0,
+        per=workload.per,
+    )
+
+
+def _name(config: Mapping[str, object], path: Path) -> str:
+    found = config.get("_name_or_path")
+    return found if isinstance(found, str) and found else f"{config[_TYPE]} of {path.name}"
+
+
+def _language(
+    workload: Workload, values: Sizes, state: State, title: str, asked: Pass
+) -> LanguageModel:
+    counted = workload.parameters.values()
+    parameters = sum(each.count.amount(values) for each in counted)
+    per_token = workload.bytes_per_token.amount(values)
+    needed, tokens = needs(state)
+    return LanguageModel(
+        name=title,
+        phase=asked.phase,
+        batch=asked.batch,
+        context=asked.context,
+        parameters=parameters,
+        active_parameters=sum(each.active.amount(values) for each in counted),
+        weight_bytes=parameters * values("weight"),
+        kv_bytes_per_token=per_token,
+        kv_cache_bytes=per_token * asked.batch * workload.positions.amount(values),
+        flops_per_token=sum(each.flops * each.repeat for each in needed) / tokens,
+        tokens=tokens,
+    )
+
+
+def _numbers(result: DeviceResult, language: LanguageModel) -> ModelNumbers:
+    needed = language.weight_bytes + language.kv_cache_bytes
+    memory = result.machine.memory_bytes
+    return ModelNumbers(
+        tokens_per_second=language.tokens / result.total.time,
+        memory_needed=needed,
+        fits=None if memory is None else needed <= memory,
+        devices_needed=None if memory is None else math.ceil(needed / memory),
+    )

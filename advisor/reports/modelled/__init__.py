@@ -1,0 +1,1 @@
+"""What a model answers, as text, JSON, CSV, HTML and Markdown."""

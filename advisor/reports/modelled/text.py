@@ -1,0 +1,141 @@
+"""A model's answer on a terminal: tables, and a roofline in characters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from advisor.reports import numbers
+from advisor.reports.modelled.characters import LETTERS, roofline
+from advisor.reports.modelled.sentences import (
+    crossing,
+    device_sentence,
+    model_facts,
+    remark,
+    step_sentence,
+)
+from advisor.reports.write.paper import Paper
+
+if TYPE_CHECKING:
+    from advisor.modelling.results import DeviceResult, Modelled, Sweep
+
+_WIDTHS = (1, 20, -6, -8, -8, -8, 13, -8, -7, -7)
+_HEAD = (
+    "", "operation", "repeat", "FLOP", "bytes", "FLOP/B", "bound by", "time", "of peak", "of band",
+)  # fmt: skip
+_NARROW = (0, 1, 5, 6, 7)  # the columns that a narrow terminal keeps
+_WIDE = sum(map(abs, _WIDTHS)) + 2 * (len(_WIDTHS) - 1)
+_STEPS = (-4, 34, -10, -8, -10)
+_SWEEP = (-12, -10, -13)
+_MOST_ROWS = 24
+
+
+def model_text(found: Modelled, *, width: int = 0, ascii_only: bool = False) -> str:
+    """Return the answer for a terminal ``width`` columns wide (0: 100)."""
+    paper = Paper(width=width or 100, ascii_only=ascii_only)
+    if found.title:
+        paper.write(found.title)
+    for line in model_facts(found):
+        paper.write(line)
+    for result in found.results:
+        _device(paper, result)
+    return paper.text()
+
+
+def _device(paper: Paper, result: DeviceResult) -> None:
+    paper.heading(f"{result.machine.name}, {result.roof} roof")
+    paper.write(device_sentence(result))
+    paper.blank()
+    _operations(paper, result)
+    _roofline(paper, result)
+    _steps(paper, result)
+    if result.sweep is not None:
+        _sweep(paper, result.sweep)
+
+
+def _operations(paper: Paper, result: DeviceResult) -> None:
+    _row(paper, _HEAD)
+    letters = _letters(len(result.operations))
+    for letter, each in zip(letters, result.operations, strict=True):
+        cells = (
+            letter,
+            each.name,
+            f"{each.repeat:.10g}",
+            numbers.si(each.flops, "FLOP").removesuffix("FLOP"),
+            numbers.si(each.bytes, "B"),
+            "no bytes" if each.no_bytes else numbers.digits(each.arithmetic_intensity),
+            each.binding_resource,
+            numbers.seconds(each.time),
+            numbers.share(each.share_of_peak),
+            numbers.share(each.share_of_bandwidth),
+        )
+        _row(paper, cells)
+    total = result.total
+    flops, moved = numbers.si(total.flops, "FLOP"), numbers.si(total.bytes, "B")
+    all_of_them = ("", "all of them", "", flops.removesuffix("FLOP"), moved, "", "")
+    _row(paper, (*all_of_them, numbers.seconds(total.time), "", ""))
+    for letter, each in zip(letters, result.operations, strict=True):
+        if said := remark(each):
+            paper.write(f"{letter}: {said}")
+
+
+def _row(paper: Paper, cells: Sequence[str]) -> None:
+    shown = range(len(cells)) if paper.width >= _WIDE else _NARROW
+    paper.row([cells[i] for i in shown], [_WIDTHS[i] for i in shown])
+
+
+def _letters(count: int) -> list[str]:
+    return [*LETTERS[:count], *[""] * (count - len(LETTERS))]
+
+
+def _roofline(paper: Paper, result: DeviceResult) -> None:
+    bandwidth = result.bandwidth * (1 - result.collectives)
+    peaks = [
+        each.ridge_point * result.bandwidth
+        for each in result.operations
+        if each.ridge_point is not None
+    ]
+    if not peaks:
+        return
+    peak = max(peaks) * (1 - result.collectives)
+    lines = roofline(result.operations, bandwidth, peak, width=paper.width)
+    if lines:
+        paper.blank()
+        paper.lines += lines
+
+
+def _steps(paper: Paper, result: DeviceResult) -> None:
+    if not result.steps:
+        return
+    paper.blank()
+    paper.row(("rank", "step", "time each", "faster", "all so far"), _STEPS)
+    paper.row(("", "at first", numbers.seconds(result.total.time_per_unit), "", ""), _STEPS)
+    for step in result.steps:
+        paper.row(
+            (
+                str(step.rank),
+                step.name,
+                numbers.seconds(step.time_per_unit),
+                numbers.ratio(step.speedup),
+                numbers.ratio(step.cumulative),
+            ),
+            _STEPS,
+        )
+    paper.write(step_sentence(result))
+
+
+def _sweep(paper: Paper, sweep: Sweep) -> None:
+    paper.blank()
+    paper.row((sweep.size, "time", "time each"), _SWEEP)
+    rows = sweep.rows if len(sweep.rows) <= _MOST_ROWS else sweep.rows[:: _every(len(sweep.rows))]
+    for row in rows:
+        cells = (f"{row.value:.10g}", numbers.seconds(row.time), numbers.seconds(row.time_per_unit))
+        paper.row(cells, _SWEEP)
+    if len(rows) < len(sweep.rows):
+        paper.write(f"{len(sweep.rows):,} points in all; --format csv writes each")
+    for each in sweep.crossings:
+        paper.write(crossing(each, sweep.size))
+
+
+def _every(count: int) -> int:
+    return -(-count // _MOST_ROWS)

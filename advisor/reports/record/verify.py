@@ -1,0 +1,81 @@
+"""What to verify of an action, with the numbers of its kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from advisor.facts import Vocabulary
+from advisor.reports import numbers
+from advisor.reports.record.rows import Row, whole
+from advisor.rules.language.verification import Check, Direction, Measured, measure_sql, measured
+from advisor.rules.language.verify_words import Shown, notes, sentence
+from advisor.rules.language.words import Words
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from advisor.rules import Rule
+
+_SHARES = frozenset(
+    {"share", "rate", "utilization", "fraction", "efficiency", "pipe", "occupancy", "divergence"}
+    | {"side", "busy", "balance", "imbalance"}
+)
+
+
+def measure(
+    connection: duckdb.DuckDBPyConnection, rule: Rule, table: str, variant: str
+) -> tuple[Measured, ...]:
+    """Return the values and targets of what a rule verifies, for a kernel in a table of facts."""
+    thresholds = {name: each.value for name, each in rule.thresholds.items()}
+    select = measure_sql(rule.verify, thresholds, table, "variant_id")
+    row = connection.execute(f"{select} WHERE variant_id = ?", [variant]).fetchone()
+    return measured((row or (None,))[1:])
+
+
+def verify_lines(
+    rule: Rule, values: Sequence[Measured], row: Row, vocabulary: Vocabulary, words: Words
+) -> tuple[str, ...]:
+    """Return the sentences of a rule's ``verify`` for a kernel, notes last."""
+    checks = zip(rule.verify.checks, values, strict=True)
+    lines = [
+        sentence(check, _shown(check, value, row, vocabulary), words.name)
+        for check, value in checks
+    ]
+    return (*lines, *notes(rule.verify))
+
+
+def _shown(check: Check, value: Measured, row: Row, vocabulary: Vocabulary) -> Shown:
+    unit = str(check.expression.unit or "1")
+    now = value.value
+    bound = None
+    if now is not None and check.moves.forbids and check.has_own_tolerance:
+        bound = now * (1 + check.tolerance * (1 if check.moves is Direction.NOT_UP else -1))
+    return Shown(
+        now=_number(check, now, unit),
+        target=_number(check, value.target, unit),
+        bound=_number(check, bound, unit),
+        remark="" if now is None else _summed(check.fact, row, vocabulary),
+    )
+
+
+def _number(check: Check, value: float | None, unit: str) -> str | None:
+    if value is None:
+        return None
+    is_share = unit == "1" and all(_is_share(name) for name in check.expression.names)
+    return numbers.share(value) if is_share else numbers.si(value, unit)
+
+
+def _is_share(name: str) -> bool:
+    """Tell whether a value is a share and not a count, which the vocabulary does not tell apart."""
+    return any(part in _SHARES for part in name.split("_"))
+
+
+def _summed(fact: str | None, row: Row, vocabulary: Vocabulary) -> str:
+    """Return over how many launches a value adds up; nothing where it is of one."""
+    if fact is None:
+        return ""
+    launches = (row.get("coverage") or {}).get(fact, whole(row, "launch_count"))
+    if launches == 1 or not vocabulary.adds_up(fact):
+        return ""
+    return f"sum of {numbers.counted(launches, 'launch')}"

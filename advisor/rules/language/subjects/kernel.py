@@ -1,0 +1,38 @@
+"""The subject ``kernel``: the launches of a kernel with one launch shape, in one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from advisor.expression import Symbol
+from advisor.facts.vocabulary import Vocabulary
+from advisor.rules.language.settings import Settings, SharedGuard
+from advisor.rules.language.subjects.kind import SubjectKind
+
+
+def _vocabulary(vocabulary: Vocabulary, _: Settings) -> Mapping[str, Symbol]:
+    return vocabulary.symbols
+
+
+def _counted(settings: Settings) -> Settings:
+    return settings
+
+
+def _guards(settings: Settings) -> tuple[SharedGuard, ...]:
+    return settings.guards
+
+
+def _instructions(settings: Settings) -> frozenset[str]:
+    return frozenset(name for view in settings.instruction_views for name in view.symptoms)
+
+
+KIND: SubjectKind = SubjectKind(
+    name="kernel",
+    about="the launches of a kernel with one shape, in one run",
+    key="variant_id",
+    stored_in="variant_id",
+    vocabulary=_vocabulary,
+    counted=_counted,
+    guards=_guards,
+    instructions=_instructions,
+)

@@ -1,0 +1,46 @@
+"""The subject ``run``: everything that one profile holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from advisor.database.relations import Relations
+from advisor.expression import Symbol
+from advisor.facts.vocabulary import Vocabulary
+from advisor.rules.language.settings import Settings
+from advisor.rules.language.subjects.kind import Relation, SubjectKind
+
+
+def _vocabulary(_: Vocabulary, settings: Settings) -> Mapping[str, Symbol]:
+    return settings.run.symbols
+
+
+def _counted(settings: Settings) -> Settings:
+    """Return the time and floors of a run; levels of evidence are those of kernels."""
+    run = settings.run
+    return replace(
+        settings,
+        time=run.time,
+        floor=run.floor,
+        floor_achievable=run.floor_achievable,
+        factors=(),
+    )
+
+
+def _select(settings: Settings, kernels: str, relations: Relations) -> str:
+    return settings.run.select(kernels, relations)
+
+
+def _reads(settings: Settings) -> frozenset[str]:
+    return settings.run.kernel_columns
+
+
+KIND: SubjectKind = SubjectKind(
+    name="run",
+    about="all of a run",
+    key="run_id",
+    vocabulary=_vocabulary,
+    counted=_counted,
+    relation=Relation(select=_select, reads=_reads),
+)

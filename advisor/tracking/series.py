@@ -1,0 +1,67 @@
+"""One series on its way through the detector, and the words for what moves in it."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from advisor.tracking.environment import new_environment
+from advisor.tracking.noise import chance
+from advisor.tracking.records import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from advisor.tracking.noise import Floats, Noise
+    from advisor.tracking.settings import Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """One series on its way through the detector.
+
+    ``values`` are in their own unit; ``even`` are scaled, without the switches of two states, and
+    ``clipped`` are those without far values. ``least`` is the smallest effect that counts.
+    """
+
+    values: Floats
+    even: Floats
+    clipped: Floats
+    noise: Noise
+    least: float
+    is_logarithmic: bool
+    better: str
+    environment: Sequence[str | None] | None
+    settings: Settings
+
+    def verdict(self, before: float, after: float, night: int) -> tuple[Verdict, int]:
+        """Return the word for a level that is new since a night, and the night to name."""
+        if self.environment is not None:
+            cause = new_environment(self.environment, night, self.settings)
+            if cause is not None:
+                return Verdict.ENVIRONMENT, cause
+        return self.direction(before, after), night
+
+    def direction(self, before: float, after: float) -> Verdict:
+        """Return whether a change is for the worse or the better."""
+        worse = after > before if self.better == "lower" else after < before
+        return Verdict.REGRESSED if worse else Verdict.IMPROVED
+
+    def p_value(self, score: float) -> float:
+        """Return the chance of such a score at any of the nights."""
+        return least_positive(min(1.0, len(self.values) * chance(score)))
+
+
+def least_positive(p_value: float) -> float:
+    """Return a chance that is never 0, which nothing is."""
+    return max(p_value, sys.float_info.min)
+
+
+def relative(before: float, after: float) -> float | None:
+    """Return the difference over the magnitude of what was before, None where that says nothing."""
+    if before == 0:
+        return None
+    share = (after / abs(before)) - math.copysign(1, before)
+    return share if math.isfinite(share) else None

@@ -1,0 +1,96 @@
+"""Thresholds of the detector, from ``rules/tracking.yaml``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from advisor.documents import load
+from advisor.errors import RuleError
+from advisor.resources import data_dir
+from advisor.units import parse_unit
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from advisor.documents import MappingNode
+
+FILE = "tracking.yaml"
+_WHOLE = "int"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The numbers of ``rules/tracking.yaml``, which gives the meaning and source of each."""
+
+    window: int
+    least_nights: int
+    least_baseline: int
+    enough_baseline: int
+    least_segment: int
+    outlier_nights: int
+    smallest_effect: float
+    noise_multiple: float
+    tick_multiple: float
+    noise_floor: float
+    prior_nights: int
+    prior_correlation: float
+    largest_correlation: float
+    efficiency: float
+    clip: float
+    candidate_score: float
+    step_score: float
+    expected_score: float
+    excursion_chance: float
+    newest_score: float
+    newest_chance: float
+    newest_share: float
+    newest_agreement: float
+    precedent_share: float
+    lone_score: float
+    outlier_score: float
+    states_gap: float
+    states_share: float
+    states_between: float
+    states_strays: float
+    states_switches: int
+    drift_nights: int
+    drift_lean: float
+    drift_penalty: float
+    environment_reach: int
+    environment_nights: int
+
+
+def load_settings(path: Path | None = None) -> Settings:
+    """Return the thresholds; counts of nights are whole numbers.
+
+    Raises:
+        RuleError: an entry is missing, unknown or wrong; with its place.
+    """
+    document = load(path or data_dir("rules") / FILE)
+    document.refuse_unknown(("thresholds",))
+    entries = document.mapping("thresholds")
+    kinds = {field.name: field.type for field in fields(Settings)}
+    entries.refuse_unknown(kinds)
+    values: dict[str, Any] = {
+        name: _whole(entries.mapping(name)) if kind == _WHOLE else _value(entries.mapping(name))
+        for name, kind in kinds.items()
+    }
+    return Settings(**values)
+
+
+def _value(entry: MappingNode) -> float:
+    entry.refuse_unknown(("value", "unit", "source"))
+    entry.text("source")
+    unit = parse_unit(entry.text("unit"), at=entry["unit"].at)
+    value = entry.number("value") * float(unit.scale)
+    if value < 0:
+        raise entry["value"].unexpected("a number that is not negative")
+    return value
+
+
+def _whole(entry: MappingNode) -> int:
+    value = _value(entry)
+    if not value.is_integer():
+        raise RuleError("nights are counted in whole numbers", at=entry["value"].at)
+    return int(value)
