@@ -1,14 +1,14 @@
-"""The vocabulary of ``rules/quantities.yaml`` as records: what every canonical quantity means."""
+"""The vocabulary of ``rules/quantities/*.yaml`` as records: what every canonical quantity means."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from advisor.errors import Location, RuleError
-from advisor.resources import data_dir
+from advisor.resources import data_dir, installed_packs, rule_dirs
 
 Group = Literal["launch", "quantities", "device"]
 
@@ -28,6 +28,7 @@ class Quantity:
     variant become one number; ``weight`` names the quantity that weighs a ``weighted_by`` mean.
     Values of the device come from exactly one of ``ceiling`` (resource and kind), ``attribute``
     (a column of the table ``device``) and ``occupancy`` (a limit of its instruction set).
+    ``of_pack`` marks what an installed pack defines.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Quantity:
     ceiling: tuple[str, str] | None = None
     attribute: str | None = None
     occupancy: str | None = None
+    of_pack: bool = False
 
     @property
     def is_text(self) -> bool:
@@ -61,26 +63,59 @@ class Quantities:
             yield from group.values()
 
 
-def load_quantities(path: Path | None = None) -> Quantities:
-    """Return the vocabulary of ``path``, by default the one that comes with the project.
+def load_quantities(paths: Sequence[Path] | None = None) -> Quantities:
+    """Return the vocabulary of the files ``paths``, by default what ships and what packs add.
 
     Raises:
-        RuleError: the file does not say what a quantity must say.
+        RuleError: a file does not say what a quantity must say, or says it again.
     """
+    groups: dict[Group, dict[str, Quantity]] = {group: {} for group in _GROUPS}
+    places: dict[str, Location] = {}
+    for path in quantity_files() if paths is None else paths:
+        for quantity in _read(path):
+            at = Location(name=str(path))
+            if quantity.name in places:
+                hint = f"the other one is in {places[quantity.name].name}"
+                raise RuleError(f"{quantity.name}: named twice", at=at, hint=hint)
+            places[quantity.name] = at
+            groups[quantity.group][quantity.name] = quantity
+    vocabulary = Quantities(**groups)
+    for quantity in vocabulary:
+        _check_aggregate(quantity, vocabulary, places[quantity.name])
+    return vocabulary
+
+
+def quantity_files() -> list[Path]:
+    """Return the files of quantities: what everyone has first, then vendors, then packs."""
+    return [path for each in rule_dirs() for path in sorted((each / "quantities").glob("*.yaml"))]
+
+
+def pack_quantities() -> tuple[Quantity, ...]:
+    """Return the quantities of launches that installed packs define.
+
+    Raises:
+        RuleError: a file does not say what a quantity must say.
+    """
+    found = (path for each in installed_packs() for path in (each / "quantities").glob("*.yaml"))
+    named = (quantity for path in sorted(found) for quantity in _read(path))
+    return tuple(quantity for quantity in named if quantity.group == "quantities")
+
+
+def _read(path: Path) -> Iterator[Quantity]:
     import yaml  # what is remembered needs no parser
 
-    path = path or data_dir("rules") / "quantities.yaml"
     at = Location(name=str(path))
     try:
         content = yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)
     except (OSError, UnicodeError, yaml.YAMLError) as error:
         raise RuleError(f"cannot be read: {error}", at=at) from error
-    if not isinstance(content, dict) or set(content) != set(_GROUPS):
-        raise RuleError(f"expected the keys {', '.join(_GROUPS)}", at=at)
-    groups = {group: _group(content[group], group, at) for group in _GROUPS}
-    vocabulary = Quantities(**groups)
-    _check_together(vocabulary, at)
-    return vocabulary
+    if not isinstance(content, dict) or not content or not set(content) <= set(_GROUPS):
+        raise RuleError(f"expected keys among {', '.join(_GROUPS)}", at=at)
+    of_pack = not path.is_relative_to(data_dir("rules"))
+    for group in _GROUPS:
+        for quantity in _group(content.get(group, {}), group, at):
+            _check_origin(quantity, at)
+            yield replace(quantity, of_pack=of_pack)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,10 +152,11 @@ def load_stored_facts(folder: Path | None = None) -> tuple[StoredFact, ...]:
     return tuple(found)
 
 
-def _group(entries: object, group: Group, at: Location) -> dict[str, Quantity]:
+def _group(entries: object, group: Group, at: Location) -> Iterator[Quantity]:
     if not isinstance(entries, dict):
         raise RuleError(f"{group}: expected a mapping", at=at)
-    return {name: _quantity(name, entry, group, at) for name, entry in entries.items()}
+    for name, entry in entries.items():
+        yield _quantity(name, entry, group, at)
 
 
 def _quantity(name: str, entry: object, group: Group, at: Location) -> Quantity:
@@ -146,17 +182,11 @@ def _quantity(name: str, entry: object, group: Group, at: Location) -> Quantity:
     )
 
 
-def _check_together(vocabulary: Quantities, at: Location) -> None:
-    seen: set[str] = set()
-    for quantity in vocabulary:
-        if quantity.name in seen:
-            raise RuleError(f"{quantity.name}: named twice", at=at)
-        seen.add(quantity.name)
-        _check_aggregate(quantity, vocabulary, at)
-        origins = (quantity.ceiling, quantity.attribute, quantity.occupancy)
-        if sum(origin is not None for origin in origins) != (quantity.group == "device"):
-            problem = "expected one of `ceiling`, `attribute`, `occupancy` for a device's value"
-            raise RuleError(f"{quantity.name}: {problem}, and none for a launch's", at=at)
+def _check_origin(quantity: Quantity, at: Location) -> None:
+    origins = (quantity.ceiling, quantity.attribute, quantity.occupancy)
+    if sum(origin is not None for origin in origins) != (quantity.group == "device"):
+        problem = "expected one of `ceiling`, `attribute`, `occupancy` for a device's value"
+        raise RuleError(f"{quantity.name}: {problem}, and none for a launch's", at=at)
 
 
 def _check_aggregate(quantity: Quantity, vocabulary: Quantities, at: Location) -> None:

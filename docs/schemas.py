@@ -15,6 +15,7 @@ import click
 
 from advisor.counters.files import SECTIONS
 from advisor.counters.instructions import VIEW_KEYS, InstructionView, load_instruction_views
+from advisor.counters.mapping import counter_dirs
 from advisor.facts import operations
 from advisor.facts.bindings import PARTS
 from advisor.facts.runs import load_run_facts
@@ -27,7 +28,7 @@ from advisor.resources import data_dir
 from advisor.rules.language.estimators import Estimator, load_estimators
 from advisor.rules.language.example_files import EXAMPLE_KEYS
 from advisor.rules.language.parse import OPTIONAL, REQUIRED
-from advisor.rules.language.rule import BOUNDS, Outcome, Severity
+from advisor.rules.language.rule import BOUNDS, JUDGED, Outcome, Severity
 from advisor.rules.language.subjects import RUN, SUBJECTS
 from advisor.rules.language.verification import Direction
 from docs.shapes import (
@@ -98,7 +99,6 @@ def rule_schema() -> Schema:
 
 
 def _rule_keys() -> dict[str, Schema]:
-    sections = texts("sections of the profiler's report")
     return {
         "id": text("the path: family/slug", pattern="^[^/]+/[^/]+$"),
         "title": text("an order of at most eight words: what to do"),
@@ -122,10 +122,6 @@ def _rule_keys() -> dict[str, Schema]:
         },
         "caveats": texts("what the reader must mind"),
         "verify": _verify(),
-        "collect": mapping_of(
-            {"sections": sections, "metrics": texts("counters of the profiler")},
-            about="what to ask the profiler for where the rule is unknown",
-        ),
         "references": texts("documents that the rule rests on"),
         "tests": _tests(),
         "extends": text("the id of the rule whose keys this file changes"),
@@ -166,7 +162,7 @@ def _verify() -> Schema:
 
 
 def _views() -> tuple[InstructionView, ...]:
-    return load_instruction_views(data_dir("rules") / "counters")
+    return load_instruction_views(counter_dirs())
 
 
 def _guard() -> Schema:
@@ -213,7 +209,7 @@ def _tests() -> Schema:
                     {"type": ["number", "string", "boolean", "null"]},
                     "facts by name, in SI; null is unknown, and so is what is left out",
                 ),
-                "expect": choice((each.value for each in Outcome), "what the rule must say"),
+                "expect": choice((each.value for each in JUDGED), "what the rule must say"),
                 "gain": {
                     "description": "seconds expected, after the cap: the likely ones, or each",
                     "oneOf": [number, mapping_of(dict.fromkeys(BOUNDS, number))],
@@ -256,6 +252,10 @@ def facts_schema() -> Schema:
             "paired": {
                 "type": "boolean",
                 "description": "sum only over launches in which all quantities are known",
+            },
+            "tracked": {
+                "type": "boolean",
+                "description": "stored with each variant; shipped facts only, by a migration",
             },
             "formula": text("an SQL scalar expression over quantities, facts and thresholds"),
             "known_of": map_of(text("a quantity or fact"), "labels of what is known, joined"),
@@ -440,7 +440,7 @@ def workload_schema() -> Schema:
 
 
 def counters_schema() -> Schema:
-    """Return the schema of ``counters/<profiler>*.yaml``."""
+    """Return the schema of ``counters/<profiler>/*.yaml``."""
     sections = {"profiler": text("whose counters these are"), **_counter_sections()}
     keys = only(sections, ("profiler", *SECTIONS))
     return {"title": "advisor counters", **mapping_of(keys, required=("profiler",))}

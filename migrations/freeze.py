@@ -49,6 +49,7 @@ VALUES = {
     "DOUBLE[]": "[0.5]",
     "VARCHAR[]": "['text']",
     "MAP(VARCHAR, DOUBLE)": "MAP {'text': 0.5}",
+    "MAP(VARCHAR, BIGINT)": "MAP {'text': 7}",
     "MAP(VARCHAR, VARCHAR)": "MAP {'text': 'text'}",
 }
 """An SQL literal of each type that a column may have."""

@@ -19,7 +19,7 @@ device:
 def test_reads_what_a_quantity_says(tmp_path: Path) -> None:
     path = tmp_path / "q.yaml"
     path.write_text(GOOD)
-    vocabulary = load_quantities(path)
+    vocabulary = load_quantities([path])
     clock = vocabulary.quantities["clock"]
     assert (clock.aggregate, clock.weight, clock.remember_source) == (
         "weighted_by",
@@ -48,7 +48,7 @@ def test_reads_what_a_quantity_says(tmp_path: Path) -> None:
         ("type: text", 'type: text, unit: "1"', "either `unit` or `type: text`"),
         ("peak:", "duration:", "named twice"),
         ("ceiling: [dram, nominal], ", "", "expected one of"),
-        ("device:", "devices:", "expected the keys"),
+        ("device:", "devices:", "expected keys among launch"),
         ("about: time", "about: time, from 0", "unknown key from 0"),
         ("launch: {", "launch: {{", "cannot be read"),
     ],
@@ -58,7 +58,7 @@ def test_refuses(tmp_path: Path, right: str, wrong: str, problem: str) -> None:
     path = tmp_path / "q.yaml"
     path.write_text(GOOD.replace(right, wrong, 1))
     with pytest.raises(RuleError, match=problem):
-        load_quantities(path)
+        load_quantities([path])
 
 
 def test_ships_a_vocabulary_that_loads() -> None:

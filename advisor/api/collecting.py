@@ -12,9 +12,11 @@ from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.parts import variants_of
 from advisor.database.read import run_details
 from advisor.knowledge.load import load_knowledge
+from advisor.profilers import Options
 from advisor.reports.record.rows import text
 from advisor.reports.record.view import named
 from advisor.rules import Collection, Outcome, collect, evaluate_runs, named_launches
+from advisor.rules.engine.asking import asking, missing_facts
 from advisor.rules.engine.evaluate import run_words
 from advisor.rules.engine.profiled import profiled
 from advisor.rules.engine.suppress import screen
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     from advisor.knowledge.knowledge import Knowledge
     from advisor.reports.record.rows import Row
     from advisor.rules import Evaluation
+
+
+_UNDECIDED = (Outcome.UNKNOWN, Outcome.NOT_KNOWABLE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,12 +50,18 @@ class Settled:
 
 @dataclass(frozen=True, kw_only=True)
 class ToCollect:
-    """What a run leaves open; ``collection`` is None where nothing worth asking for is."""
+    """What a run leaves open; ``collection`` is None where nothing worth asking for is.
+
+    ``not_knowable`` are the rules that ``profiler`` can never decide; None where nobody described
+    the run's profiler.
+    """
 
     run_id: str
     collection: Collection | None
     kernels: tuple[str, ...] = ()
     settles: tuple[Settled, ...] = ()
+    profiler: str | None = None
+    not_knowable: tuple[str, ...] = ()
 
 
 def to_collect(
@@ -76,17 +87,28 @@ def to_collect(
         if kernel is not None:
             rows = named(rows, kernel, run_id)
         unknown = _unknown(connection, run_id, rows, knowledge, configuration)
-        settings = knowledge.settings.collect
         about = run_details(connection, run_id)
         launches = named_launches(connection, run_id)
-        program = profiled(text(about, "command_line"), text(about, "program"), settings)
-        found = collect(unknown, launches, settings, program)
+        reach = knowledge.compiled.reach(text(about, "profiler"))
+        version = text(about, "profiler_version")
+        open_ = [each for each in unknown if each.outcome is Outcome.UNKNOWN]
+        ask = asking(connection, run_id, reach, version, missing_facts(open_))
+        options = Options() if reach is None else reach.profiler.options
+        program = profiled(text(about, "command_line"), text(about, "program"), options)
+        found = collect(open_, launches, knowledge.settings.collect, program, ask)
+    never = tuple(sorted({each.rule.id for each in unknown} - {each.rule.id for each in open_}))
+    name = None if reach is None else reach.profiler.name
     if found is None:
-        return ToCollect(run_id=run_id, collection=None)
+        return ToCollect(run_id=run_id, collection=None, profiler=name, not_knowable=never)
     names = {str(row["variant_id"]): str(row["short_name"]) for row in rows}
     chosen = tuple(dict.fromkeys(names[variant] for variant in found.variant_ids))
     return ToCollect(
-        run_id=run_id, collection=found, kernels=chosen, settles=_settled(unknown, found)
+        run_id=run_id,
+        collection=found,
+        kernels=chosen,
+        settles=_settled(open_, found),
+        profiler=name,
+        not_knowable=never,
     )
 
 
@@ -109,7 +131,7 @@ def _unknown(
         kernel_names=variants,
         today=datetime.fromtimestamp(time.time(), tz=UTC).date(),
     )
-    return [each for each in screened.shown if each.outcome is Outcome.UNKNOWN]
+    return [each for each in screened.shown if each.outcome in _UNDECIDED]
 
 
 def _settled(unknown: Sequence[Evaluation], found: Collection) -> tuple[Settled, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,10 @@ from advisor.knowledge.load import find_rule, load_knowledge
 from advisor.reports.record.instructions import worst_instructions
 from advisor.reports.record.view import named
 from advisor.rules import Outcome
+from advisor.rules.engine.asking import asking
 from advisor.rules.engine.evaluate import run_words
 from advisor.rules.engine.explain import Explanation, explain
+from advisor.rules.engine.reach import Asked
 from advisor.rules.language.subjects import RUN
 
 if TYPE_CHECKING:
@@ -30,19 +32,25 @@ if TYPE_CHECKING:
     from advisor.reports.record.instructions import Ranking, Rankings
     from advisor.reports.record.rows import Row
     from advisor.rules import Rule, Settings
+    from advisor.rules.engine.asking import Asking
+    from advisor.rules.engine.reach import Reach
 
 
 @dataclass(frozen=True, kw_only=True)
 class Explained:
     """One explanation, the subject's name, and the command to collect what it lacks.
 
-    ``instructions`` are the worst ones by what the rule looks at, whether it fires or not.
+    ``asked`` are the sections and counters that would decide it, ``decided_by`` the words that ask
+    for them. ``instructions`` are the worst ones by what the rule looks at, whether it fires or
+    not.
     """
 
     explanation: Explanation
     run_id: str
     name: str
     collect: str | None
+    asked: Asked = field(default_factory=Asked)
+    decided_by: str = ""
     instructions: Ranking | None = None
 
 
@@ -77,6 +85,10 @@ def explain_rule(
             settings=knowledge.settings,
             words=run_words(connection, [run_id], knowledge.settings)[run_id],
         )
+        reach = knowledge.compiled.reach(about.profiler)
+        explanations = [_within_reach(each, reach) for each in explanations]
+        missing = [name for each in explanations for name in each.missing]
+        ask = asking(connection, run_id, reach, about.profiler_version, missing)
         worst = _worst(connection, found, run_id, explanations, knowledge.settings)
     names = {str(row["variant_id"]): _name(row) for row in rows}
     return [
@@ -85,10 +97,33 @@ def explain_rule(
             run_id=run_id,
             name=names.get(each.subject, f"run {run_id}"),
             collect=_collect(each, run_id) if each.outcome is Outcome.UNKNOWN else None,
+            asked=_asked(each, ask),
+            decided_by="" if ask is None else ask.words(each.subject, each.missing),
             instructions=worst.get((each.subject, found.instructions or "")),
         )
         for each in explanations
     ]
+
+
+def _within_reach(explanation: Explanation, reach: Reach | None) -> Explanation:
+    """Return the explanation; it says so where the run's profiler can never decide the rule."""
+    unknown = explanation.outcome is Outcome.UNKNOWN
+    if reach is None or not unknown or explanation.rule.id not in reach.hopeless:
+        return explanation
+    lost = reach.lost(explanation.missing)
+    why = reach.why(lost)
+    because = f"{reach.profiler.name} cannot tell {', '.join(lost or explanation.missing)}"
+    return replace(
+        explanation,
+        outcome=Outcome.NOT_KNOWABLE,
+        because=because if why is None else f"{because}: {why}",
+    )
+
+
+def _asked(explanation: Explanation, ask: Asking | None) -> Asked:
+    if ask is None or explanation.outcome is not Outcome.UNKNOWN:
+        return Asked()
+    return ask.ask([(explanation.subject, explanation.missing)])
 
 
 def _worst(
@@ -140,6 +175,7 @@ def explained_text(
             name=each.name,
             instructions=each.instructions,
             collect=each.collect,
+            decided_by=each.decided_by,
         )
     return paper.text()
 
@@ -167,8 +203,8 @@ def _record(found: Explained) -> dict[str, Any]:
         "missing": explanation.missing,
         "instructions": _plain(found.instructions),
         "collect": {
-            "sections": explanation.rule.collect.sections,
-            "metrics": explanation.rule.collect.metrics,
+            "sections": found.asked.sections,
+            "metrics": found.asked.metrics,
             "next_command": found.collect,
         },
     }

@@ -147,6 +147,7 @@ def write_pages(directory: str, configuration: Configuration = DEFAULTS) -> Iter
         load_proven(),
         operations,
         knowledge.settings.vendors.default,
+        knowledge.compiled.reaches,
     )
     for name, text in pages.items():
         path = Path(directory) / name

@@ -20,7 +20,10 @@ def upgrade_database(database: str, *, wait: float) -> str:
     done = upgrade.upgrade(database, wait)
     if done.backup is None:
         return f"{database}: schema {done.after} is the newest; nothing to do"
-    return f"{database}: schema {done.before} → {done.after}; the copy before is {done.backup}"
+    changed = f"schema {done.before} → {done.after}" * (done.before != done.after)
+    added = f"new columns of packs: {', '.join(done.columns)}" if done.columns else ""
+    what = "; ".join(filter(None, (changed, added, f"the copy before is {done.backup}")))
+    return f"{database}: {what}"
 
 
 def backup_database(database: str, output: str | None, *, wait: float) -> str:

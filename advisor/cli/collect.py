@@ -13,6 +13,7 @@ from advisor.cli.output import has_unicode, plain, terminal_width
 
 if TYPE_CHECKING:
     from advisor.api.collecting import ToCollect
+    from advisor.reports.write.paper import Paper
 
 _EPILOG = """\b
 Examples:
@@ -55,8 +56,11 @@ def _json(found: ToCollect) -> str:
         "sections": collection.get("sections", ()),
         "metrics": collection.get("metrics", ()),
         "kernels": found.kernels,
+        "needs_version": collection.get("needs_version"),
         "seconds_at_stake": collection.get("value"),
         "settles": [asdict(each) for each in found.settles],
+        "profiler": found.profiler,
+        "not_knowable": found.not_knowable,
     }
     return json.dumps(plain(record), ensure_ascii=False, indent=2)
 
@@ -67,12 +71,24 @@ def _text(found: ToCollect) -> str:
 
     paper = Paper(width=terminal_width(), ascii_only=not has_unicode())
     if found.collection is None:
-        paper.write(
-            f"Nothing to collect: {found.run_id} has every counter that could show a saving."
-        )
+        if found.profiler is None:
+            paper.write(f"Nothing is known about what the profiler of {found.run_id} can collect.")
+        else:
+            paper.write(
+                f"Nothing to collect: {found.run_id} has every counter of {found.profiler} that "
+                "could show a saving."
+            )
+        _not_knowable(paper, found)
         return paper.text()
-    paper.write("Run this, then pass the profile to advisor ingest:")
+    version = found.collection.needs_version
+    needed = "" if version is None else f", with {found.profiler} {version} or later"
+    paper.write(f"Run this{needed}, then pass the profile to advisor ingest:")
     paper.command(found.collection.command)
+    if found.collection.unsplit is not None:
+        paper.write(
+            "The stored command line is left out: no shell would take it "
+            f"({found.collection.unsplit})."
+        )
     if not found.collection.is_complete:
         paper.write(
             "The profile does not hold the whole command: fill in what is in angle brackets, and "
@@ -98,7 +114,15 @@ def _text(found: ToCollect) -> str:
         )
     paper.blank()
     paper.write(f"Kernels: {', '.join(found.kernels)}")
+    _not_knowable(paper, found)
     return paper.text()
+
+
+def _not_knowable(paper: Paper, found: ToCollect) -> None:
+    if found.not_knowable:
+        paper.blank()
+        rules = _counted(len(found.not_knowable), "rule")
+        paper.write(f"Not knowable here: {rules} about what {found.profiler} cannot tell.")
 
 
 def _counted(count: int, noun: str) -> str:

@@ -114,7 +114,7 @@ def _found(
     if not words:
         raise UsageError("nothing to model", hint="name a file.yaml, or an operation and sizes")
     first, *others = words
-    if not first.endswith(_SCENARIOS) and not Path(first).is_file():
+    if not first.endswith(_SCENARIOS) and Path(first).name == first:
         return modelling.model_operation(
             first, others, asked, sweep=sweep, configuration=settings.configuration
         )

@@ -1,13 +1,13 @@
-"""``rules/counters/<profiler>*.yaml`` as records, with formulas not compiled yet."""
+"""``rules/counters/<profiler>/*.yaml`` as records, with formulas not compiled yet."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from advisor.counters.instructions import FILES, read_view
+from advisor.counters.instructions import FILE, read_view
 from advisor.counters.staging import Breakdown, OpcodeColumn, UnitName, Weight, glob_pattern
 from advisor.documents import MappingNode, Node, load
 from advisor.errors import Location, RuleError
@@ -57,14 +57,14 @@ class CounterFiles:
         return frozenset(each.measures for each in (unit, *others))
 
 
-def read_counter_files(directory: Path, profiler: str) -> CounterFiles:
-    """Return what the files of ``profiler`` in ``directory`` say.
+def read_counter_files(directories: Sequence[Path], profiler: str) -> CounterFiles:
+    """Return what the files in the folder ``profiler`` of each directory say.
 
     Raises:
         RuleError: a file has another form, or a name stands twice.
     """
     files = CounterFiles(profiler=profiler)
-    for path in yaml_files(directory, f"{profiler}*.yaml"):
+    for path in yaml_files(directories, f"{profiler}/*.yaml"):
         document = load(path)
         document.refuse_unknown({"profiler", *SECTIONS})
         if document.text("profiler") != profiler:
@@ -181,8 +181,8 @@ def _read_instructions(files: CounterFiles, node: Node) -> None:
 
 def _check_views(files: CounterFiles, node: Node) -> None:
     """Refuse wrong views where counters are read; ``load_instruction_views`` gives the views."""
-    if not Path(node.at.name).match(FILES):
-        raise RuleError(f"instruction_views stand in files called {FILES}", at=node.at)
+    if Path(node.at.name).name != FILE:
+        raise RuleError(f"instruction_views stand in files called {FILE}", at=node.at)
     for item in node.as_sequence():
         read_view(item.as_mapping(), files.instructions)
 

@@ -10,7 +10,7 @@ from advisor.documents import MappingNode, Node, load
 from advisor.errors import RuleError
 from advisor.facts.formulas import yaml_files
 
-FILES = "*-instructions.yaml"
+FILE = "instructions.yaml"
 VIEW_KEYS = (
     "name", "title", "about", "counter", "ideal", "unit", "times", "kinds", "opcodes", "except",
 )  # fmt: skip
@@ -57,14 +57,14 @@ class InstructionView:
         return replace(self, name=symptom, title=title, counters=kept)
 
 
-def load_instruction_views(directory: Path) -> tuple[InstructionView, ...]:
-    """Return the views of all profilers in ``directory``.
+def load_instruction_views(directories: Sequence[Path]) -> tuple[InstructionView, ...]:
+    """Return the views of all profilers, of which each has a folder in one of ``directories``.
 
     Raises:
         RuleError: a file has another form.
     """
     found = []
-    for path in yaml_files(directory, FILES):
+    for path in yaml_files(directories, f"*/{FILE}"):
         document = load(path)
         kept = document.sequence("instructions").texts()
         found += [read_view(n.as_mapping(), kept) for n in document.sequence("instruction_views")]

@@ -1,4 +1,4 @@
-"""Counters to quantities: ``rules/counters/<profiler>*.yaml`` compiled to one SELECT.
+"""Counters to quantities: ``rules/counters/<profiler>/*.yaml`` compiled to one SELECT.
 
 The SELECT runs over a staging table with one column per counter (``Mapping.stage``) and yields one
 column per quantity. The first alternative that is not NULL wins; its label is kept where the
@@ -13,14 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from advisor.counters.files import CounterFiles, Entry, read_counter_files
 from advisor.counters.staging import Array, Breakdown, OpcodeColumn, shape_columns, stage
 from advisor.errors import Location, RuleError
 from advisor.expression import Kind, Symbol
+from advisor.facts.devices import DEVICE_ID, device_values
 from advisor.facts.formulas import Formula, compile_formula
 from advisor.facts.layers import Column, dependency_order, identifier, layered, select, text
 from advisor.quantities import Quantities, Quantity, load_quantities
-from advisor.resources import data_dir
+from advisor.resources import rule_dirs
 from advisor.suggest import did_you_mean
 from advisor.units import DIMENSIONLESS, Dimension, Unit, parse_unit
 
@@ -52,6 +55,11 @@ class Derived:
         """Return every name that an alternative reads."""
         return frozenset[str]().union(*(way.formula.names for way in self.alternatives))
 
+    def ways(self) -> tuple[frozenset[str], ...]:
+        """Return the names that each alternative cannot do without."""
+        found = (way.formula.needs() for way in self.alternatives)
+        return tuple(names for names in found if names is not None)
+
     def columns(self) -> Iterator[Column]:
         """Yield the column of the value and, where it is remembered, of the source."""
         ways = [(way.formula.sql(), text(way.label)) for way in self.alternatives]
@@ -71,8 +79,11 @@ class Mapping:
     print them in measure. ``keyed`` and ``instructions`` are the counters with many values that are
     kept. ``curves`` are those of the keyed ones that hold the resident warps of a multiprocessor
     over a parameter of the launch: parameter → counter.
-    ``columns`` are the quantities and helpers; ``flags`` is the SQL, over columns of ``launch``,
-    that lists what is odd about it. Both are text already: what is kept needs no formula again.
+    ``devices`` are the values of the device that formulas read; they are joined to the launches.
+    ``ways`` are the ways to know a quantity, helper or weighted sum, best first: the names that
+    each cannot do without. ``columns`` are the quantities and helpers; ``flags`` is the SQL, over
+    columns of ``launch``, that lists what is odd about it. Both are text already: what is kept
+    needs no formula again.
     """
 
     profiler: str
@@ -83,13 +94,24 @@ class Mapping:
     instructions: tuple[str, ...]
     opcodes: tuple[OpcodeColumn, ...]
     breakdowns: tuple[Breakdown, ...]
+    devices: tuple[str, ...]
+    ways: dict[str, tuple[frozenset[str], ...]]
     columns: tuple[Column, ...]
     flags: str
     quantities: Quantities
 
-    def stage(self, launches: Sequence[Launch]) -> dict[str, Array]:
-        """Return one array per column of the staging table, in the order of ``launches``."""
-        return stage(launches, self.counters, self.opcodes, self.breakdowns)
+    def stage(
+        self, launches: Sequence[Launch], device_ids: Sequence[str | None] = ()
+    ) -> dict[str, Array]:
+        """Return one array per column of the staging table, in the order of ``launches``.
+
+        ``device_ids`` say on which device each of them ran; where they are left out, none is known.
+        """
+        columns = stage(launches, self.counters, self.opcodes, self.breakdowns)
+        if self.devices:
+            known = device_ids or [None] * len(launches)
+            columns[DEVICE_ID] = np.array(known, dtype=np.object_)
+        return columns
 
     def sql(self, staging: str) -> str:
         """Return a SELECT over ``staging``, which has a ``row`` beside the columns of ``stage``.
@@ -99,8 +121,16 @@ class Mapping:
         shape = ", ".join(map(identifier, shape_columns()))
         outputs = ", ".join(("row", shape, *self._outputs()))
         read = ("row", *shape_columns(), *self._known())
-        inner = select(outputs, f"({layered(identifier(staging), self.columns, read)})")
+        inner = select(outputs, f"({layered(self._source(staging), self.columns, read)})")
         return select(f"* exclude ({shape}), {self.flags} as flags", f"({inner})")
+
+    def _source(self, staging: str) -> str:
+        """Return the staging table, with the values of devices where formulas read them."""
+        if not self.devices:
+            return identifier(staging)
+        device = {name: self.quantities.device[name] for name in self.devices}
+        joined = f"left join ({device_values(device)}) using ({DEVICE_ID})"
+        return f"({select('*', identifier(staging), joined)})"
 
     def _known(self) -> set[str]:
         """Return every name that has a value: quantities, their sources, helpers."""
@@ -117,15 +147,20 @@ class Mapping:
                 yield f"{source if quantity.name in known else 'null'}::varchar as {source}"
 
 
-def load_mapping(profiler: str, directory: Path | None = None) -> Mapping:
-    """Return the mapping of ``profiler``, from ``rules/counters`` by default.
+def load_mapping(profiler: str, directories: Sequence[Path] | None = None) -> Mapping:
+    """Return the mapping of ``profiler``, by default of ``rules/counters`` and installed packs.
 
     Raises:
         RuleError: a file or formula is wrong; with file, line and column.
     """
-    files = read_counter_files(directory or data_dir("rules") / "counters", profiler)
+    files = read_counter_files(directories or counter_dirs(), profiler)
     quantities = load_quantities()
     return _Compiler(files, quantities).mapping()
+
+
+def counter_dirs() -> list[Path]:
+    """Return the directories with a folder for each profiler."""
+    return [directory / "counters" for directory in rule_dirs()]
 
 
 class _Compiler:
@@ -136,6 +171,7 @@ class _Compiler:
         self._quantities = quantities
         self._symbols = self._names()
         self._counters: dict[str, Unit] = {}
+        self._devices: set[str] = set()
 
     def mapping(self) -> Mapping:
         """Return the compiled mapping."""
@@ -158,10 +194,20 @@ class _Compiler:
             instructions=tuple(self._files.instructions),
             opcodes=tuple(self._files.opcodes.values()),
             breakdowns=tuple(self._files.breakdowns.values()),
+            devices=tuple(sorted(self._devices)),
+            ways=self._ways(derived),
             columns=tuple(column for one in derived for column in one.columns()),
             flags=flags,
             quantities=self._quantities,
         )
+
+    def _ways(self, derived: Sequence[Derived]) -> dict[str, tuple[frozenset[str], ...]]:
+        ways = {one.name: one.ways() for one in derived}
+        for column in self._files.opcodes.values():
+            ways[column.name] = (frozenset({column.counter}),)
+        for name, breakdown in self._files.breakdowns.items():
+            ways[name] = tuple(frozenset({counters}) for counters in breakdown.lists)
+        return ways
 
     def _flags(self) -> str:
         cases = []
@@ -171,7 +217,8 @@ class _Compiler:
         return f"list_filter([{', '.join(cases)}], lambda flag: flag is not null)"
 
     def _names(self) -> dict[str, Symbol]:
-        symbols = {name: _symbol(q) for name, q in self._quantities.launch.items()}
+        of_launch, of_device = self._quantities.launch, self._quantities.device
+        symbols = {name: _symbol(q) for name, q in (*of_launch.items(), *of_device.items())}
         for name, quantity in self._quantities.quantities.items():
             symbols[name] = _symbol(quantity)
             if quantity.remember_source:
@@ -211,7 +258,9 @@ class _Compiler:
         }
         self._counters |= counters
         unit = parse_unit(entry.unit) if kind is Kind.NUMBER else None
-        return compile_formula(entry.node, symbols, self._files.constants, kind=kind, unit=unit)
+        formula = compile_formula(entry.node, symbols, self._files.constants, kind=kind, unit=unit)
+        self._devices |= formula.names & self._quantities.device.keys()
+        return formula
 
 
 def _symbol(quantity: Quantity) -> Symbol:

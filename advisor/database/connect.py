@@ -20,6 +20,7 @@ from pathlib import Path
 import duckdb
 
 from advisor.database import schema
+from advisor.database.columns import add_pack_columns, require_pack_columns
 from advisor.database.turns import turn
 from advisor.errors import DatabaseError, Location
 
@@ -78,6 +79,7 @@ def open_for_writing(
         create(path)
     with opened(path, wait=wait, read_only=False, large=True) as connection:
         schema.require_head(connection, path)
+        require_pack_columns(connection, path)
         yield connection
 
 
@@ -93,6 +95,7 @@ def open_for_reading(
     path = Path(path)
     with opened(path, wait=wait, read_only=True) as connection:
         schema.require_head(connection, path)
+        require_pack_columns(connection, path)
         yield connection
 
 
@@ -111,6 +114,7 @@ def open_for_query(
     path = Path(path)
     with opened(path, wait=wait, read_only=True, settings=_SANDBOX) as connection:
         schema.require_head(connection, path)
+        require_pack_columns(connection, path)
         connection.execute("SET lock_configuration = true")
         yield connection
 
@@ -186,6 +190,7 @@ def create(path: Path) -> None:
             settings = {**ALONE, "default_block_size": BLOCK_SIZE}
             with duckdb.connect(str(made), config=dict(settings)) as connection:
                 schema.migrate(connection, path)
+                add_pack_columns(connection)
                 connection.execute("CHECKPOINT")  # closing would do it, and hide that it failed
             put(made, place)
     except _FAILURES as error:

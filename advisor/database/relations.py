@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from advisor.database.records import quoted
 
@@ -20,7 +21,8 @@ class Relations:
     """FROM items, each with the columns of the table it is called after.
 
     Where ``variant`` is None, variants are aggregated from launches. So are those of the runs
-    ``from_launches``, whose stored variants do not have what is asked for.
+    ``from_launches``, whose stored variants do not have what is asked for. ``dialect`` is that of
+    the engine that has the tables.
     """
 
     run: str
@@ -35,6 +37,7 @@ class Relations:
     key_set: str
     text_set: str
     from_launches: tuple[str, ...] = ()
+    dialect: Literal["duckdb", "spark"] = "duckdb"
 
     def item(self, table: str) -> str:
         """Return the FROM item of a table, under the table's name."""

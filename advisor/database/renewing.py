@@ -13,7 +13,7 @@ _TABLE = "refreshed"
 _KEY = "launch_index"
 _LAUNCHES = """
     SELECT launch_index, grid_x, grid_y, grid_z, block_x, block_y, block_z,
-        key_set.keys, counter_values, text_set.texts
+        key_set.keys, counter_values, text_set.texts, device_id
     FROM launch
     LEFT JOIN key_set ON key_set.key_set = counter_keys
     LEFT JOIN text_set ON text_set.text_set = launch.text_set
@@ -41,7 +41,7 @@ Rows = list[tuple[Any, ...]]
 def launches_after(
     connection: duckdb.DuckDBPyConnection, run_id: str, index: int, most: int
 ) -> Rows:
-    """Return the next launches of a run: index, six sides, counters, their values, and texts."""
+    """Return the next launches of a run: index, six sides, counters, values, texts, device."""
     return connection.execute(_LAUNCHES, [run_id, run_id, index, most]).fetchall()
 
 

@@ -10,8 +10,10 @@ from pathlib import Path
 import duckdb
 
 from advisor.database import schema
+from advisor.database.columns import add_pack_columns, lacks_pack_columns
 from advisor.database.connect import BLOCK_SIZE, DEFAULT_WAIT, opened, put
 from advisor.database.records import quoted
+from advisor.database.write import transaction
 from advisor.errors import DatabaseError, Location
 
 
@@ -26,11 +28,15 @@ class Current:
 
 @dataclass(frozen=True, kw_only=True)
 class Upgraded:
-    """What an upgrade did; ``backup`` is ``None`` where there was nothing to do."""
+    """What an upgrade did; ``backup`` is ``None`` where there was nothing to do.
+
+    ``columns`` were added for what installed packs define.
+    """
 
     before: str
     after: str
     backup: Path | None
+    columns: tuple[str, ...] = ()
 
 
 def current(path: str | Path, wait: float = DEFAULT_WAIT) -> Current:
@@ -66,8 +72,9 @@ def upgrade(
 ) -> Upgraded:
     """Bring a file to the newest schema, after a copy of it was made.
 
-    The lock is held from before the copy until after the last migration. ``scripts`` is the folder
-    of the migrations, by default the one that comes with the program.
+    Then it has the columns of installed packs, too. The lock is held from before the copy until
+    after the last migration. ``scripts`` is the folder of the migrations, by default the one that
+    comes with the program.
 
     Raises:
         DatabaseError: as ``backup``; newer than this program; or a migration failed, and then the
@@ -77,12 +84,17 @@ def upgrade(
     head = schema.revisions(scripts)[-1]
     with opened(path, wait=wait, read_only=False) as connection:
         before = schema.revision_of(connection, path)
-        if before >= head:
+        is_newest = before >= head
+        if is_newest:
             schema.require_head(connection, path, head=head)
-            return Upgraded(before=before, after=before, backup=None)
+            if not lacks_pack_columns(connection):
+                return Upgraded(before=before, after=before, backup=None)
         copy = _copy(connection, path, None)
-        schema.migrate(connection, path, scripts)
-    return Upgraded(before=before, after=head, backup=copy)
+        if not is_newest:
+            schema.migrate(connection, path, scripts)
+        with transaction(connection):
+            columns = add_pack_columns(connection)
+    return Upgraded(before=before, after=head, backup=copy, columns=columns)
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, path: Path, to: Path | None) -> Path:

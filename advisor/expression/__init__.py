@@ -89,10 +89,10 @@ def compile_expression(
     """
     # Compiled rules need neither of them, nor sqlglot, which comes with the second.
     from advisor.expression.check import Checker
-    from advisor.expression.parse import parse
+    from advisor.expression.plain import parse_plain
 
     source = Text(text, at)
-    tree = parse(source)
+    tree = parse_plain(text) or _parsed(source)
     checker = Checker(source, symbols)
     kind, unit = _outcome(source, checker.infer(tree), Kind.NUMBER if unit else kind, unit)
     scales = {name: s.unit.scale for name, s in checker.met.items() if s.unit is not None}
@@ -107,6 +107,12 @@ def compile_expression(
     )
     expression.sql()
     return expression
+
+
+def _parsed(source: Text) -> Node:
+    from advisor.expression.parse import parse  # and sqlglot, which plain arithmetic does not need
+
+    return parse(source)
 
 
 def _outcome(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from advisor.configuration import KernelOperation
 from advisor.errors import ConfigError, Location
-from advisor.expression import Kind
+from advisor.expression import Dialect, Kind
 from advisor.facts.formulas import Columns
 from advisor.facts.layers import identifier, text
 from advisor.facts.operations import Operation, least
@@ -61,9 +61,11 @@ class OfOperation:
         """Return the columns that are looked at: none that is a quantity or fact."""
         return frozenset()
 
-    def sql(self, columns: Columns | Mapping[str, str] | None = None) -> str:
+    def sql(
+        self, columns: Columns | Mapping[str, str] | None = None, dialect: Dialect = "duckdb"
+    ) -> str:
         """Return the SQL, over the names and shape of a kernel; it reads none of ``columns``."""
-        del columns
+        del columns, dialect
         kind = "VARCHAR" if PARTS[self.part][0] is Kind.TEXT else "DOUBLE"
         cases = [f"when {each.condition()} then {each.value(self.part)}" for each in self.bound]
         return f"case {' '.join(cases)} end" if cases else f"CAST(NULL AS {kind})"

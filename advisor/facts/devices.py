@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from advisor.database.relations import Relations
+from collections.abc import Mapping
+
+from advisor.database.relations import STORED, Relations
 from advisor.facts.layers import identifier, select, text
 from advisor.facts.vocabulary import Vocabulary
+from advisor.quantities import Quantity
+
+DEVICE_ID = "device_id"
 
 
 def devices_select(vocabulary: Vocabulary, relations: Relations) -> str:
@@ -14,52 +19,58 @@ def devices_select(vocabulary: Vocabulary, relations: Relations) -> str:
         for name, quantity in vocabulary.quantities.device.items()
         if quantity.attribute == name
     )
-    return _of_devices(f"device.* exclude ({own})", vocabulary, relations)
+    columns = f"device.* exclude ({own})"
+    return _of_devices(columns, vocabulary.quantities.device, relations)
 
 
 def with_device(source: str, vocabulary: Vocabulary, relations: Relations) -> str:
     """Return ``source`` (a FROM item with device_id) joined with every value of the device."""
     if not vocabulary.quantities.device:
         return source
-    devices = _of_devices("device_id", vocabulary, relations)
+    devices = device_values(vocabulary.quantities.device, relations)
     joined = select("*", source, f"left join ({devices}) as of_device using (device_id)")
     return f"({joined}) as with_device"
 
 
-def _of_devices(columns: str, vocabulary: Vocabulary, relations: Relations) -> str:
+def device_values(quantities: Mapping[str, Quantity], relations: Relations = STORED) -> str:
+    """Return the SELECT of some values of devices by name, beside ``device_id``."""
+    return _of_devices(DEVICE_ID, quantities, relations)
+
+
+def _of_devices(columns: str, quantities: Mapping[str, Quantity], relations: Relations) -> str:
     return select(
-        f"{columns}, {_device_values(vocabulary)}",
+        f"{columns}, {_values(quantities)}",
         relations.item("device"),
-        f"left join ({_ceilings(vocabulary, relations)}) as ceilings using (device_id)",
-        f"left join ({_limits(vocabulary, relations)}) as limits using (isa)",
+        f"left join ({_ceilings(quantities, relations)}) as ceilings using (device_id)",
+        f"left join ({_limits(quantities, relations)}) as limits using (isa)",
     )
 
 
-def _device_values(vocabulary: Vocabulary) -> str:
+def _values(quantities: Mapping[str, Quantity]) -> str:
     return ", ".join(
         f"device.{identifier(quantity.attribute)} as {identifier(name)}"
         if quantity.attribute
         else identifier(name)
-        for name, quantity in vocabulary.quantities.device.items()
+        for name, quantity in quantities.items()
     )
 
 
-def _ceilings(vocabulary: Vocabulary, relations: Relations) -> str:
+def _ceilings(quantities: Mapping[str, Quantity], relations: Relations) -> str:
     values = [
         _picked(
             name, f"resource = {text(quantity.ceiling[0])} and kind = {text(quantity.ceiling[1])}"
         )
-        for name, quantity in vocabulary.quantities.device.items()
+        for name, quantity in quantities.items()
         if quantity.ceiling
     ]
     columns = ", ".join(["device_id", *values])
     return select(columns, relations.item("ceiling"), "group by device_id")
 
 
-def _limits(vocabulary: Vocabulary, relations: Relations) -> str:
+def _limits(quantities: Mapping[str, Quantity], relations: Relations) -> str:
     values = [
         _picked(name, f"resource = {text(quantity.occupancy)}")
-        for name, quantity in vocabulary.quantities.device.items()
+        for name, quantity in quantities.items()
         if quantity.occupancy
     ]
     columns = ", ".join(["isa", *values])

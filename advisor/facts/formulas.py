@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from advisor.documents import MappingNode, Node
 from advisor.errors import Location, RuleError
 from advisor.expression import Dialect, Expression, Kind, Symbol, compile_expression
+from advisor.expression.needs import Needs, needs
 from advisor.facts.layers import identifier
 from advisor.units import Unit, parse_unit
 
@@ -60,6 +61,10 @@ class Formula:
     def names(self) -> frozenset[str]:
         """Return the names that are not named numbers."""
         return self.expression.names.difference(self.numbers)
+
+    def needs(self) -> Needs:
+        """Return the names that it cannot do without; None where it has no value at all."""
+        return needs(self.expression.tree, lambda name: frozenset({name}) - self.numbers.keys())
 
     def sql(
         self, columns: Columns | Mapping[str, str] | None = None, dialect: Dialect = "duckdb"
@@ -135,13 +140,14 @@ def add_new(known: dict[str, T], found: Mapping[str, T], node: MappingNode) -> N
         known[name] = value
 
 
-def yaml_files(directory: Path, pattern: str) -> list[Path]:
-    """Return the files of ``directory`` that match ``pattern``, in order of name.
+def yaml_files(directories: Sequence[Path], pattern: str) -> list[Path]:
+    """Return the files of each directory that match ``pattern``, in order of name.
 
     Raises:
-        RuleError: there are none.
+        RuleError: there are none in any of them.
     """
-    files = sorted(directory.glob(pattern))
+    files = [path for directory in directories for path in sorted(directory.glob(pattern))]
     if not files:
-        raise RuleError(f"there is no file {pattern}", at=Location(name=str(directory)))
+        places = ", ".join(map(str, directories))
+        raise RuleError(f"there is no file {pattern}", at=Location(name=places))
     return files

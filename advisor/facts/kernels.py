@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from advisor.database.dialects import spelled
 from advisor.database.relations import STORED, Relations
 from advisor.facts.aggregation import paired_sums
 from advisor.facts.devices import with_device
@@ -32,12 +33,14 @@ def kernels_select(
     if names is None:
         hidden = (identifier(each.name) for each in paired_sums(vocabulary))
         every = f"* exclude ({', '.join(hidden)})"
-        return select(every, f"({_kernels(vocabulary, None, relations)}) as kernel")
+        query = select(every, f"({_kernels(vocabulary, None, relations)}) as kernel")
+        return spelled(query, relations.dialect)
     is_stored = relations.variant is not None and not relations.from_launches
     read = vocabulary.rests_on({*names, *(() if is_stored else _OF_LAUNCHES)}, totals=is_stored)
     needed = vocabulary.narrowed(read, totals=is_stored)
     kernels = _kernels(needed, names, relations, read)
-    return select(", ".join(map(identifier, names)), f"({kernels}) as kernel")
+    query = select(", ".join(map(identifier, names)), f"({kernels}) as kernel")
+    return spelled(query, relations.dialect)
 
 
 def _kernels(
@@ -63,7 +66,7 @@ def _kernels(
     in_run = f"({select(', '.join(columns), source)}) as in_run"
     facts = [fact for fact in vocabulary.facts.values() if fact.level == "kernel"]
     with_devices = with_device(in_run, vocabulary, relations)
-    return layered(with_devices, [column_of(fact) for fact in facts], names)
+    return layered(with_devices, [column_of(fact, relations) for fact in facts], names)
 
 
 def _of_run(name: str, relations: Relations) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from advisor.documents import MappingNode, Node, add_document
 from advisor.errors import Location, RuleError
 from advisor.expression import Expression, Kind, Symbol, compile_expression
 from advisor.facts.formulas import Formula, NamedNumber, compile_formula, read_numbers
-from advisor.resources import data_dir
+from advisor.resources import rule_dirs
 from advisor.suggest import did_you_mean
 from advisor.units import Unit, parse_unit
 
@@ -142,7 +142,7 @@ def load_operations(extra_dirs: Sequence[Path] = ()) -> dict[str, Operation]:
         RuleError: a file is wrong, or one is there already; with file, line and column.
     """
     nodes: dict[str, MappingNode] = {}
-    for directory in (data_dir("rules"), *extra_dirs):
+    for directory in (*rule_dirs(), *extra_dirs):
         for path in operation_paths(directory):
             add_operation(path, nodes)
     return {name: read_operation(node) for name, node in sorted(nodes.items())}

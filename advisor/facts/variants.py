@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from advisor.database.relations import Relations
+from advisor.expression import Dialect
 from advisor.facts.aggregation import (
     PairedSum,
     aggregated_columns,
@@ -136,7 +137,7 @@ def measured_launches(vocabulary: Vocabulary, relations: Relations, columns: str
     launches = select(columns, relations.item("launch"))
     facts = [fact for fact in vocabulary.facts.values() if fact.level == "launch"]
     source = with_device(f"({launches}) as launch", vocabulary, relations)
-    return layered(source, [column_of(fact) for fact in facts])
+    return layered(source, [column_of(fact, relations) for fact in facts])
 
 
 def _launch_columns(vocabulary: Vocabulary) -> str:
@@ -149,11 +150,12 @@ def _launch_columns(vocabulary: Vocabulary) -> str:
     return ", ".join(identifier(name) for name in dict.fromkeys(names))
 
 
-def column_of(fact: Fact) -> Column:
+def column_of(fact: Fact, relations: Relations) -> Column:
     """Return the column that computes a fact; a paired one reads sums by their own names."""
     names = fact.expression.names
+    dialect: Dialect = "duckdb" if relations.dialect == "duckdb" else "portable"
     if not fact.paired:
-        return Column(name=fact.name, sql=fact.expression.sql(), names=names)
+        return Column(name=fact.name, sql=fact.expression.sql(None, dialect), names=names)
     sums = {name: identifier(paired_name(name, names)) for name in names}
     read = frozenset(paired_name(name, names) for name in names)
-    return Column(name=fact.name, sql=fact.expression.sql(sums), names=read)
+    return Column(name=fact.name, sql=fact.expression.sql(sums, dialect), names=read)

@@ -26,7 +26,7 @@ from advisor.facts.formulas import (
 )
 from advisor.facts.layers import dependency_order, identifier, text
 from advisor.quantities import Quantities, Quantity, load_quantities
-from advisor.resources import data_dir
+from advisor.resources import data_dir, rule_dirs
 from advisor.suggest import did_you_mean
 from advisor.units import parse_unit
 
@@ -42,33 +42,44 @@ KINDS = {"text": Kind.TEXT, "boolean": Kind.BOOLEAN, "number": Kind.NUMBER}
 
 @dataclass(frozen=True, kw_only=True)
 class KernelColumn:
-    """A column of the view ``kernels`` that is neither quantity nor fact."""
+    """A column of the view ``kernels`` that is neither quantity nor fact.
+
+    ``of`` is the quantity that it follows from; ``rests_on`` are names that must be read for it.
+    """
 
     name: str
     unit: str
     about: str
+    of: str | None = None
     rests_on: tuple[str, ...] = ()
 
 
 KERNEL_COLUMNS = (
     KernelColumn(name="launch_count", unit="1", about="launches of the variant"),
     KernelColumn(name="launches_excluded", unit="1", about="launches left out of its totals"),
-    KernelColumn(name="duration_min", unit="s", about="shortest launch"),
-    KernelColumn(name="duration_median", unit="s", about="median launch"),
-    KernelColumn(name="duration_mean", unit="s", about="mean over the launches"),
-    KernelColumn(name="duration_max", unit="s", about="longest launch"),
-    KernelColumn(name="duration_first", unit="s", about="first launch"),
-    KernelColumn(name="duration_stddev", unit="s", about="standard deviation over the launches"),
+    KernelColumn(name="duration_min", unit="s", about="shortest launch", of="duration"),
+    KernelColumn(name="duration_median", unit="s", about="median launch", of="duration"),
+    KernelColumn(name="duration_mean", unit="s", about="mean over the launches", of="duration"),
+    KernelColumn(name="duration_max", unit="s", about="longest launch", of="duration"),
+    KernelColumn(name="duration_first", unit="s", about="first launch", of="duration"),
+    KernelColumn(
+        name="duration_stddev",
+        unit="s",
+        about="standard deviation over the launches",
+        of="duration",
+    ),
     KernelColumn(
         name="run_duration",
         unit="s",
         about="all profiled kernel time of the run",
+        of="duration",
         rests_on=("duration",),
     ),
     KernelColumn(
         name="run_sm_clock",
         unit="Hz",
         about="largest clock of the run on this device",
+        of="sm_clock",
         rests_on=("sm_clock",),
     ),
 )
@@ -193,11 +204,10 @@ def load_vocabulary(
     """
     quantities = load_quantities()
     found: dict[str, _Declared] = {}
-    directories = [data_dir("rules") / "facts"]
-    directories += [extra / "facts" for extra in extra_dirs if (extra / "facts").is_dir()]
-    for directory in directories:
-        for path in yaml_files(directory, "*.yaml"):
-            _read_file(path, found, quantities, shipped=directory == directories[0])
+    directories = [directory / "facts" for directory in (*rule_dirs(), *extra_dirs)]
+    shipped = data_dir("rules") / "facts"
+    for path in yaml_files(directories, "*.yaml"):
+        _read_file(path, found, quantities, shipped=path.parent == shipped)
     symbols = _symbols(quantities, found)
     facts = {name: _compile(declared, symbols, bound) for name, declared in found.items()}
     facts = _in_order(facts)

@@ -80,16 +80,19 @@ def _derive(
     mapping = knowledge.mapping(reader_of(stored_as).COUNTERS)
     done = 0
     staged = ArrayTable(connection, _STAGED)
-    for batch in _batches(connection, run_id):
+    for batch, devices in _batches(connection, run_id):
         indexes = np.array([launch.index for launch in batch])
-        staged.fill({"row": indexes, **mapping.stage(batch)})
+        staged.fill({"row": indexes, **mapping.stage(batch, devices)})
         renewing.add_values(connection, mapping.sql(_STAGED), first=not done)
         done += len(batch)
         progress(f"{run_id}: {done:,} launches")
     return done
 
 
-def _batches(connection: duckdb.DuckDBPyConnection, run_id: str) -> Iterator[Sequence[Launch]]:
+def _batches(
+    connection: duckdb.DuckDBPyConnection, run_id: str
+) -> Iterator[tuple[Sequence[Launch], Sequence[str | None]]]:
+    """Yield the stored launches by the hundred, each with the ids of their devices."""
     last = -1
     while rows := renewing.launches_after(connection, run_id, last, _BATCH):
         first, last = rows[0][0], rows[-1][0]
@@ -97,7 +100,8 @@ def _batches(connection: duckdb.DuckDBPyConnection, run_id: str) -> Iterator[Seq
         for index, counter, keys, values in renewing.keyed_of(connection, run_id, first, last):
             held = keyed.setdefault(index, {})
             held[counter] = Keyed(keys=tuple(keys), values=tuple(values))
-        yield [_launch(row, keyed.get(row[0], {})) for row in rows]
+        launches = [_launch(row[:-1], keyed.get(row[0], {})) for row in rows]
+        yield launches, [row[-1] for row in rows]
 
 
 def _launch(row: Sequence[Any], keyed: Mapping[str, Keyed]) -> Launch:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor.database import write
+from advisor.database.columns import require_columns
 from advisor.database.launches import LaunchWriter
 from advisor.database.planning import plan_for
 from advisor.database.rows import PlacedLaunch
@@ -23,7 +24,7 @@ from advisor.hardware.seeding import store_device
 from advisor.ingest.identity import IncomingRun
 from advisor.ingest.records import Profile, Stored
 from advisor.knowledge.knowledge import Knowledge
-from advisor.model import Launch, Skipped
+from advisor.model import Launch, Record, Session, Skipped
 from advisor.readers import ReadOptions
 from advisor.rules.engine.evaluate import evaluate_runs, run_words
 from advisor.rules.engine.store import store_evaluations
@@ -52,6 +53,7 @@ def store_profiles(
         InputError: a profile is damaged or holds no launch; the database is as it was.
     """
     started = time.monotonic()
+    require_columns(connection, knowledge.vocabulary.quantities.quantities.values())
     known = write.stored_launches(connection, {profile.run_id for profile in profiles})
     incoming: dict[str, IncomingRun] = {}
     plan_for(connection, _BATCH)
@@ -108,7 +110,8 @@ class _Batch:
     def _write(self) -> None:
         if self._waiting:
             launches = [placed.launch for placed in self._waiting]
-            self.writer.write(self._waiting, self.mapping.stage(launches))
+            devices = [placed.device_id for placed in self._waiting]
+            self.writer.write(self._waiting, self.mapping.stage(launches, devices))
         self._written += len(self._waiting)
         self._waiting = []
         self._numbers = 0
@@ -128,7 +131,13 @@ def check_profile(profile: Profile, knowledge: Knowledge) -> tuple[int, tuple[Sk
 
 
 def _read(run: IncomingRun, batch: _Batch, identify_devices: Callable[[], None]) -> None:
-    """Hand the launches of the run's profile to the batch."""
+    """Hand the launches of the run's profile to the batch.
+
+    Where quantities rest on values of the device, the session is looked for before.
+    """
+    if batch.mapping.devices:
+        run.session = _session(run, batch.mapping)
+        identify_devices()
     for launch in _launches(run, batch.mapping):
         if run.session.devices and not run.device_ids:
             identify_devices()
@@ -139,13 +148,7 @@ def _read(run: IncomingRun, batch: _Batch, identify_devices: Callable[[], None])
 
 def _launches(run: IncomingRun, mapping: Mapping) -> Iterator[Launch]:
     """Yield the launches of the run's profile and keep what else it says."""
-    options = ReadOptions(
-        allow_truncated=run.profile.allow_truncated,
-        keyed=frozenset(mapping.keyed),
-        instructions=frozenset(mapping.instructions),
-        measures=mapping.measures,
-    )
-    for record in run.profile.reader.read(run.profile.source, options):
+    for record in _records(run, mapping):
         if isinstance(record, Launch):
             run.launches += 1
             yield record
@@ -156,6 +159,22 @@ def _launches(run: IncomingRun, mapping: Mapping) -> Iterator[Launch]:
     run.profile.check_unchanged()
     if not run.launches:
         raise _empty(run.profile)
+
+
+def _session(run: IncomingRun, mapping: Mapping) -> Session:
+    """Return what the profile says of the run as a whole, which may stand at its end."""
+    found = (each for each in _records(run, mapping) if isinstance(each, Session))
+    return next(found, run.session)
+
+
+def _records(run: IncomingRun, mapping: Mapping) -> Iterator[Record]:
+    options = ReadOptions(
+        allow_truncated=run.profile.allow_truncated,
+        keyed=frozenset(mapping.keyed),
+        instructions=frozenset(mapping.instructions),
+        measures=mapping.measures,
+    )
+    return run.profile.reader.read(run.profile.source, options)
 
 
 def _by_counters(profiles: Sequence[Profile]) -> Iterator[tuple[str, list[Profile]]]:

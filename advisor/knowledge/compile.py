@@ -12,6 +12,7 @@ from advisor.facts.bindings import bind
 from advisor.facts.operations import load_operations, operation_paths
 from advisor.knowledge.knowledge import Knowledge
 from advisor.knowledge.parts import load_devices, load_mapping, nearest
+from advisor.rules.engine.reach import load_reaches
 from advisor.rules.language.load import load_rules, rule_paths
 from advisor.rules.language.rule import Rule, Severity
 from advisor.rules.language.settings import load_settings
@@ -37,6 +38,7 @@ def loaded(configuration: Configuration) -> Knowledge:
         settings=settings,
         load_mapping=load_mapping,
         load_devices=load_devices,
+        reaches=load_reaches(vocabulary, settings.run, rules, load_mapping=load_mapping),
     )
     _ = knowledge.compiled, knowledge.variants  # and remembered with the rest
     return knowledge

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from advisor.database.variants import VariantStatements
 from advisor.facts import Vocabulary, variant_statements
 from advisor.rules.engine.evaluate import Compiled, compile_rules
+from advisor.rules.engine.reach import Reach
 from advisor.rules.language.rule import Rule
 from advisor.rules.language.settings import Settings
 
 if TYPE_CHECKING:
-    from advisor.counters.mapping import Mapping
+    from advisor.counters.mapping import Mapping as Counters
     from advisor.hardware import DeviceSpec
 
 
@@ -23,17 +24,18 @@ class Knowledge:
     """Vocabulary, rules and settings; what only ingest needs is loaded when it does.
 
     ``load_mapping`` returns how the counters of a profiler become quantities, ``load_devices`` the
-    devices of the seed data.
+    devices of the seed data; ``reaches`` say what profilers can tell, by their names.
     """
 
     vocabulary: Vocabulary
     rules: Sequence[Rule]
     settings: Settings
-    load_mapping: Callable[[str], Mapping]
+    load_mapping: Callable[[str], Counters]
     load_devices: Callable[[], tuple[DeviceSpec, ...]]
-    _mappings: dict[str, Mapping] = field(default_factory=dict, init=False)
+    reaches: Mapping[str, Reach] = field(default_factory=dict)
+    _mappings: dict[str, Counters] = field(default_factory=dict, init=False)
 
-    def mapping(self, profiler: str) -> Mapping:
+    def mapping(self, profiler: str) -> Counters:
         """Return how the counters of ``profiler`` become quantities.
 
         Raises:
@@ -52,7 +54,12 @@ class Knowledge:
     @cached_property
     def compiled(self) -> Compiled:
         """The rules as SQL."""
-        return compile_rules(self.rules, vocabulary=self.vocabulary, settings=self.settings)
+        return compile_rules(
+            self.rules,
+            vocabulary=self.vocabulary,
+            settings=self.settings,
+            reaches=self.reaches,
+        )
 
     @cached_property
     def variants(self) -> VariantStatements:

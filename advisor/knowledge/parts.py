@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.knowledge.cache import code_files, remembered
-from advisor.resources import data_dir
+from advisor.resources import rule_dirs
 from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def load_devices() -> tuple[DeviceSpec, ...]:
 
 def knowledge_files(packs: Iterable[Path]) -> list[Path]:
     """Return every file that the knowledge rests on: rules, facts, and the code that reads them."""
-    data = [path for folder in (data_dir("rules"), *packs) for path in folder.rglob("*.yaml")]
+    data = [path for folder in (*rule_dirs(), *packs) for path in folder.rglob("*.yaml")]
     return [path for path in (*data, *code_files()) if path.is_file()]
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from advisor.modelling.scenario import Costs, Item, Part, State
 
 
+_LEAST_PER = 1e-9  # less would be no count
 _ALWAYS = ("flops", "bytes")
 _OF_FUSED = (*_ALWAYS, "writes")
 WEIGHTS = "weights"
@@ -34,6 +35,7 @@ class Need:
     flops: float
     bytes: float
     dram_bytes: float
+    reuse: float
     writes: float | None
     weights: float | None
     served_by: str | None
@@ -53,7 +55,7 @@ def needs(state: State, fixed: Mapping[str, float] | None = None) -> tuple[tuple
     """
     sizes = Sizes(state.sizes, fixed)
     per = state.per.amount(sizes)
-    if per <= 0:
+    if per < _LEAST_PER:
         raise UsageError("a pass without results has no time per result", at=state.per.at)
     return tuple(need(item, sizes) for item in state.items), per
 
@@ -100,6 +102,7 @@ def _of_part(part: Part, sizes: Sizes, keys: Sequence[str]) -> Need:
         flops=flops,
         bytes=moved,
         dram_bytes=moved / part.reuse,
+        reuse=part.reuse,
         writes=writes,
         weights=weights,
         served_by=part.served_by,
@@ -125,18 +128,19 @@ def _amount(part: Part, key: str, value: float | None) -> float:
 
 def _fused(first: Need, second: Need, part: Part) -> Need:
     """Return both as one kernel: what the first writes, the second reads, stays on chip."""
-    passed = _passed(first, second, part)
+    moved = first.bytes + second.bytes - 2 * _passed(first, second, part)
     return Need(
         name=f"{first.name} + {second.name}",
         operation=_joined(first.operation, second.operation),
         repeat=first.repeat,
         pieces=(*first.pieces, *second.pieces),
         flops=first.flops + second.flops,
-        bytes=first.bytes + second.bytes - 2 * passed,
-        dram_bytes=first.bytes + second.bytes - 2 * passed,
+        bytes=moved,
+        dram_bytes=moved / second.reuse,
+        reuse=second.reuse,
         writes=second.writes,
         weights=second.weights,
-        served_by=None,
+        served_by=second.served_by,
         reaches=second.reaches,
         costs=None,
         modelled=first.modelled or second.modelled,
@@ -152,10 +156,10 @@ def _joined(first: str | None, second: str | None) -> str | None:
 def _passed(first: Need, second: Need, part: Part) -> float:
     """Return the bytes that the first leaves for the second."""
     both = f"{first.name!r} and {second.name!r}"
+    if (first.reuse, first.served_by) != (second.reuse, second.served_by):
+        hint = "give both the same, or fuse first and then give it to what is fused"
+        raise UsageError(f"{both} differ in their reuse", at=part.at, hint=hint)
     for each in (first, second):
-        if each.dram_bytes != each.bytes or each.served_by is not None:
-            problem = f"{each.name!r} has a reuse of its own"
-            raise UsageError(problem, at=part.at, hint="a reuse belongs to the fused one")
         if each.writes is None:
             hint = "give `writes`, in bytes"
             raise UsageError(f"it is not known what {each.name!r} writes", at=part.at, hint=hint)

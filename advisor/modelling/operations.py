@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from advisor.errors import UsageError
 from advisor.modelling.results import Estimate, OperationResult, Total
 
 if TYPE_CHECKING:
     from advisor.modelling.needs import Need
     from advisor.modelling.roofs import Placed, Roofs
+
+_LARGEST = 1e250  # far from what a float holds, so that sums of many stay finite, too
 
 
 def operations_on(
@@ -27,6 +30,7 @@ def operation_result(placed: Placed, collectives: float) -> OperationResult:
     """Return everything that is said of a kernel."""
     need = placed.need
     time = placed.time / (1 - collectives)
+    _check(need, time)
     attainable = need.flops / time
     return OperationResult(
         name=need.name,
@@ -51,6 +55,16 @@ def operation_result(placed: Placed, collectives: float) -> OperationResult:
         achieved=None if need.reaches is None else need.reaches * attainable,
         costs=_estimate(need),
     )
+
+
+def _check(need: Need, time: float) -> None:
+    """Refuse numbers so large or so small that a result would be infinite, or no time at all."""
+    sums = (time * need.repeat, need.flops * need.repeat, need.bytes * need.repeat)
+    safe = time > 0 and all(value <= _LARGEST for value in sums)
+    # A quotient overflows where the divisor is too small for what it divides.
+    quotients = (time, need.bytes) if need.bytes else (time,)
+    if not safe or any(need.flops >= _LARGEST * min(1.0, divisor) for divisor in quotients):
+        raise UsageError(f"{need.name!r} is beyond what can be worked out", at=need.at)
 
 
 def _estimate(need: Need) -> Estimate | None:

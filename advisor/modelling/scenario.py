@@ -77,10 +77,11 @@ class Where:
     name: str = "*"
     at: Location | None = None
 
-    def means(self, part: Part) -> bool:
-        """Tell whether an operation is meant."""
+    def means(self, part: Part, item: str) -> bool:
+        """Tell whether an operation is meant, by its own name or by that of what it is fused to."""
         kind = part.operation.id if part.operation is not None else ""
-        return _matches(self.operation, kind) and _matches(self.name, part.name)
+        named = _matches(self.name, part.name) or _matches(self.name, item)
+        return named and _matches(self.operation, kind)
 
 
 @dataclass(frozen=True, kw_only=True)

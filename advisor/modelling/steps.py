@@ -72,7 +72,10 @@ def _with_sizes(state: State, step: Step) -> State:
 def _with_parts(state: State, step: Step) -> tuple[Item, ...]:
     where = step.where
     meant = [
-        part for item in state.items for part in item.parts if where is None or where.means(part)
+        part
+        for item in state.items
+        for part in item.parts
+        if where is None or where.means(part, item.name)
     ]
     if not meant:
         known = dict.fromkeys(part.name for item in state.items for part in item.parts)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
+from importlib.metadata import EntryPoint
+from pathlib import Path
 
-from advisor.errors import InputError, Location, UsageError
+from advisor.errors import ConfigError, InputError, Location, UsageError
+from advisor.profilers import load_profilers
 from advisor.readers.base import Reader, ReadOptions, Source
 from advisor.readers.ncu import report as ncu_report
+from advisor.resources import named_by_packages, rule_dirs
 
 __all__ = [
     "NoProfileError",
@@ -30,13 +35,33 @@ class NoProfileError(InputError):
 
 
 def readers() -> Iterator[Reader]:
-    """Yield the reader of every format; the first is enough for most profiles."""
+    """Yield the reader of every format; the first is enough for most profiles.
+
+    Those of installed packages come last: entry points of the group ``advisor.readers``.
+
+    Raises:
+        ConfigError: an installed package names a reader that is none.
+    """
     yield ncu_report
     from advisor.readers.ncu import csv as ncu_csv
     from advisor.readers.ncu import text as ncu_text
 
     yield ncu_csv
     yield ncu_text
+    for entry in named_by_packages("advisor.readers"):
+        yield _installed(entry)
+
+
+def _installed(entry: EntryPoint) -> Reader:
+    at = Location(name=f"entry point {entry.name} of {entry.dist.name if entry.dist else '?'}")
+    try:
+        found: Reader = entry.load()
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(f"{entry.value} cannot be imported: {error}", at=at) from error
+    for name in ("FORMAT", "COUNTERS", "accepts", "read"):
+        if not hasattr(found, name):
+            raise ConfigError(f"{entry.value} is no reader: it has no {name}", at=at)
+    return found
 
 
 def detect(source: Source, as_format: str | None = None) -> Reader:
@@ -63,7 +88,17 @@ def _accepting(head: bytes) -> Reader | None:
 
 
 def _is_called_report(name: str) -> bool:
-    return name.removesuffix(".gz").endswith(ncu_report.SUFFIXES)
+    return name.removesuffix(".gz").endswith(_suffixes())
+
+
+def _suffixes() -> tuple[str, ...]:
+    """Return what profiles of described profilers are called; content decides, this is a hint."""
+    return _suffixes_of(rule_dirs())
+
+
+@lru_cache(maxsize=2)
+def _suffixes_of(directories: tuple[Path, ...]) -> tuple[str, ...]:
+    return tuple(s for each in load_profilers(directories).values() for s in each.suffixes)
 
 
 def reader_of(name: str) -> Reader:
@@ -99,8 +134,8 @@ def _hint(name: str, head: bytes) -> str:
         return "unpack it and ingest the files in it, or pack them as .zip"
     if _is_called_report(name):
         return (
-            "an Nsight Compute report begins with 4e 56 52 00 (NVR); this one lost its start or is "
-            "something else: copy or export it again"
+            "it lost its start or is something else (a report of Nsight Compute begins with "
+            "4e 56 52 00, NVR): copy or export it again"
         )
     return f"known formats: {_formats()}; --as FORMAT overrides what the content says"
 
@@ -108,5 +143,5 @@ def _hint(name: str, head: bytes) -> str:
 def looks_like_profile(source: Source) -> bool:
     """Tell whether a file below a directory is meant to be ingested: by content, or by name."""
     head = source.head(_LOOKED_AT)
-    is_called_so = source.name.endswith((*ncu_report.SUFFIXES, *ARCHIVES))
+    is_called_so = source.name.endswith((*_suffixes(), *ARCHIVES))
     return is_called_so or _accepting(head) is not None

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from advisor.facts.operations import Operation, Size
 from advisor.facts.vocabulary import Vocabulary
+from advisor.rules.engine.asking import Asking
+from advisor.rules.engine.reach import Reach
 from advisor.rules.language.proven import Evidence
 from advisor.rules.language.rule import Outcome, Rule
 from advisor.rules.language.subjects import KERNEL
@@ -20,13 +22,16 @@ def rule_pages(
     counted: Mapping[str, Evidence],
     operations: Iterable[Operation],
     words: Words,
+    reaches: Mapping[str, Reach] | None = None,
 ) -> dict[str, str]:
     """Return Markdown by relative path: ``FAMILY/SLUG.md`` per rule, and ``index.md``.
 
-    Operations stand together in ``operations.md``.
+    Operations stand together in ``operations.md``; ``reaches`` say what profilers can tell.
     """
     ordered = sorted(rules, key=lambda rule: rule.id)
-    pages = {f"{rule.id}.md": _page(rule, counted.get(rule.id), words) for rule in ordered}
+    pages = {
+        f"{rule.id}.md": _page(rule, counted.get(rule.id), words, reaches or {}) for rule in ordered
+    }
     index = _index(ordered, vocabulary, words)
     return {"index.md": index, "operations.md": operations_page(operations), **pages}
 
@@ -89,7 +94,7 @@ def summary(rule: Rule, words: Words) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _page(rule: Rule, counted: Evidence | None, words: Words) -> str:
+def _page(rule: Rule, counted: Evidence | None, words: Words, reaches: Mapping[str, Reach]) -> str:
     parts = [
         f"# {words.fill(rule.title)}\n",
         f"`{rule.id}`, {rule.severity.value}, about a {rule.subject}, mechanism"
@@ -109,7 +114,7 @@ def _page(rule: Rule, counted: Evidence | None, words: Words) -> str:
         ("What it is worth", list(_gain(rule))),
         ("Caveats", [f"* {words.fill(caveat)}" for caveat in rule.caveats]),
         ("How to verify", [f"* {line}" for line in general_lines(rule.verify, words.name)]),
-        ("What to collect", list(_collect(rule))),
+        ("What to collect", list(_collect(rule, reaches))),
         ("Examples", list(_examples(rule))),
         ("References", [f"* {reference}" for reference in rule.references]),
     )
@@ -172,10 +177,18 @@ def _gain(rule: Rule) -> Iterator[str]:
         yield f"* then `{name}` becomes `{_one_line(expression.text)}`"
 
 
-def _collect(rule: Rule) -> Iterator[str]:
-    yield from (f"* `--section {section}`" for section in rule.collect.sections)
-    if rule.collect.metrics:
-        yield f"* `--metrics {','.join(rule.collect.metrics)}`"
+def _collect(rule: Rule, reaches: Mapping[str, Reach]) -> Iterator[str]:
+    """Yield what to ask each profiler for, where it has told nothing yet."""
+    if rule.subject != KERNEL:
+        return
+    for reach in reaches.values():
+        name = reach.profiler.name
+        if rule.id in reach.hopeless:
+            yield f"* {name}: it cannot tell what decides this rule"
+            continue
+        asking = Asking(reach=reach, version=None, known={})
+        if words := asking.words("", sorted(rule.when.names - rule.thresholds.keys())):
+            yield f"* {name}: `{words}`"
 
 
 def _examples(rule: Rule) -> Iterator[str]:

@@ -22,7 +22,7 @@ from advisor.configuration import (
 from advisor.counters import mapping as mappings
 from advisor.errors import ConfigError, Location, RuleError
 from advisor.hardware import devices
-from advisor.knowledge import load as knowledge
+from advisor.knowledge import parts
 from advisor.knowledge.load import load_knowledge
 from advisor.knowledge.parts import load_devices, load_mapping
 from advisor.resources import data_dir
@@ -224,11 +224,12 @@ def test_loads_them_anew_when_a_file_changes(
 ) -> None:
     for name in ("rules", "seed"):
         shutil.copytree(data_dir(name), tmp_path / name, ignore=shutil.ignore_patterns("runs"))
-    for module in (knowledge, mappings, devices):
-        monkeypatch.setattr(module, "data_dir", lambda name: tmp_path / name)
+    for module in (parts, mappings):
+        monkeypatch.setattr(module, "rule_dirs", lambda: (tmp_path / "rules",))
+    monkeypatch.setattr(devices, "data_dir", lambda name: tmp_path / name)
     assert "no_duration" in load_mapping("ncu").flags
     assert "New device" not in {device.name for device in load_devices()}
-    (counters,) = (tmp_path / "rules" / "counters").glob("ncu.yaml")
+    counters = tmp_path / "rules" / "counters" / "ncu" / "base.yaml"
     counters.write_text(counters.read_text().replace("no_duration:", "no_time_at_all:"))
     (first, *_) = (tmp_path / "seed" / "devices").glob("*.yaml")
     first.write_text(re.sub(r"(?m)^(    name:).*$", r"\1 New device", first.read_text(), count=1))

@@ -265,13 +265,26 @@ def test_removes_a_run_with_all_that_hangs_on_it(database: Path, run: RunRow) ->
             write.insert_rows(connection, "run", [stored])
             insert_launches(connection, [placed(RICH, stored.run_id)])
             write.insert_findings(connection, stored.run_id, [finding(stored.run_id, "a/a")])
+            variant = (
+                "run_id",
+                "variant_id",
+                "kernel_id",
+                "series_id",
+                "totals_hash",
+                "facts_hash",
+            )
+            values = ", ".join("?" * len(variant))
+            connection.execute(
+                f"INSERT INTO variant ({', '.join(variant)}) VALUES ({values})",
+                [stored.run_id, "v", "k", "s", "t", "f"],
+            )
         assert write.remove_run(connection, run.run_id)
         assert not write.remove_run(connection, run.run_id)
         tables = connection.execute(
             "SELECT table_name FROM duckdb_columns() WHERE column_name = 'run_id'"
             " AND database_name = current_database()"
         ).fetchall()
-        assert len(tables) == 7
+        assert len(tables) == 8
         for (table,) in tables:
             rows = connection.execute(f"SELECT DISTINCT run_id FROM {table}").fetchall()
             assert rows == [("other",)], table

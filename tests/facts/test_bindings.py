@@ -16,7 +16,7 @@ from advisor.errors import ConfigError, Location
 from advisor.facts import kernels_select, load_vocabulary
 from advisor.facts.bindings import bind
 from advisor.facts.operations import load_operations
-from tests.support.facts import Row, Value, database_of
+from tests.support.facts import FROM_LAUNCHES, Row, Value, database_of
 
 AT = Location(name="advisor.yaml", line=3, column=5)
 FACTS = (
@@ -63,7 +63,7 @@ def facts(
     """Return the facts on operations of one variant, bound as the configuration says."""
     vocabulary = load_vocabulary(bound=bind(bindings, OPERATIONS))
     with database_of(launches) as connection, kernel_named(connection, name, short):
-        row = connection.execute(kernels_select(vocabulary, FACTS)).fetchall()
+        row = connection.execute(kernels_select(vocabulary, FACTS, FROM_LAUNCHES)).fetchall()
     (values,) = row
     return dict(zip(FACTS, values, strict=True))
 

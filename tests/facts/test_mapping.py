@@ -277,7 +277,7 @@ def test_a_row_is_the_place_of_its_launch() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("instruction_views: []", r"x\.yaml:2:20.*\*-instructions\.yaml"),
+        ("instruction_views: []", r"x\.yaml:2:20.*called instructions\.yaml"),
         ("quantities:\n  duraton: [{from: a, formula: '1'}]", r"x\.yaml:3:12.*'duraton'"),
         ("quantities:\n  duration: [{from: a, formula: '\"c\" +'}]", r"x\.yaml:3"),
         ("quantities:\n  duration: [{from: a, formula: '\"bytes\"'}]", r"x\.yaml:3"),
@@ -299,21 +299,33 @@ def test_a_row_is_the_place_of_its_launch() -> None:
 )
 def test_a_wrong_file_is_refused_with_its_place(tmp_path: Path, content: str, message: str) -> None:
     units = "units: [{match: '*bytes*', unit: B}, {match: '*', unit: ns}]"
-    (tmp_path / "x.yaml").write_text(f"profiler: x\n{content}\n{units}\n")
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "x.yaml").write_text(f"profiler: x\n{content}\n{units}\n")
     with pytest.raises(RuleError) as caught:
-        load_mapping("x", tmp_path)
+        load_mapping("x", [tmp_path])
     assert caught.match(message)
 
 
 def test_a_name_in_two_files_is_refused(tmp_path: Path) -> None:
-    for name in ("x", "x-more"):
-        (tmp_path / f"{name}.yaml").write_text(
+    (tmp_path / "x").mkdir()
+    for name in ("x", "y"):
+        (tmp_path / "x" / f"{name}.yaml").write_text(
             "profiler: x\nconstants: {c: {value: 1, source: s}}\n"
         )
-    with pytest.raises(RuleError, match=r"x\.yaml:2:13: 'c' is defined twice"):
-        load_mapping("x", tmp_path)
+    with pytest.raises(RuleError, match=r"y\.yaml:2:13: 'c' is defined twice"):
+        load_mapping("x", [tmp_path])
+
+
+def test_profilers_whose_names_begin_alike_do_not_meet(tmp_path: Path) -> None:
+    units = "units: [{match: '*', unit: ns}]"
+    for name in ("roc", "rocprof"):
+        (tmp_path / name).mkdir()
+        formula = f"quantities: {{duration: [{{from: {name}, formula: '\"{name} time\"'}}]}}"
+        (tmp_path / name / "all.yaml").write_text(f"profiler: {name}\n{units}\n{formula}\n")
+    assert load_mapping("roc", [tmp_path]).counters == ("roc time",)
+    assert load_mapping("rocprof", [tmp_path]).counters == ("rocprof time",)
 
 
 def test_a_profiler_without_files_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RuleError, match=r"there is no file nothing\*\.yaml"):
-        load_mapping("nothing", tmp_path)
+    with pytest.raises(RuleError, match=r"there is no file nothing/\*\.yaml"):
+        load_mapping("nothing", [tmp_path])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from advisor.facts import kernels_select
-from tests.support.facts import database_of, kernels_of, vocabulary_once
+from tests.support.facts import FROM_LAUNCHES, database_of, kernels_of, vocabulary_once
 
 
 def test_sums_leave_out_launches_that_did_not_run() -> None:
@@ -129,7 +129,8 @@ def test_some_columns_are_those_of_the_view() -> None:
         columns = ", ".join(facts)
         (whole,) = given.execute(f"select {columns} from kernels").fetchall()
         alone = [
-            given.execute(kernels_select(vocabulary_once(), [name])).fetchall() for name in facts
+            given.execute(kernels_select(vocabulary_once(), [name], FROM_LAUNCHES)).fetchall()
+            for name in facts
         ]
     assert [value for ((value,),) in alone] == list(whole)
     assert sum(value is not None for value in whole) > len(facts) / 2

@@ -5,6 +5,14 @@ from __future__ import annotations
 import json
 import re
 
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from advisor.errors import UsageError
+from advisor.modelling.estimate import model
+from advisor.modelling.given import number
+from advisor.modelling.read import Known
+from advisor.modelling.scenario import Item, Part, Scenario, State
 from advisor.reports.modelled.machine import json_text, table_rows
 from advisor.reports.modelled.page import html, markdown
 from advisor.reports.modelled.text import model_text
@@ -95,3 +103,39 @@ def test_markdown_escapes_and_tables(written: Model, shipped: Model) -> None:
     assert "<script>" not in markdown(written(EXTREMES))
     text = markdown(shipped("fusion"))
     assert "| 1 | one kernel |" in text or "| 2 | one kernel |" in text
+
+
+@given(
+    flops=st.floats(min_value=0, allow_infinity=False),
+    moved=st.floats(min_value=0, allow_infinity=False),
+    repeat=st.floats(min_value=1, allow_infinity=False),
+    share=st.floats(min_value=0, max_value=1, exclude_max=True),
+)
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+def test_any_numbers_are_worked_out_or_refused(
+    known: Known, flops: float, moved: float, repeat: float, share: float
+) -> None:
+    part = Part(
+        name="any",
+        operation=None,
+        amounts={},
+        sizes={},
+        fixed={"flops": number(flops), "bytes": number(moved)},
+        repeat=number(repeat),
+        works=("tensor_bf16",),
+    )
+    start = State(
+        sizes={},
+        items=(Item(name="any", parts=(part,)),),
+        roof="nominal",
+        collectives=share,
+        per=number(1),
+    )
+    machine = known.machines.called("h100 sxm")
+    try:
+        found = model(Scenario(title="", machines=(machine,), start=start))
+    except UsageError:
+        return
+    json_text(found)  # which refuses NaN and infinity
+    (operation,) = found.results[0].operations
+    assert operation.time > 0

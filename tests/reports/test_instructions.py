@@ -288,8 +288,8 @@ def test_names_the_command_where_nothing_was_measured() -> None:
 
 
 def test_ships_views_whose_counters_are_kept() -> None:
-    files = read_counter_files(data_dir("rules") / "counters", "ncu")
-    views = load_instruction_views(data_dir("rules") / "counters")
+    files = read_counter_files([data_dir("rules") / "counters"], "ncu")
+    views = load_instruction_views([data_dir("rules") / "counters"])
     assert len(views) >= 4
     for each in views:
         assert each.counters.keys() <= set(files.instructions)

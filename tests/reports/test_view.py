@@ -10,15 +10,17 @@ from functools import cache
 import duckdb
 import pytest
 
+from advisor.counters.mapping import load_mapping
 from advisor.errors import UsageError
+from advisor.reports import render
 from advisor.reports.record.judgement import load_judgement
 from advisor.reports.record.records import Report
 from advisor.reports.record.view import Request, build_report
-from advisor.reports.write import render
 from advisor.reports.write.machine import json_text
 from advisor.reports.write.terminal import kernel_text, report_text
 from advisor.rules import load_rules, load_settings
 from advisor.rules.engine.evaluate import Compiled, compile_rules
+from advisor.rules.engine.reach import load_reaches
 from tests.support.facts import Value, database_of, vocabulary_once
 
 Launch = Mapping[str, Value]
@@ -101,7 +103,8 @@ def compiled_once() -> Compiled:
     vocabulary = vocabulary_once()
     settings = load_settings(vocabulary.symbols)
     rules = load_rules(vocabulary, settings=settings)
-    return compile_rules(rules, vocabulary=vocabulary, settings=settings)
+    reaches = load_reaches(vocabulary, settings.run, rules, load_mapping=load_mapping)
+    return compile_rules(rules, vocabulary=vocabulary, settings=settings, reaches=reaches)
 
 
 def insert(connection: duckdb.DuckDBPyConnection, table: str, row: Mapping[str, object]) -> None:

@@ -5,10 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from advisor.facts import Vocabulary
+from advisor.profilers import Options, Profiler, Section
 from advisor.rules import Evaluation, Outcome, Rule, Settings, collect
+from advisor.rules.engine.asking import Asking
 from advisor.rules.engine.collect import NamedLaunch
 from advisor.rules.engine.profiled import Profiled
-from advisor.rules.language.rule import Collect
+from advisor.rules.engine.reach import Reach
 from advisor.rules.language.subjects import RUN
 from tests.support.sample_rule import RULE, Load
 
@@ -18,11 +21,36 @@ def rule(load_rule: Load) -> Rule:
     return load_rule(RULE)
 
 
-def unknown(
-    rule: Rule, variant: str, cap: float | None, *sections: str, metrics: tuple[str, ...] = ()
-) -> Evaluation:
+PROFILER = Profiler(
+    id="ncu",
+    name="Nsight Compute",
+    command=(
+        "ncu",
+        "--section {section}",
+        "--metrics {metrics}",
+        "{options}",
+        "-k regex:^({pattern})$",
+        "-c {launches}",
+        "{program}",
+    ),
+    options=Options(programs=frozenset({"ncu"})),
+    sections=tuple(Section(name=name, counters=(f"of {name}",)) for name in "ABCDR"),
+    by_name=("m",),
+)
+
+
+@pytest.fixture
+def asking(vocabulary: Vocabulary) -> Asking:
+    """Return a profiler that has a section for each of A to R that tells the quantity so called."""
+    ways = {name: (frozenset({f"of {name}"}),) for name in "ABCDR"}
+    reach = Reach(profiler=PROFILER, vocabulary=vocabulary, ways={**ways, "M": (frozenset({"m"}),)})
+    return Asking(reach=reach, version=None, known={})
+
+
+def unknown(rule: Rule, variant: str, cap: float | None, *missing: str) -> Evaluation:
     return Evaluation(
-        rule=replace(rule, collect=Collect(sections=sections, metrics=metrics)),
+        rule=rule,
+        missing=missing,
         run_id="r1",
         variant_id=variant,
         outcome=Outcome.UNKNOWN,
@@ -41,14 +69,16 @@ LAUNCHES = [
 ]
 
 
-def test_asks_for_every_section_of_the_kernels_worth_most(rule: Rule, settings: Settings) -> None:
+def test_asks_for_every_section_of_the_kernels_worth_most(
+    rule: Rule, settings: Settings, asking: Asking
+) -> None:
     found = [
         unknown(rule, "v1", 6.0, "A", "B"),
-        unknown(rule, "v1", 6.0, "B", metrics=("m",)),
+        unknown(rule, "v1", 6.0, "B", "M"),
         unknown(rule, "v2", 4.0, "C"),
         unknown(rule, "v3", 0.1, "D"),
     ]
-    result = collect(found, LAUNCHES, settings.collect, APP)
+    result = collect(found, LAUNCHES, settings.collect, APP, asking)
     assert result is not None
     assert result.sections == ("A", "B", "C")
     assert result.variant_ids == ("v1", "v2")
@@ -60,58 +90,108 @@ def test_asks_for_every_section_of_the_kernels_worth_most(rule: Rule, settings: 
     )
 
 
-def test_has_nothing_to_ask_where_nothing_is_unknown(rule: Rule, settings: Settings) -> None:
+def test_has_nothing_to_ask_where_nothing_is_unknown(
+    rule: Rule, settings: Settings, asking: Asking
+) -> None:
     fires = replace(unknown(rule, "v1", 1.0, "A"), outcome=Outcome.FIRES)
-    assert collect([fires], LAUNCHES, settings.collect, APP) is None
+    assert collect([fires], LAUNCHES, settings.collect, APP, asking) is None
 
 
-def test_asks_about_kernels_not_about_the_run(rule: Rule, settings: Settings) -> None:
+def test_asks_about_kernels_not_about_the_run(
+    rule: Rule, settings: Settings, asking: Asking
+) -> None:
     whole = unknown(replace(rule, subject=RUN), "r1", 100.0, "R")
-    result = collect([whole, unknown(rule, "v2", 4.0, "C")], LAUNCHES, settings.collect, APP)
+    result = collect(
+        [whole, unknown(rule, "v2", 4.0, "C")], LAUNCHES, settings.collect, APP, asking
+    )
     assert result is not None
     assert (result.sections, result.functions) == (("C",), ("sum",))
 
 
-def test_does_not_ask_about_what_cannot_save_time(rule: Rule, settings: Settings) -> None:
-    assert collect([unknown(rule, "v1", 0.0, "A")], LAUNCHES, settings.collect, APP) is None
+def test_does_not_ask_about_what_cannot_save_time(
+    rule: Rule, settings: Settings, asking: Asking
+) -> None:
+    assert collect([unknown(rule, "v1", 0.0, "A")], LAUNCHES, settings.collect, APP, asking) is None
 
 
 def test_asks_about_kernels_without_a_duration_where_no_other_is_worth_it(
-    rule: Rule, settings: Settings
+    rule: Rule, settings: Settings, asking: Asking
 ) -> None:
     found = [unknown(rule, "v1", None, "A"), unknown(rule, "v2", None, "B")]
-    result = collect([*found, unknown(rule, "v3", 0.0, "C")], LAUNCHES, settings.collect, APP)
+    result = collect(
+        [*found, unknown(rule, "v3", 0.0, "C")], LAUNCHES, settings.collect, APP, asking
+    )
     assert result is not None
     assert (result.sections, result.variant_ids) == (("A", "B"), ("v1", "v2"))
     assert result.value is None
-    better = collect([*found, unknown(rule, "v3", 1.0, "C")], LAUNCHES, settings.collect, APP)
+    better = collect(
+        [*found, unknown(rule, "v3", 1.0, "C")], LAUNCHES, settings.collect, APP, asking
+    )
     assert better is not None
     assert better.variant_ids == ("v3",)
 
 
-def test_quotes_hostile_names_for_the_shell(rule: Rule, settings: Settings) -> None:
+def test_quotes_hostile_names_for_the_shell(rule: Rule, settings: Settings, asking: Asking) -> None:
     launches = [NamedLaunch(variant_id="v1", function="a'; rm -rf $(x) b")]
-    result = collect([unknown(rule, "v1", 1.0, "A")], launches, settings.collect, APP)
+    result = collect([unknown(rule, "v1", 1.0, "A")], launches, settings.collect, APP, asking)
     assert result is not None
     words = shlex.split(result.command)
     assert words[words.index("-k") + 1] == r"regex:^(a';\ rm\ \-rf\ \$\(x\)\ b)$"
 
 
-def test_asks_for_the_launches_that_were_chosen_before(rule: Rule, settings: Settings) -> None:
+def test_asks_for_the_launches_that_were_chosen_before(
+    rule: Rule, settings: Settings, asking: Asking
+) -> None:
     chosen = replace(APP, options=("--launch-skip", "29"), chooses_launches=True)
-    result = collect([unknown(rule, "v2", 1.0, "A")], LAUNCHES, settings.collect, chosen)
+    result = collect([unknown(rule, "v2", 1.0, "A")], LAUNCHES, settings.collect, chosen, asking)
     assert result is not None
     # The kernel comes fourth of the launches that were profiled, whatever the others are called.
     assert result.command == "ncu --section A --launch-skip 29 -c 4 ./app --n 5"
 
 
-def test_says_what_the_profile_does_not_tell(rule: Rule, settings: Settings) -> None:
+def test_says_what_the_profile_does_not_tell(
+    rule: Rule, settings: Settings, asking: Asking
+) -> None:
     found = [unknown(rule, "v2", 1.0, "A")]
-    named = collect(found, LAUNCHES, settings.collect, Profiled(words=("/opt/app",)))
-    nothing = collect(found, LAUNCHES, settings.collect, Profiled())
+    named = collect(found, LAUNCHES, settings.collect, Profiled(words=("/opt/app",)), asking)
+    nothing = collect(found, LAUNCHES, settings.collect, Profiled(), asking)
     assert named is not None
     assert nothing is not None
     assert named.command.endswith(" /opt/app <arguments>")
     assert nothing.command.endswith(" <program>")
     assert not named.is_complete
     assert not nothing.is_complete
+
+
+def test_asks_for_nothing_that_the_profiler_cannot_tell(
+    rule: Rule, settings: Settings, asking: Asking
+) -> None:
+    beyond = unknown(rule, "v1", 6.0, "flops_fp32")
+    assert collect([beyond], LAUNCHES, settings.collect, APP, asking) is None
+    assert collect([unknown(rule, "v1", 6.0, "A")], LAUNCHES, settings.collect, APP, None) is None
+
+
+def test_says_which_version_has_what_is_asked_for(
+    rule: Rule, settings: Settings, asking: Asking
+) -> None:
+    newer = (*PROFILER.sections[1:], Section(name="A", first="2024.1", counters=("of A",)))
+    reach = replace(asking.reach, profiler=replace(PROFILER, sections=newer, by_name=()))
+    found = [unknown(rule, "v1", 6.0, "A", "B")]
+    by_version = {
+        version: collect(
+            found, LAUNCHES, settings.collect, APP, Asking(reach=reach, version=version, known={})
+        )
+        for version in ("2023.3.1.0", "2024.1.0.0")
+    }
+    old, new = by_version.values()
+    assert old is not None
+    assert new is not None
+    assert (old.needs_version, new.needs_version) == ("2024.1", None)
+    assert set(old.sections) == set(new.sections) == {"A", "B"}
+
+
+def test_does_not_ask_for_what_is_known(rule: Rule, settings: Settings, asking: Asking) -> None:
+    known = replace(asking, known={"v1": frozenset({"A"})})
+    result = collect([unknown(rule, "v1", 6.0, "A", "B")], LAUNCHES, settings.collect, APP, known)
+    assert result is not None
+    assert result.sections == ("B",)

@@ -34,7 +34,6 @@ evidence: "{{ roof_fraction | percent }} in {{ duration | seconds }}"
 why: Because.
 recommendation: [Do it.]
 verify: [{expression: duration, moves: down}]
-collect: {sections: [SpeedOfLight]}
 references: [here]
 tests:
   - name: a

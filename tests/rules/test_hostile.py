@@ -52,7 +52,7 @@ Pack = Callable[[dict[str, str]], Path]
 def load_alone(load_rule: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Load:
     """Load one rule without the shipped ones, which takes a moment for each of many tests."""
     (tmp_path / "none").mkdir()
-    monkeypatch.setattr("advisor.rules.language.load.data_dir", lambda _: tmp_path / "none")
+    monkeypatch.setattr("advisor.rules.language.load.rule_dirs", lambda: (tmp_path / "none",))
     return load_rule
 
 

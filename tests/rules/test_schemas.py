@@ -60,7 +60,6 @@ verify:
   - {expression: duration, moves: down, target: 0.5 * duration}
   - {expression: 2 * dram_bytes, called: traffic, moves: not up, tolerance: 0.1}
   - {note: results stay the same}
-collect: {sections: [SectionOfSample], metrics: [counter]}
 references: [none]
 tests:
   - name: fires
@@ -153,7 +152,7 @@ def take_rule(vocabulary: Vocabulary) -> Callable[[Document], object]:
 @pytest.fixture
 def take_facts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Document], object]:
     """Load a fact file's document as the loader does, without the shipped ones: they take long."""
-    monkeypatch.setattr("advisor.facts.vocabulary.data_dir", lambda _: tmp_path)
+    monkeypatch.setattr("advisor.facts.vocabulary.rule_dirs", lambda: (tmp_path,))
 
     def take(document: Document) -> object:
         path = tmp_path / "facts" / "sample.yaml"
@@ -174,8 +173,10 @@ def take_counters(tmp_path: Path) -> Callable[[Document], object]:
     """Load a counter file's document as the loader does."""
 
     def take(document: Document) -> object:
-        (tmp_path / "sample.yaml").write_text(json.dumps(document))
-        return load_mapping("sample", tmp_path)
+        folder = tmp_path / "sample"
+        folder.mkdir(exist_ok=True)
+        (folder / "sample.yaml").write_text(json.dumps(document))
+        return load_mapping("sample", [tmp_path])
 
     return take
 
@@ -268,7 +269,7 @@ def test_is_a_schema_of_its_draft(name: str) -> None:
         ("rule.schema.json", list(rule_paths(RULES))),
         ("facts.schema.json", sorted((RULES / "facts").glob("*.yaml"))),
         ("operation.schema.json", operation_paths(RULES)),
-        ("counters.schema.json", sorted((RULES / "counters").glob("*.yaml"))),
+        ("counters.schema.json", sorted((RULES / "counters").glob("*/*.yaml"))),
     ],
 )
 def test_takes_every_shipped_file(name: str, paths: list[Path]) -> None:

@@ -25,7 +25,6 @@ RULE = dedent("""\
     why: It is a sample.
     recommendation: ["Raise {{ load_efficiency | percent }}."]
     verify: [{expression: duration, moves: down}]
-    collect: {sections: [SectionOfSample]}
     references: [none]
     tests:
       - name: fires

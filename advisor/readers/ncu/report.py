@@ -27,9 +27,6 @@ from advisor.readers.ncu.session import SessionPieces
 
 FORMAT = "ncu-rep"
 COUNTERS = "ncu"
-SUFFIXES = (".ncu-rep", ".nsight-cuprof-report")
-"""What such files are called; for messages only, content decides."""
-
 _TOGETHER = 2**20  # bytes of results that are read together, unless they are many
 _MOST = 256  # results that are
 

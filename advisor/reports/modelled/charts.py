@@ -11,7 +11,7 @@ from advisor.reports import numbers
 from advisor.reports.charts.drawing import SIZES, Drawing
 from advisor.reports.charts.roofline import draw_roofline
 from advisor.reports.record.charted import Ceiling, Placement, Roofline, Unplaced
-from advisor.reports.record.layout import LABELS
+from advisor.reports.record.layout import layout
 from advisor.reports.record.records import Kernel
 
 if TYPE_CHECKING:
@@ -115,9 +115,8 @@ def ceiling_label(resource: str) -> str:
     >>> ceiling_label("dram"), ceiling_label("vmem"), ceiling_label("tensor_bf16")
     ('DRAM', 'VMEM', 'tensor bf16')
     """
-    if resource in LABELS:
-        return LABELS[resource]
-    return resource.replace("_", " ") if "_" in resource else resource.upper()
+    otherwise = resource.replace("_", " ") if "_" in resource else resource.upper()
+    return layout().label(resource, otherwise)
 
 
 def _binding(result: DeviceResult) -> str:

@@ -19,7 +19,7 @@ from advisor.reports.write.paper import Paper
 if TYPE_CHECKING:
     from advisor.modelling.results import DeviceResult, Modelled, Sweep
 
-_WIDTHS = (1, 20, -6, -8, -8, -8, 13, -8, -7, -7)
+_WIDTHS = (1, 18, -6, -8, -8, -8, 11, -8, -7, -7)
 _HEAD = (
     "", "operation", "repeat", "FLOP", "bytes", "FLOP/B", "bound by", "time", "of peak", "of band",
 )  # fmt: skip

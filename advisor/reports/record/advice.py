@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from advisor.facts import Vocabulary
 from advisor.reports.record.instructions import Ranking, Rankings
@@ -19,6 +19,7 @@ from advisor.reports.record.records import (
     Rest,
     RuleResult,
 )
+from advisor.reports.record.records import Outcome as Told
 from advisor.reports.record.rows import Row, number
 from advisor.reports.record.verify import verify_lines
 from advisor.rules.engine.collect import Collection
@@ -28,8 +29,11 @@ from advisor.rules.engine.rank import Action as Ranked
 from advisor.rules.language.rule import Outcome, Rule, Severity
 from advisor.rules.language.verification import Measured
 
-MOST_CARDS = 3
+if TYPE_CHECKING:
+    from advisor.rules.engine.asking import Asking
+    from advisor.rules.engine.reach import Reach
 
+MOST_CARDS = 3
 Measure = Callable[[Rule, str], tuple[Measured, ...]]
 Confidence = Literal["high", "medium", "low"]
 
@@ -84,8 +88,12 @@ def results(
     rows: Mapping[str, Row],
     run_id: str,
     worst: Rankings,
+    asking: Asking | None = None,
 ) -> dict[str, tuple[RuleResult, ...]]:
-    """Return what the rules say of each variant: what fires, most time first, then the rest."""
+    """Return what the rules say of each variant: what fires, most time first, then the rest.
+
+    ``asking`` says which counters would decide what is unknown.
+    """
     places = {(r.evaluation.variant_id, r.evaluation.rule.id): r for r in ranked}
     found: dict[str, list[tuple[tuple[int, int], RuleResult]]] = defaultdict(list)
     for each in evaluations:
@@ -93,7 +101,7 @@ def results(
         position = place.position if place else len(places) + 1
         order = _OUTCOMES.index(each.outcome), position
         command = _show(rows[each.variant_id], run_id) if each.variant_id in rows else ""
-        found[each.variant_id].append((order, _result(each, place, command, worst)))
+        found[each.variant_id].append((order, _result(each, place, command, worst, asking)))
     return {
         variant: tuple(result for _, result in sorted(said, key=lambda pair: pair[0]))
         for variant, said in found.items()
@@ -119,20 +127,26 @@ def _rest(kernels: Sequence[Kernel], total: float | None) -> Rest | None:
     return Rest(kernel_count=len(kernels), duration=time, duration_share=time / total)
 
 
-def to_collect(evaluations: Iterable[Evaluation], collection: Collection | None) -> Collect | None:
-    """Return what could not be decided and the command that settles it."""
+def to_collect(
+    evaluations: Sequence[Evaluation], collection: Collection | None, reach: Reach | None = None
+) -> Collect | None:
+    """Return what could not be decided, and the command that settles what can be."""
     unknown = [each for each in evaluations if each.outcome is Outcome.UNKNOWN]
-    if not unknown:
+    never = {each.rule.id for each in evaluations if each.outcome is Outcome.NOT_KNOWABLE}
+    if not unknown and not never:
         return None
     return Collect(
         rule_count=len({each.rule.id for each in unknown}),
         kernel_count=len({each.variant_id for each in unknown}),
         most_valuable=None if collection is None else collection.value,
         command=None if collection is None else collection.command,
+        needs_version=None if collection is None else collection.needs_version,
+        not_knowable_count=len(never),
+        profiler=None if reach is None else reach.profiler.name,
     )
 
 
-_OUTCOMES = (Outcome.FIRES, Outcome.RULED_OUT, Outcome.UNKNOWN)
+_OUTCOMES = (Outcome.FIRES, Outcome.RULED_OUT, Outcome.UNKNOWN, Outcome.NOT_KNOWABLE)
 
 
 def _rank(group: Sequence[Ranked]) -> tuple[bool, float]:
@@ -193,7 +207,11 @@ def _card(
 
 
 def _result(
-    evaluation: Evaluation, place: Ranked | None, command: str, worst: Rankings
+    evaluation: Evaluation,
+    place: Ranked | None,
+    command: str,
+    worst: Rankings,
+    asking: Asking | None,
 ) -> RuleResult:
     rule = evaluation.rule
     gain = evaluation.gain
@@ -201,7 +219,8 @@ def _result(
     said = {
         Outcome.FIRES: evaluation.evidence + overlap + _UNPROVEN * rule.is_unproven,
         Outcome.RULED_OUT: _sentence(evaluation.because or ""),
-        Outcome.UNKNOWN: _needs(evaluation),
+        Outcome.UNKNOWN: _needs(evaluation, asking),
+        Outcome.NOT_KNOWABLE: _never(evaluation, asking),
     }[evaluation.outcome]
     return RuleResult(
         outcome=_WORDS[evaluation.outcome],
@@ -225,19 +244,27 @@ def _worst(evaluation: Evaluation, worst: Rankings) -> Ranking | None:
 
 
 _UNPROVEN = " Unproven: not yet found on one real kernel and absent from another."
-_WORDS: Mapping[Outcome, Literal["fires", "ruled out", "unknown"]] = {
+_WORDS: Mapping[Outcome, Told] = {
     Outcome.FIRES: "fires",
     Outcome.RULED_OUT: "ruled out",
     Outcome.UNKNOWN: "unknown",
+    Outcome.NOT_KNOWABLE: "not knowable here",
 }
 
 
-def _needs(evaluation: Evaluation) -> str:
-    asked = evaluation.rule.collect
-    words = [f"--section {section}" for section in asked.sections]
-    words += [f"--metrics {','.join(asked.metrics)}"] if asked.metrics else []
+def _needs(evaluation: Evaluation, asking: Asking | None) -> str:
+    words = None if asking is None else asking.words(evaluation.variant_id, evaluation.missing)
     needs = f"Needs {evaluation.words.list_names(evaluation.missing)}"
-    return f"{needs}; collect with {' '.join(words)}." if words else f"{needs}."
+    return f"{needs}; collect with {words}." if words else f"{needs}."
+
+
+def _never(evaluation: Evaluation, asking: Asking | None) -> str:
+    if asking is None:
+        return _needs(evaluation, None)
+    lost = asking.reach.lost(evaluation.missing)
+    names = evaluation.words.list_names(lost or evaluation.missing)
+    why = asking.reach.why(lost)
+    return f"{asking.reach.profiler.name} cannot measure {names}{f': {why}' if why else ''}."
 
 
 def _not_checked(evaluation: Evaluation) -> tuple[str, ...]:

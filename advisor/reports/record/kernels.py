@@ -8,17 +8,7 @@ from dataclasses import replace
 
 from advisor.facts import Vocabulary
 from advisor.reports import numbers
-from advisor.reports.record.layout import (
-    GROUPS,
-    LABELS,
-    LIMITS,
-    MEMORY,
-    NEUTRAL_STALLS,
-    PRECISIONS,
-    SOURCES,
-    STALLS,
-    Entry,
-)
+from advisor.reports.record.layout import Entry, layout
 from advisor.reports.record.records import (
     Fact,
     FactGroup,
@@ -139,7 +129,7 @@ def _extent(sides: Sequence[float | None]) -> str:
 
 def _roof_name(row: Row) -> str:
     binding = text(row, "binding_resource")
-    return f"profiled {LABELS.get(binding or '', 'known')} roof"
+    return f"profiled {layout().label(binding or '', 'known')} roof"
 
 
 def _limiter_note(row: Row) -> str:
@@ -160,7 +150,7 @@ def _remark(row: Row, words: Words) -> str:
     if fraction is None or binding is None:
         level = "utilisations" if number(row, "memory_utilization") is not None else "launch shape"
         return f"No roof to compare with: this profile has only {level}."
-    label = LABELS.get(binding, binding)
+    label = layout().label(binding)
     parts = [f"{numbers.share(fraction)} of the profiled {label} roof"]
     achievable = number(row, "roof_fraction_achievable")
     if achievable is not None:
@@ -176,7 +166,7 @@ def _room(row: Row, binding: str, fraction: float, words: Words) -> str:
     if text(row, "limiter") == "latency" or not flag(row, "t_sol_complete"):
         return ""
     factor = f"At most {numbers.ratio(1 / max(fraction, 1e-9))}" if fraction < 1 else "No speed-up"
-    if binding in MEMORY:
+    if binding in layout().levels:
         return f"{factor} is possible without moving fewer bytes."
     work, traffic = number(row, "t_compute"), number(row, "t_dram")
     if work and traffic is not None:
@@ -201,7 +191,7 @@ def _flags(row: Row) -> Iterable[str]:
 
 def _facts(row: Row, vocabulary: Vocabulary, words: Words, *, every: bool) -> tuple[FactGroup, ...]:
     groups = []
-    for group in GROUPS:
+    for group in layout().groups:
         entries = [entry for entry in group.entries if _wanted(row, entry, every=every)]
         facts = tuple(_fact(row, entry, vocabulary, words) for entry in entries)
         if facts:
@@ -212,10 +202,10 @@ def _facts(row: Row, vocabulary: Vocabulary, words: Words, *, every: bool) -> tu
 
 
 def _wanted(row: Row, entry: Entry, *, every: bool) -> bool:
-    if entry.name == "duration_median" and whole(row, "launch_count") < 2:
+    if whole(row, "launch_count") < entry.least_launches:
         return False
     value = row.get(entry.name)
-    if entry.name.startswith(("flops_", "ops_", "performance_", "required_")) and value == 0:
+    if entry.hides_zero and value == 0:
         return every
     if entry.part_of and value in (0, row.get(entry.part_of)):
         return every
@@ -255,12 +245,12 @@ def _kind(row: Row, entry: Entry, vocabulary: Vocabulary) -> str:
 
 
 def _source(label: str | None) -> str | None:
-    return None if label is None else SOURCES.get(label, label)
+    return None if label is None else layout().sources.get(label, label)
 
 
 def _others(row: Row, vocabulary: Vocabulary, words: Words) -> FactGroup:
     """Return what the list above leaves out, under the names of the vocabulary."""
-    shown = {entry.name for group in GROUPS for entry in group.entries}
+    shown = {entry.name for group in layout().groups for entry in group.entries}
     facts = []
     for name in vocabulary.symbols:
         if name in shown or name not in row:
@@ -283,13 +273,14 @@ def _resources(row: Row) -> tuple[ResourceTime, ...]:
         return ()
     binding = text(row, "binding_resource")
     found = []
-    for name in (*MEMORY, *PRECISIONS):
-        time = number(row, f"t_{name}")
+    levels = layout().levels
+    for name, resource in (*levels.items(), *layout().precisions.items()):
+        time = number(row, resource.time)
         if time:
             found.append(
                 ResourceTime(
-                    label=LABELS[name] if name in MEMORY else f"{LABELS[name]} pipe",
-                    group="memory" if name in MEMORY else "compute",
+                    label=resource.label if name in levels else f"{resource.label} pipe",
+                    group="memory" if name in levels else "compute",
                     time=time,
                     share=time / duration,
                     binds=name == binding,
@@ -299,10 +290,11 @@ def _resources(row: Row) -> tuple[ResourceTime, ...]:
 
 
 def _stalls(row: Row) -> Stalls | None:
+    stalls = layout().stalls
     shares: Mapping[str, float] = {
         name: share
-        for name in STALLS
-        if (share := number(row, f"stall_share_{name}")) is not None and share > 0
+        for name, stall in stalls.items()
+        if (share := number(row, stall.share)) is not None and share > 0
     }
     if not shares:
         return None
@@ -313,9 +305,9 @@ def _stalls(row: Row) -> Stalls | None:
         entries=tuple(
             Stall(
                 label=name.replace("_", " "),
-                about=STALLS[name],
+                about=stalls[name].about,
                 share=shares[name],
-                neutral=name in NEUTRAL_STALLS,
+                neutral=stalls[name].neutral,
             )
             for name in ordered[:_TOP_STALLS]
         ),
@@ -327,7 +319,7 @@ def _stalls(row: Row) -> Stalls | None:
 def _occupancy(row: Row) -> Occupancy | None:
     blocks = {
         label: value
-        for label, names in LIMITS.items()
+        for label, names in layout().limits.items()
         if (value := next((v for n in names if (v := number(row, n)) is not None), None))
         is not None
     }

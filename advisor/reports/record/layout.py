@@ -1,72 +1,60 @@
 """Which facts a report shows of a kernel, in which order, under which words.
 
-Only names and labels stand here; units come from the vocabulary. ``share`` values are shown in
-percent; an ``essential`` one is shown as unknown where it is missing, others are left out.
+That is what ``rules/labels/report.yaml`` says. Units come from the vocabulary. Installed packs may
+add to every part.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 
-LABELS: Mapping[str, str] = {
-    "dram": "DRAM",
-    "l2": "L2",
-    "l1": "L1",
-    "shared": "shared memory",
-    "fp16": "FP16",
-    "fp32": "FP32",
-    "fp64": "FP64",
-    "tensor": "tensor",
-}
-_BOUND = {"balanced": "bound by memory and compute alike"}
-MEMORY = ("dram", "l2", "l1", "shared")
-PRECISIONS = ("fp64", "fp32", "fp16", "tensor")
+from advisor.documents import MappingNode, load
+from advisor.resources import rule_dirs
 
-STALLS: Mapping[str, str] = {
-    "long_scoreboard": "data from L1 or beyond",
-    "short_scoreboard": "shared memory, special functions",
-    "lg_throttle": "queue of global accesses full",
-    "mio_throttle": "memory input-output queue full",
-    "tex_throttle": "texture queue full",
-    "math_pipe_throttle": "arithmetic pipe busy",
-    "wait": "fixed latency",
-    "barrier": "other warps at a barrier",
-    "membar": "memory fence",
-    "branch_resolving": "branch target",
-    "no_instruction": "instruction fetch",
-    "imc_miss": "immediate-constant cache",
-    "drain": "stores at exit",
-    "dispatch": "dispatcher held it back",
-    "sleeping": "put to sleep",
-    "gmma": "warp-group matrix work",
-    "misc": "other reasons",
-    "not_selected": "ready, another warp issued",
-    "selected": "issuing",
-}
-# How a quantity was had, by the label of the formula that gave it.
-SOURCES: Mapping[str, str] = {
-    "counted": "counted",
-    "rate": "counted per cycle",
-    "opcodes": "from opcodes",
-    "sectors": "sectors × 32 B",
-}
-NEUTRAL_STALLS = frozenset({"not_selected", "selected"})
-
-LIMITS: Mapping[str, tuple[str, str]] = {
-    "registers": ("blocks_by_registers", "occupancy_limit_registers"),
-    "shared memory": ("blocks_by_shared_memory", "occupancy_limit_shared_memory"),
-    "warps": ("blocks_by_warps", "occupancy_limit_warps"),
-    "block slots": ("blocks_by_blocks", "occupancy_limit_blocks"),
-}
+FILE = "report.yaml"
+_PARTS = (
+    "levels", "precisions", "limiters", "sources", "stalls", "limits", "shares", "groups",
+)  # fmt: skip
+_ENTRY = (
+    "name", "label", "show", "essential", "of", "of_what", "kind", "part_of", "zero",
+    "least_launches",
+)  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
+class Resource:
+    """A level of memory, or a kind of arithmetic: its label, and the fact of its least time.
+
+    ``drawn`` levels are roofs of the roofline; ``nominal`` are the fact and the resource of the
+    rated peak of arithmetic.
+    """
+
+    label: str
+    time: str
+    drawn: bool = False
+    nominal: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StallLabel:
+    """What warps wait for: the fact that is its share, and in words; a neutral one is no stall."""
+
+    share: str
+    about: str
+    neutral: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class Entry:
     """One line of the list of facts.
 
     ``of`` names a fact that is this value's share of a peak; ``kind`` says how a value came about
-    that is not measured. ``part_of`` names a fact beside which an equal value says nothing.
+    that is not measured. ``part_of`` names a fact beside which an equal value says nothing. A
+    ``share`` is shown in percent; an ``essential`` value is shown as unknown where it is missing,
+    others are left out, and so is 0 of one that ``hides_zero``.
     """
 
     name: str
@@ -77,9 +65,11 @@ class Entry:
     part_of: str = ""
     share: bool = False
     essential: bool = False
+    hides_zero: bool = False
+    least_launches: int = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Group:
     """Facts that stand together."""
 
@@ -87,125 +77,113 @@ class Group:
     entries: tuple[Entry, ...]
 
 
-_ALL = "arithmetic_intensity"
-_LEAST = "by the operation"
-_MIX = "for its mix of work"
-_RATIO = "measured / needed"
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """The whole file.
 
-GROUPS = (
-    Group(
-        "time",
-        (
-            Entry("duration", "duration", essential=True),
-            Entry("duration_median", "median launch"),
-            Entry("t_sol", "speed-of-light time", essential=True),
-            Entry("t_least", "least time", kind="by the busiest unit", part_of="t_sol"),
-            Entry("t_sol_achievable", "achievable time"),
-            Entry("wasted_time", "wasted time", essential=True),
-            Entry("roof_fraction", "of profiled roof", share=True, essential=True),
-            Entry("roof_fraction_achievable", "of achievable roof", share=True),
+    ``limits`` are the facts that say how many blocks fit, best first, by what bounds them;
+    ``shares`` the names of pure numbers that are shown in percent.
+    """
+
+    levels: Mapping[str, Resource]
+    precisions: Mapping[str, Resource]
+    limiters: Mapping[str, str]
+    sources: Mapping[str, str]
+    stalls: Mapping[str, StallLabel]
+    limits: Mapping[str, tuple[str, ...]]
+    shares: frozenset[str]
+    groups: tuple[Group, ...]
+
+    def label(self, resource: str, otherwise: str | None = None) -> str:
+        """Return what to call a level or a kind of arithmetic; by default its own name."""
+        found = self.levels.get(resource) or self.precisions.get(resource)
+        return found.label if found else resource if otherwise is None else otherwise
+
+
+def layout() -> Layout:
+    """Return what the shipped file says, and those of installed packs.
+
+    Raises:
+        RuleError: a file has another form.
+    """
+    return _layout(rule_dirs())
+
+
+@lru_cache(maxsize=2)
+def _layout(directories: tuple[Path, ...]) -> Layout:
+    paths = (directory / "labels" / FILE for directory in directories)
+    documents = [load(path) for path in paths if path.is_file()]
+    for document in documents:
+        document.refuse_unknown(_PARTS)
+    limits = _merged(documents, "limits")
+    shares = [document.sequence("shares").texts() for document in documents if "shares" in document]
+    entries = [group for document in documents for group in _groups(document)]
+    names = dict.fromkeys(group.name for group in entries)
+    return Layout(
+        levels=_resources(documents, "levels"),
+        precisions=_resources(documents, "precisions"),
+        limiters={name: node.text(name) for name, node in _merged(documents, "limiters").items()},
+        sources={name: node.text(name) for name, node in _merged(documents, "sources").items()},
+        stalls={n: _stall(node.mapping(n)) for n, node in _merged(documents, "stalls").items()},
+        limits={name: tuple(node.sequence(name).texts()) for name, node in limits.items()},
+        shares=frozenset(name for found in shares for name in found),
+        groups=tuple(
+            Group(name=name, entries=tuple(e for g in entries if g.name == name for e in g.entries))
+            for name in names
         ),
-    ),
-    Group(
-        "work",
-        (
-            Entry("flops", "work, all FLOP", essential=True),
-            Entry("flops_fp64", "work, FP64 vector"),
-            Entry("flops_fp32", "work, FP32 vector"),
-            Entry("flops_fp16", "work, FP16 vector"),
-            Entry("flops_tensor", "work, tensor"),
-            Entry("ops_tensor_integer", "integer work, tensor"),
-            Entry("performance_fp64", "performance, FP64", "fraction_fp64", "of profiled"),
-            Entry("performance_fp32", "performance, FP32", "fraction_fp32", "of profiled"),
-            Entry("performance_fp16", "performance, FP16", "fraction_fp16", "of profiled"),
-            Entry("performance_tensor", "performance, tensor", "fraction_tensor", "of peak"),
-            Entry("unfused_share_fp64", "FP64 not fused", share=True),
-            Entry("unfused_share_fp32", "FP32 not fused", share=True),
-        ),
-    ),
-    Group(
-        "traffic",
-        (
-            Entry("dram_bytes", "DRAM traffic", essential=True),
-            Entry("dram_read_bytes", "DRAM read"),
-            Entry("dram_write_bytes", "DRAM written"),
-            Entry("dram_bandwidth", "bandwidth, DRAM", "dram_fraction", "of profiled"),
-            Entry("l2_bytes", "L2 traffic"),
-            Entry("l2_bandwidth", "bandwidth, L2", "l2_fraction", "of profiled"),
-            Entry("l1_bytes", "L1 traffic"),
-            Entry("l1_bandwidth", "bandwidth, L1", "l1_fraction", "of profiled"),
-            Entry("shared_bytes", "shared-memory traffic"),
-            Entry("l1_hit_rate", "hit rate, L1", share=True),
-            Entry("l2_hit_rate", "hit rate, L2", share=True),
-        ),
-    ),
-    Group(
-        "intensity",
-        (
-            Entry("arithmetic_intensity", "intensity, DRAM", kind="all FLOP", essential=True),
-            Entry("arithmetic_intensity_fp64", "intensity, DRAM, FP64", part_of=_ALL),
-            Entry("arithmetic_intensity_fp32", "intensity, DRAM, FP32", part_of=_ALL),
-            Entry("arithmetic_intensity_fp16", "intensity, DRAM, FP16", part_of=_ALL),
-            Entry("arithmetic_intensity_tensor", "intensity, DRAM, tensor", part_of=_ALL),
-            Entry("arithmetic_intensity_l2", "intensity, L2", kind="all FLOP"),
-            Entry("arithmetic_intensity_l1", "intensity, L1", kind="all FLOP"),
-            Entry("effective_peak", "compute roof", kind=_MIX),
-            Entry("ridge_point", "ridge point", kind=_MIX),
-        ),
-    ),
-    Group(
-        "operation",
-        (
-            Entry("operation", "operation", kind="configured"),
-            Entry("t_operation", "time needed", "operation_fraction", "of run time"),
-            Entry("required_bytes", "DRAM traffic needed", kind=_LEAST),
-            Entry("traffic_per_required", "DRAM traffic over that needed", kind=_RATIO),
-            Entry("avoidable_bytes", "DRAM traffic beyond that needed", kind="measured - needed"),
-            Entry("required_flops", "work needed", kind=_LEAST),
-            Entry("work_per_required", "work over that needed", kind=_RATIO),
-        ),
-    ),
-    Group(
-        "utilisation",
-        (
-            Entry("compute_utilization", "compute utilisation", share=True, essential=True),
-            Entry("memory_utilization", "memory utilisation", share=True, essential=True),
-            Entry("limiting_unit", "busiest unit"),
-            Entry("issue_slot_utilization", "issue slots used", share=True),
-            Entry("eligible_warps", "eligible warps"),
-            Entry("sm_busy", "{UNITS} active", share=True),
-            Entry("sm_imbalance", "imbalance of {UNITS}", share=True),
-            Entry("sm_clock", "clock, {UNITS}"),
-        ),
-    ),
-    Group(
-        "launch",
-        (
-            Entry("grid_size", "blocks", essential=True),
-            Entry("block_size", "threads in a block", essential=True),
-            Entry("waves", "waves", essential=True),
-            Entry("tail_share", "slots empty in the last wave", share=True),
-            Entry("registers_per_thread", "registers per thread"),
-            Entry("shared_memory_static", "shared memory, static"),
-            Entry("shared_memory_dynamic", "shared memory, dynamic"),
-            Entry("occupancy_achieved", "occupancy, achieved", share=True),
-        ),
-    ),
-    Group(
-        "access",
-        (
-            Entry("load_efficiency", "bytes used of loaded sectors", share=True),
-            Entry("store_efficiency", "bytes used of stored sectors", share=True),
-            Entry("load_sectors_per_request", "sectors per load"),
-            Entry("store_sectors_per_request", "sectors per store"),
-            Entry("excess_sector_share", "sectors that coalescing would save", share=True),
-            Entry("shared_load_ways", "passes per shared load"),
-            Entry("shared_store_ways", "passes per shared store"),
-            Entry("local_traffic_share", "local memory in L1 traffic", share=True),
-            Entry("divergence", "idle threads", share=True),
-        ),
-    ),
-)
+    )
+
+
+def _merged(documents: list[MappingNode], key: str) -> dict[str, MappingNode]:
+    """Return the names of a part, each with the mapping that holds it; later files win."""
+    parts = [document.mapping(key) for document in documents if key in document]
+    return {name: part for part in parts for name in part}
+
+
+def _resources(documents: list[MappingNode], key: str) -> dict[str, Resource]:
+    return {n: _resource(node.mapping(n)) for n, node in _merged(documents, key).items()}
+
+
+def _resource(node: MappingNode) -> Resource:
+    node.refuse_unknown(("label", "time", "drawn", "nominal"))
+    rated = None
+    if "nominal" in node:
+        fact, resource = node.sequence("nominal").texts()
+        rated = (fact, resource)
+    return Resource(
+        label=node.text("label"),
+        time=node.text("time"),
+        drawn="drawn" in node and node.boolean("drawn"),
+        nominal=rated,
+    )
+
+
+def _stall(node: MappingNode) -> StallLabel:
+    node.refuse_unknown(("share", "about", "neutral"))
+    neutral = "neutral" in node and node.boolean("neutral")
+    return StallLabel(share=node.text("share"), about=node.text("about"), neutral=neutral)
+
+
+def _groups(document: MappingNode) -> Iterator[Group]:
+    for item in document.sequence("groups") if "groups" in document else ():
+        group = item.as_mapping()
+        group.refuse_unknown(("name", "facts"))
+        facts = tuple(_entry(each.as_mapping()) for each in group.sequence("facts"))
+        yield Group(name=group.text("name"), entries=facts)
+
+
+def _entry(node: MappingNode) -> Entry:
+    node.refuse_unknown(_ENTRY)
+    texts = {key: node.text(key) for key in ("of", "of_what", "kind", "part_of") if key in node}
+    return Entry(
+        name=node.text("name"),
+        label=node.text("label"),
+        share="show" in node and node.text("show") == "share",
+        essential="essential" in node and node.boolean("essential"),
+        hides_zero="zero" in node and node.text("zero") == "hidden",
+        least_launches=round(node.number("least_launches")) if "least_launches" in node else 1,
+        **texts,
+    )
 
 
 def limited_by(limiter: str | None) -> str:
@@ -216,4 +194,4 @@ def limited_by(limiter: str | None) -> str:
     """
     if limiter is None:
         return "limiter undetermined"
-    return _BOUND.get(limiter, f"{limiter}-bound")
+    return layout().limiters.get(limiter, f"{limiter}-bound")

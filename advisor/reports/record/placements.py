@@ -14,16 +14,8 @@ from advisor.reports.record.charted import (
     Unplaced,
 )
 from advisor.reports.record.judgement import Judgement
-from advisor.reports.record.layout import LABELS, PRECISIONS
+from advisor.reports.record.layout import layout
 from advisor.reports.record.rows import Row, number
-
-_DRAWN_MEMORY = ("dram", "l2", "l1")
-_NOMINAL = {
-    "fp16": ("nominal_fp16", "vector_fp16"),
-    "fp32": ("nominal_fp32", "vector_fp32"),
-    "fp64": ("nominal_fp64", "vector_fp64"),
-    "tensor": ("nominal_tensor_fp16", "tensor_fp16"),
-}
 
 
 def ceilings(rows: Sequence[Row], known: Sequence[Row]) -> tuple[Ceiling, ...]:
@@ -32,11 +24,11 @@ def ceilings(rows: Sequence[Row], known: Sequence[Row]) -> tuple[Ceiling, ...]:
     ``known`` are the rows of the view ``ceilings`` for the device: where its figures come from.
     """
     found: list[Ceiling | None] = []
-    for name in (*_DRAWN_MEMORY, "shared"):
+    for name in layout().levels:
         value = _largest(rows, f"peak_{name}_bandwidth")
         found.append(_ceiling(name, "profiled", value, "B/s"))
     dram = _largest(rows, "peak_dram_bandwidth")
-    compute = {name: _compute_peak(rows, name) for name in PRECISIONS}
+    compute = {name: _compute_peak(rows, name) for name in layout().precisions}
     found += [_ceiling(name, "profiled", value, "FLOP/s") for name, value in compute.items()]
     fraction = _largest(rows, "achievable_dram_fraction")
     if dram is not None and fraction is not None:
@@ -44,7 +36,10 @@ def ceilings(rows: Sequence[Row], known: Sequence[Row]) -> tuple[Ceiling, ...]:
         found.append(_ceiling("dram", "achievable", dram * fraction, "B/s", source))
     nominal = _largest(rows, "nominal_dram_bandwidth")
     found.append(_ceiling("dram", "nominal", nominal, "B/s", _source(known, "dram", "nominal")))
-    for name, (column, resource) in _NOMINAL.items():
+    for name, each in sorted(layout().precisions.items()):
+        if each.nominal is None:
+            continue
+        column, resource = each.nominal
         value = _largest(rows, column)
         source = _source(known, resource, "nominal")
         found.append(_ceiling(name, "nominal", value, "FLOP/s", source))
@@ -60,7 +55,9 @@ def rooflines(
     simulated: bool,
 ) -> tuple[Roofline, ...]:
     """Return a chart per precision that matters: by its share of the work, or of the time."""
-    used = [name for name in PRECISIONS if any(number(row, f"flops_{name}") for row in rows)]
+    used = [
+        name for name in layout().precisions if any(number(row, f"flops_{name}") for row in rows)
+    ]
     charts = [
         _roofline(rows, name, limits, judgement, device=device, simulated=simulated, used=used)
         for name in used
@@ -96,7 +93,7 @@ def _matters(rows: Sequence[Row], precision: str, judgement: Judgement) -> bool:
 
 def _leading(row: Row) -> str | None:
     """Return the precision of most of a kernel's operations."""
-    work = {name: number(row, f"flops_{name}") or 0.0 for name in PRECISIONS}
+    work = {name: number(row, f"flops_{name}") or 0.0 for name in layout().precisions}
     best = max(work, key=lambda name: work[name])
     return best if work[best] > 0 else None
 
@@ -116,7 +113,7 @@ def _roofline(
     shown = [c for c in limits if _belongs(c, precision, used)]
     return Roofline(
         id=precision,
-        label=LABELS[precision],
+        label=layout().label(precision),
         device=device,
         ceilings=tuple(shown),
         binding=precision,
@@ -130,7 +127,7 @@ def _roofline(
 def _belongs(ceiling: Ceiling, precision: str, used: Sequence[str]) -> bool:
     """Tell whether a ceiling is drawn: memory levels, and the precisions that kernels use."""
     if ceiling.unit == "B/s":
-        return ceiling.resource in _DRAWN_MEMORY
+        return _is_drawn(ceiling.resource)
     return ceiling.resource == precision or (
         ceiling.kind == "profiled" and ceiling.resource in used
     )
@@ -222,7 +219,7 @@ def _ceiling(
         return None
     return Ceiling(
         resource=resource,
-        label=LABELS[resource],
+        label=layout().label(resource),
         kind=kind,
         value=value,
         unit="B/s" if unit == "B/s" else "FLOP/s",
@@ -244,3 +241,8 @@ def _importance(rows: Sequence[Row], chart: Roofline) -> tuple[float, float]:
     placed = {placement.kernel_id for placement in chart.placements}
     time = sum(number(row, "duration") or 0.0 for row in rows if row["variant_id"] in placed)
     return time, sum(number(row, f"flops_{chart.id}") or 0.0 for row in rows)
+
+
+def _is_drawn(resource: str) -> bool:
+    level = layout().levels.get(resource)
+    return level is not None and level.drawn

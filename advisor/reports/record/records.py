@@ -17,8 +17,13 @@ from advisor.reports.record.suppressed import Suppressed
 SCHEMA_VERSION = "1.0"
 _NAMED_KERNELS = 6
 
-Outcome = Literal["fires", "ruled out", "unknown"]
-_OUTCOME_WORDS = {"fires": "found", "ruled out": "not the cause", "unknown": "unknown"}
+Outcome = Literal["fires", "ruled out", "unknown", "not knowable here"]
+_OUTCOME_WORDS = {
+    "fires": "found",
+    "ruled out": "not the cause",
+    "unknown": "unknown",
+    "not knowable here": "not knowable here",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,17 +155,41 @@ class Rest:
 
 @dataclass(frozen=True, kw_only=True)
 class Collect:
-    """What was not evaluated for want of counters, and the command that would settle it."""
+    """What was not evaluated for want of counters, and the command that would settle it.
+
+    ``needs_version`` is the first version of the profiler that has all of it, where the one that
+    was used has not. ``not_knowable_count`` are the rules that ``profiler`` can never decide; they
+    are not among the others.
+    """
 
     rule_count: int
     kernel_count: int
     most_valuable: float | None
     command: str | None
+    needs_version: str | None = None
+    not_knowable_count: int = 0
+    profiler: str | None = None
 
     @property
     def need(self) -> str:
         """Return the verb that goes with the number of rules."""
         return "needs" if self.rule_count == 1 else "need"
+
+    @property
+    def command_note(self) -> str:
+        """Return what stands before the command."""
+        if self.needs_version is None:
+            return "This command collects them"
+        return f"This command collects them, with {self.profiler} {self.needs_version} or later"
+
+    @property
+    def not_knowable_note(self) -> str:
+        """Return what says how many rules the profiler can never decide; empty for none."""
+        count = self.not_knowable_count
+        if not count:
+            return ""
+        rules = "1 rule needs" if count == 1 else f"{count} rules need"
+        return f"Not knowable here: {rules} what {self.profiler or 'the profiler'} cannot measure."
 
 
 @dataclass(frozen=True, kw_only=True)

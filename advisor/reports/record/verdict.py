@@ -126,7 +126,7 @@ def _nothing_to_do(
 ) -> str:
     nothing = f"{holds} No finding is large enough to act on."
     if not sums.duration or sums.evident < judgement.enough_evidence * sums.duration:
-        if collect is None:
+        if collect is None or not collect.rule_count:
             return nothing
         rules = numbers.counted(collect.rule_count, "rule")
         lack = f"{rules} {collect.need} counters that this profile does not have."

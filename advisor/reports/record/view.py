@@ -16,6 +16,7 @@ from advisor import __version__
 from advisor.configuration import Suppression
 from advisor.errors import UsageError
 from advisor.facts import Vocabulary, current, kernels_select
+from advisor.profilers import Options
 from advisor.reports.record import advice, placements
 from advisor.reports.record.charted import Ceiling, Plane, Roofline
 from advisor.reports.record.conditions import conditions
@@ -41,6 +42,7 @@ from advisor.reports.record.verdict import totals, verdict
 from advisor.reports.record.verify import measure
 from advisor.reports.record.whole_run import run_findings
 from advisor.rules import collect, named_launches, rank
+from advisor.rules.engine.asking import asking, missing_facts
 from advisor.rules.engine.evaluate import Compiled, run_words
 from advisor.rules.engine.findings import findings_of_run
 from advisor.rules.engine.profiled import profiled
@@ -178,8 +180,15 @@ def _said(
     settings = compiled.of_kernels.settings
     variants = {str(row["variant_id"]): row for row in rows}
     judged_by = text(run, "rules_hash")
+    reach = compiled.reach(text(run, "profiler"))
     judged = findings_of_run(
-        connection, compiled, run_id, judged_by=judged_by, kernels=_TABLE, words=words
+        connection,
+        compiled,
+        run_id,
+        judged_by=judged_by,
+        kernels=_TABLE,
+        words=words,
+        reach=reach,
     )
     screened = screen(
         [each for each in judged.evaluations if each.variant_id in variants],
@@ -203,13 +212,18 @@ def _said(
         measure=lambda rule, variant: measure(connection, rule, _TABLE, variant),
     )
     launches = named_launches(connection, run_id)
-    ran = profiled(text(run, "command_line"), text(run, "program"), settings.collect)
-    collection = collect(evaluations, launches, settings.collect, ran)
+    options = Options() if reach is None else reach.profiler.options
+    ran = profiled(text(run, "command_line"), text(run, "program"), options)
+    version = text(run, "profiler_version")
+    ask = asking(connection, run_id, reach, version, missing_facts(evaluations))
+    collection = collect(evaluations, launches, settings.collect, ran, ask)
     return _Said(
         actions=actions,
         more_actions=len(ranked) - sum(len(action.kernels) for action in actions),
-        results=advice.results(evaluations, ranked, rows=variants, run_id=run_id, worst=worst),
-        collect=advice.to_collect(evaluations, collection),
+        results=advice.results(
+            evaluations, ranked, rows=variants, run_id=run_id, worst=worst, asking=ask
+        ),
+        collect=advice.to_collect(evaluations, collection, reach),
         suppressed=suppressed(screened, variants),
         findings=run_findings(judged.evaluations, request.suppressions, today),
         rejudged="" if judged.are_stored else _REJUDGED.format(run_id=run_id),

@@ -26,8 +26,9 @@ def explanation_text(
     name: str,
     instructions: Ranking | None = None,
     collect: str | None,
+    decided_by: str = "",
 ) -> None:
-    """Write one explanation."""
+    """Write one explanation; ``decided_by`` are the words that ask for what it lacks."""
     rule = explanation.rule
     paper.heading(f"{rule.id} on {name}")
     paper.write(
@@ -52,7 +53,7 @@ def explanation_text(
         paper.blank()
         paper.write(f"confidence {wording.percent(explanation.confidence)}: {reasons}")
     if collect is not None:
-        _collect(paper, explanation, collect)
+        _collect(paper, collect, decided_by)
 
 
 def _part(paper: Paper, name: str, clause: Clause) -> None:
@@ -136,12 +137,9 @@ def _term(paper: Paper, term: Term) -> None:
     paper.write(shown, indent=_STEP + 2, first=" " * _STEP + "-")
 
 
-def _collect(paper: Paper, explanation: Explanation, collect: str) -> None:
-    asked = explanation.rule.collect
-    words = [f"--section {section}" for section in asked.sections]
-    words += [f"--metrics {','.join(asked.metrics)}"] if asked.metrics else []
+def _collect(paper: Paper, command: str, decided_by: str) -> None:
     paper.blank()
-    if words:
-        paper.write(f"decided by: {' '.join(words)}")
+    if decided_by:
+        paper.write(f"decided by: {decided_by}")
     paper.write("next:")
-    paper.command(collect)
+    paper.command(command)

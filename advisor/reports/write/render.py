@@ -60,6 +60,7 @@ class Detail:
     occupancy: tuple[bars.Bar, ...]
     results: tuple[RuleResult, ...]
     more_unknown: int
+    not_knowable: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,16 +244,19 @@ def _row(kernel: Kernel, longest: float | None) -> Row:
 
 
 def _detail(kernel: Kernel) -> Detail:
-    unknown = [result for result in kernel.results if result.outcome == "unknown"]
-    others = [result for result in kernel.results if result.outcome != "unknown"]
+    told: dict[str, list[RuleResult]] = defaultdict(list)
+    for result in kernel.results:
+        told[result.outcome].append(result)
+    unknown = told["unknown"]
     return Detail(
         kernel=kernel,
         summary=_summary(kernel),
         resources=bars.resource_bars(kernel.resources),
         stalls=bars.stall_bars(kernel.stalls) if kernel.stalls else (),
         occupancy=bars.occupancy_bars(kernel.occupancy) if kernel.occupancy else (),
-        results=(*others, *unknown[:MOST_UNKNOWN]),
+        results=(*told["fires"], *told["ruled out"], *unknown[:MOST_UNKNOWN]),
         more_unknown=max(0, len(unknown) - MOST_UNKNOWN),
+        not_knowable=len(told["not knowable here"]),
     )
 
 

@@ -148,14 +148,17 @@ def _collect(paper: Paper, report: Report) -> None:
     collect = report.collect
     if collect is None:
         return
-    paper.write(
-        f"Not evaluated: {numbers.counted(collect.rule_count, 'rule')} on "
-        f"{numbers.counted(collect.kernel_count, 'kernel')} {collect.need} counters that this "
-        "profile does not have."
-    )
+    if collect.rule_count:
+        paper.write(
+            f"Not evaluated: {numbers.counted(collect.rule_count, 'rule')} on "
+            f"{numbers.counted(collect.kernel_count, 'kernel')} {collect.need} counters that this "
+            "profile does not have."
+        )
     if collect.command:
-        paper.write("This command collects them:")
+        paper.write(f"{collect.command_note}:")
         paper.command(collect.command)
+    if collect.not_knowable_note:
+        paper.write(collect.not_knowable_note)
 
 
 def _conditions(paper: Paper, report: Report) -> None:
@@ -314,15 +317,17 @@ def _results(paper: Paper, kernel: Kernel) -> None:
         ("fires", "Findings"),
         ("ruled out", "Not the cause"),
         ("unknown", "Unknown: counters not collected"),
+        ("not knowable here", "Not knowable here: the profiler cannot measure it"),
     ):
         results = [result for result in kernel.results if result.outcome == outcome]
         if not results:
             continue
         paper.heading(heading)
-        for result in results[:MOST_UNKNOWN] if outcome == "unknown" else results:
+        is_open = outcome in ("unknown", "not knowable here")
+        for result in results[:MOST_UNKNOWN] if is_open else results:
             _result(paper, result)
         more = len(results) - MOST_UNKNOWN
-        if outcome == "unknown" and more > 0:
+        if is_open and more > 0:
             paper.write(f"{numbers.fixed(more)} more")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +9,11 @@ from dataclasses import dataclass
 import duckdb
 
 from advisor.database.parts import launches_of
+from advisor.profilers.command import command_words
+from advisor.rules.engine.asking import Asking, is_open
 from advisor.rules.engine.evaluate import Evaluation
 from advisor.rules.engine.profiled import Profiled
-from advisor.rules.language.rule import Outcome
 from advisor.rules.language.settings import CollectSettings
-from advisor.rules.language.subjects import KERNEL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +31,8 @@ class Collection:
     ``is_complete`` is false where the profile does not hold the program with its arguments.
     ``value`` is the time in seconds that could still be saved in the kernels it asks about, going
     by what is known of them, None where no duration is; ``rule_ids`` are the rules that it would
-    decide.
+    decide. ``needs_version`` is the profiler's version that has all of it, where the one that made
+    the profile has not. ``unsplit`` is a stored command line that could not be split into words.
     """
 
     command: str
@@ -43,6 +43,9 @@ class Collection:
     variant_ids: tuple[str, ...]
     rule_ids: tuple[str, ...]
     value: float | None
+    profiler: str = ""
+    needs_version: str | None = None
+    unsplit: str | None = None
 
 
 def named_launches(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[NamedLaunch]:
@@ -58,41 +61,54 @@ def collect(
     launches: Sequence[NamedLaunch],
     settings: CollectSettings,
     program: Profiled,
+    asking: Asking | None,
 ) -> Collection | None:
     """Return the command that settles the most valuable unknowns; None where none is worth it.
 
     Unknown rules about a kernel are worth what that kernel could save at most. Kernels are taken in
-    order of worth until ``share_of_value`` of all of it is covered, and for those every section and
-    metric that an unknown rule asks for. Kernels without a duration, whose worth is unknown, are
-    taken where no other is worth anything. Where the call that made the profile chose launches, the
-    same are asked for again, else those of these kernels.
+    order of worth until ``share_of_value`` of all of it is covered, and for those every counter
+    that could decide an unknown rule. Kernels without a duration, whose worth is unknown, are taken
+    where no other is worth anything. Where the call that made the profile chose launches, the same
+    are asked for again, else those of these kernels. Of a profiler that nobody described, or that
+    has no command, nothing is asked.
     """
+    if asking is None or not asking.reach.profiler.command:
+        return None
     unknown = _unknown(evaluations)
     worth = {variant: _worth(found) for variant, found in unknown.items()}
     chosen = _most_valuable(worth, settings.share_of_value)
-    if not chosen:
+    askable = [
+        each
+        for variant in chosen
+        for each in unknown[variant]
+        if asking.can_tell(variant, each.missing)
+    ]
+    if not askable:
         return None
-    asked = [evaluation for variant in chosen for evaluation in unknown[variant]]
-    sections = _ordered(name for each in asked for name in each.rule.collect.sections)
-    metrics = _ordered(name for each in asked for name in each.rule.collect.metrics)
+    asked = asking.ask((each.variant_id, each.missing) for each in askable)
     functions = _ordered(each.function for each in launches if each.variant_id in chosen)
-    words = [settings.program]
-    words += [word for section in sections for word in ("--section", section)]
-    words += ["--metrics", ",".join(metrics)] if metrics else []
     again = program.chooses_launches
-    words += [*program.options, *([] if again or not functions else ["-k", _pattern(functions)])]
     matching = [each for each in launches if again or each.function in functions]
-    if needed := _launches_needed(matching, chosen, settings.launches_per_kernel):
-        words += ["-c", str(needed)]
+    before, after = command_words(
+        asking.reach.profiler,
+        sections=asked.sections,
+        metrics=asked.metrics,
+        options=program.options,
+        functions=() if again else functions,
+        launches=_launches_needed(matching, chosen, settings.launches_per_kernel),
+    )
     return Collection(
-        command=program.command(words),
+        command=program.command(before, after),
         is_complete=program.is_complete,
-        sections=sections,
-        metrics=metrics,
+        sections=asked.sections,
+        metrics=asked.metrics,
         functions=functions,
         variant_ids=tuple(chosen),
-        rule_ids=tuple(sorted({each.rule.id for each in asked})),
+        rule_ids=tuple(sorted({each.rule.id for each in askable})),
         value=_total(worth[variant] for variant in chosen),
+        profiler=asking.reach.profiler.name,
+        needs_version=asked.needs_version,
+        unsplit=program.unsplit,
     )
 
 
@@ -100,7 +116,7 @@ def _unknown(evaluations: Iterable[Evaluation]) -> dict[str, list[Evaluation]]:
     """Return what is unknown of kernels in which time could be saved, for each of them."""
     unknown: dict[str, list[Evaluation]] = defaultdict(list)
     for each in evaluations:
-        if each.rule.subject == KERNEL and each.outcome is Outcome.UNKNOWN and each.cap != 0:
+        if is_open(each) and each.cap != 0:
             unknown[each.variant_id].append(each)
     return unknown
 
@@ -145,10 +161,6 @@ def _launches_needed(
         if launch.variant_id in chosen and seen[launch.variant_id] <= per_kernel:
             needed = position
     return needed
-
-
-def _pattern(functions: Sequence[str]) -> str:
-    return f"regex:^({'|'.join(re.escape(name) for name in functions)})$"
 
 
 def _ordered(names: Iterable[str]) -> tuple[str, ...]:

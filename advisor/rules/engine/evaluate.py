@@ -24,6 +24,7 @@ from advisor.rules.engine.program import (
     detail_columns,
     factor_column,
 )
+from advisor.rules.engine.reach import Reach
 from advisor.rules.language.rule import Guard, Outcome, Rule, Value, rules_hash
 from advisor.rules.language.settings import Settings
 from advisor.rules.language.subjects import KERNEL, SUBJECTS, SubjectKind, Subjects
@@ -88,7 +89,8 @@ class Compiled:
     ``rules`` are all of them, by subject; ``parts`` have the programs by its name, which leave out
     rules that can apply to nothing. ``kernels`` is the SELECT of the facts ``names`` of every
     kernel, which they read. ``digest`` is 12 hex digits over all that findings rest on: rules,
-    thresholds, guards, factors of confidence and facts.
+    thresholds, guards, factors of confidence and facts. ``reaches`` say what profilers can tell,
+    by their names.
     """
 
     rules: tuple[Rule, ...]
@@ -97,6 +99,7 @@ class Compiled:
     names: tuple[str, ...]
     kernels: str
     digest: str
+    reaches: Mapping[str, Reach] = field(default_factory=dict)
 
     @property
     def of_kernels(self) -> Program:
@@ -109,6 +112,10 @@ class Compiled:
             return self.kernels
         return kernels_select(self.vocabulary, self.names, relations)
 
+    def reach(self, profiler: str | None) -> Reach | None:
+        """Return what the profiler of a run can tell; None where nobody described it."""
+        return None if profiler is None else self.reaches.get(profiler)
+
 
 def compile_rules(
     rules: Sequence[Rule],
@@ -116,6 +123,7 @@ def compile_rules(
     vocabulary: Vocabulary,
     settings: Settings,
     subjects: Subjects = SUBJECTS,
+    reaches: Mapping[str, Reach] | None = None,
 ) -> Compiled:
     """Return the rules about every kind of subject, compiled."""
     idle = _without_subject(rules, vocabulary)
@@ -137,6 +145,7 @@ def compile_rules(
         names=tuple(sorted(names)),
         kernels=kernels,
         digest=_digest(everything, parts, kernels),
+        reaches=reaches or {},
     )
 
 
@@ -213,7 +222,32 @@ def evaluate_runs(
     by_run: dict[str, list[Evaluation]] = {run_id: [] for run_id in run_ids}
     for each in found:
         by_run[each.run_id].append(each)
-    return by_run
+    reaches = _reaches(connection, compiled, run_ids)
+    return {run: within_reach(said, reaches.get(run)) for run, said in by_run.items()}
+
+
+def within_reach(evaluations: Sequence[Evaluation], reach: Reach | None) -> list[Evaluation]:
+    """Return evaluations, with those told apart that the profiler of the run can never decide."""
+    hopeless = frozenset() if reach is None else reach.hopeless
+    return [
+        replace(each, outcome=Outcome.NOT_KNOWABLE)
+        if each.outcome is Outcome.UNKNOWN and each.rule.id in hopeless
+        else each
+        for each in evaluations
+    ]
+
+
+def _reaches(
+    connection: duckdb.DuckDBPyConnection, compiled: Compiled, run_ids: Sequence[str]
+) -> dict[str, Reach]:
+    """Return what the profilers of some runs can tell, by run."""
+    if not compiled.reaches:
+        return {}
+    which = f"WHERE run_id IN ({', '.join('?' * len(run_ids))})"
+    query = " ".join(("SELECT run_id, profiler FROM main.run", which))
+    rows = connection.execute(query, list(run_ids)).fetchall()
+    found = {run_id: compiled.reach(profiler) for run_id, profiler in rows}
+    return {run_id: reach for run_id, reach in found.items() if reach is not None}
 
 
 def evaluate_table(

@@ -14,6 +14,7 @@ from advisor.rules.engine.evaluate import (
     evaluate_table,
     not_collected,
     run_program,
+    within_reach,
 )
 from advisor.rules.engine.gains import Seconds
 from advisor.rules.language.rule import Outcome, Rule
@@ -22,6 +23,8 @@ from advisor.rules.language.words import Words
 
 if TYPE_CHECKING:
     import duckdb
+
+    from advisor.rules.engine.reach import Reach
 
 _OUTCOMES = {"fires": Outcome.FIRES, "ruled_out": Outcome.RULED_OUT}
 
@@ -46,14 +49,17 @@ def findings_of_run(
     judged_by: str | None,
     kernels: str,
     words: Words,
+    reach: Reach | None = None,
 ) -> Findings:
     """Return the findings of a run; ``judged_by`` is the digest of what the stored ones rest on.
 
     ``kernels`` is a table of the facts of the run's kernels, with the columns that
-    ``compiled.kernels`` has. Sentences made here are in ``words``; stored ones stay as they are.
+    ``compiled.kernels`` has; ``reach`` is what the run's profiler can tell. Sentences made here are
+    in ``words``; stored ones stay as they are.
     """
     if judged_by != compiled.digest:
-        judged = evaluate_table(connection, compiled, kernels, words={run_id: words})
+        found = evaluate_table(connection, compiled, kernels, words={run_id: words})
+        judged = within_reach(found, reach)
         return Findings(evaluations=tuple(judged), are_stored=False)
     stored = _stored(connection, compiled, run_id, words)
     known = {(each.variant_id, each.rule.id) for each in stored}
@@ -66,6 +72,7 @@ def findings_of_run(
         outcomes=(Outcome.UNKNOWN,),
         words={run_id: words},
     )
+    unknown = within_reach(unknown, reach)
     open_ones = [each for each in unknown if (each.variant_id, each.rule.id) not in known]
     return Findings(evaluations=(*stored, *open_ones), are_stored=True)
 

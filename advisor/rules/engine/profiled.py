@@ -1,7 +1,7 @@
 """What was profiled: its command line, out of the profiler's own call that some profiles hold.
 
-That call is one line of text. On Windows it is as it was typed. Elsewhere a shell has taken the
-quotes away, so a word with spaces in it cannot be told from several words.
+That call is one line of text. On Windows it is as it was typed; elsewhere it is split as a shell
+would. What cannot be split is left out, and said.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from advisor.rules.language.settings import CollectSettings
+    from advisor.profilers import Options
 
 PROGRAM = "<program>"
 ARGUMENTS = "<arguments>"
@@ -30,7 +30,8 @@ class Profiled:
 
     ``words`` are empty where a profile does not name its program. With ``is_complete`` they are all
     of it, else arguments may be missing. ``options`` are those that hold for the next call too;
-    with ``chooses_launches`` they say which launches to profile.
+    with ``chooses_launches`` they say which launches to profile. ``unsplit`` is a command line that
+    no shell would take.
     """
 
     words: tuple[str, ...] = ()
@@ -38,15 +39,16 @@ class Profiled:
     options: tuple[str, ...] = ()
     chooses_launches: bool = False
     windows: bool = False
+    unsplit: str | None = None
 
-    def command(self, words: Iterable[str]) -> str:
-        """Return the profiler's call of the program as one types it; ``words`` begin it.
+    def command(self, before: Iterable[str], after: Iterable[str] = ()) -> str:
+        """Return the profiler's call of the program as one types it, with words around it.
 
         What the profile does not tell has a name in angle brackets, which no shell runs.
         """
-        line = [self._quoted(word) for word in (*words, *self.words)]
+        line = [self._quoted(word) for word in (*before, *self.words)]
         missing = [] if self.is_complete else [ARGUMENTS if self.words else PROGRAM]
-        return " ".join([*line, *missing])
+        return " ".join([*line, *missing, *map(self._quoted, after)])
 
     def _quoted(self, word: str) -> str:
         if not self.windows:
@@ -54,20 +56,22 @@ class Profiled:
         return word if _PLAIN.fullmatch(word) else '"' + word.replace('"', "") + '"'
 
 
-def profiled(call: str | None, program: str | None, settings: CollectSettings) -> Profiled:
+def profiled(call: str | None, program: str | None, known: Options) -> Profiled:
     """Return what a profile tells of its program by the profiler's ``call`` and the program's name.
 
-    A call that does not begin with the profiler is the program's own.
+    A call that does not begin with the profiler is the program's own. ``known`` are the profiler's
+    options.
     """
     windows = any(_is_of_windows(text) for text in (call, program) if text)
     words = _words(call or "", windows)
-    if words and PureWindowsPath(words[0]).stem != settings.program:
+    if words and PureWindowsPath(words[0]).stem not in known.programs:
         return Profiled(words=tuple(words), is_complete=True, windows=windows)
-    options, rest = _options(words[1:], settings.flags)
+    options, rest = _options((words or [])[1:], known.flags)
     if not rest:
-        return Profiled(words=(program,) if program else (), windows=windows)
-    chosen = [option for option in options if _name(option) in settings.chooses]
-    kept = [option for option in options if _name(option) in settings.chooses | settings.keeps]
+        named = (program,) if program else ()
+        return Profiled(words=named, windows=windows, unsplit=call if words is None else None)
+    chosen = [option for option in options if _name(option) in known.chooses]
+    kept = [option for option in options if _name(option) in known.chooses | known.keeps]
     return Profiled(
         words=tuple(rest),
         is_complete=True,
@@ -81,8 +85,14 @@ def _is_of_windows(text: str) -> bool:
     return PureWindowsPath(text.removeprefix('"')).is_absolute()
 
 
-def _words(line: str, windows: bool) -> list[str]:
-    return [word.replace('"', "") for word in _TYPED.findall(line)] if windows else line.split()
+def _words(line: str, windows: bool) -> list[str] | None:
+    """Return the words of a command line; None where it cannot be split."""
+    if windows:
+        return [word.replace('"', "") for word in _TYPED.findall(line)]
+    try:
+        return shlex.split(line)
+    except ValueError:  # a quote that is never closed
+        return None
 
 
 def _options(words: list[str], flags: frozenset[str]) -> tuple[list[tuple[str, ...]], list[str]]:

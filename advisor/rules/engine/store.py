@@ -28,7 +28,7 @@ def store_evaluations(
     rows = [
         _row(each, positions.get((each.variant_id, each.rule.id)))
         for each in evaluations
-        if each.outcome is not Outcome.UNKNOWN
+        if each.outcome not in (Outcome.UNKNOWN, Outcome.NOT_KNOWABLE)
     ]
     insert_findings(connection, run_id, rows)
 

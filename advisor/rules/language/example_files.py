@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from advisor.documents import MappingNode, Node, ScalarNode, SequenceNode
 from advisor.errors import Location, RuleError
 from advisor.expression import Kind, Symbol
-from advisor.rules.language.rule import BOUNDS, Example, Outcome, Rule, Value
+from advisor.rules.language.rule import BOUNDS, JUDGED, Example, Outcome, Rule, Value
 from advisor.suggest import did_you_mean
 
 EXAMPLE_KEYS = ("name", "facts", "expect", "gain", "assumed", "evidence", "because")
@@ -84,10 +84,10 @@ def _value(name: str, node: Node, facts: MappingNode, symbols: Mapping[str, Symb
 
 def _outcome(node: Node) -> Outcome:
     text = node.as_text()
-    for outcome in Outcome:
+    for outcome in JUDGED:
         if outcome.value == text:
             return outcome
-    raise node.unexpected(" or ".join(repr(outcome.value) for outcome in Outcome))
+    raise node.unexpected(" or ".join(repr(outcome.value) for outcome in JUDGED))
 
 
 def _gain(node: Node | None) -> dict[str, float]:

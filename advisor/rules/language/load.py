@@ -10,7 +10,7 @@ from pathlib import Path
 from advisor.documents import MappingNode, add_document
 from advisor.errors import ConfigError, Location, RuleError
 from advisor.facts.vocabulary import Vocabulary
-from advisor.resources import data_dir
+from advisor.resources import data_dir, rule_dirs
 from advisor.rules.language.estimators import load_estimators
 from advisor.rules.language.parse import Scope, parse_rule
 from advisor.rules.language.proven import load_proven
@@ -20,7 +20,15 @@ from advisor.rules.language.subjects import SUBJECTS, SubjectKind, Subjects
 from advisor.rules.language.thresholds import Override
 from advisor.suggest import did_you_mean
 
-NOT_RULES = ("counters", "facts", "labels", "operations", "workloads")
+NOT_RULES = (
+    "counters",
+    "facts",
+    "labels",
+    "operations",
+    "profilers",
+    "quantities",
+    "workloads",
+)
 
 Overrides = Mapping[str, Mapping[str, Override]]
 
@@ -42,7 +50,7 @@ def load_rules(
         RuleError: a file is wrong; with its place.
         ConfigError: an override names no rule or no threshold.
     """
-    directories = (data_dir("rules"), *extra_dirs)
+    directories = (*rule_dirs(), *extra_dirs)
     return load_directories(
         directories, vocabulary, overrides=overrides, settings=settings, subjects=subjects
     )

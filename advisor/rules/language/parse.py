@@ -16,7 +16,6 @@ from advisor.rules.language.example_files import check_examples, read_examples
 from advisor.rules.language.rule import (
     BOUNDS,
     SECONDS,
-    Collect,
     Formula,
     GainRange,
     Guard,
@@ -43,7 +42,6 @@ REQUIRED = (
     "why",
     "recommendation",
     "verify",
-    "collect",
     "references",
     "tests",
 )
@@ -143,7 +141,6 @@ def _key_checks(
         lambda: [_template(each, names, scope) for each in node.sequence("recommendation")],
         lambda: _caveats(node.get("caveats"), scope),
         lambda: read_verify(node["verify"], names, scope.tolerance),
-        lambda: _collect(node.mapping("collect")),
         lambda: node.sequence("references").texts(),
         lambda: _instructions(node.get("instructions"), scope.instructions),
         lambda: read_examples(node.sequence("tests"), scope.symbols),
@@ -185,7 +182,6 @@ def _rule(
         ),
         caveats=_caveats(node.get("caveats"), scope),
         verify=read_verify(node["verify"], names, scope.tolerance),
-        collect=_collect(node.mapping("collect")),
         references=node.sequence("references").texts(),
         examples=read_examples(node.sequence("tests"), scope.symbols),
         instructions=_instructions(node.get("instructions"), scope.instructions),
@@ -330,11 +326,6 @@ def _assumptions(
             value.as_text(), names, at=value.at, kind=Kind.NUMBER, unit=unit
         )
     return assumed
-
-
-def _collect(node: MappingNode) -> Collect:
-    node.refuse_unknown(("sections", "metrics"))
-    return Collect(sections=_texts(node.get("sections")), metrics=_texts(node.get("metrics")))
 
 
 def _instructions(node: Node | None, known: frozenset[str]) -> str | None:

@@ -30,13 +30,21 @@ class Severity(Enum):
 
 
 class Outcome(Enum):
-    """What a rule says of one subject; the order of declaration is the order of evaluation."""
+    """What a rule says of one subject; the order of declaration is the order of evaluation.
+
+    Not knowable is what would be unknown for ever: the profiler has no counter that decides it.
+    """
 
     NOT_APPLICABLE = "not applicable"
     SILENT = "silent"
     UNKNOWN = "unknown"
     RULED_OUT = "ruled out"
     FIRES = "fires"
+    NOT_KNOWABLE = "not knowable here"
+
+
+JUDGED = tuple(each for each in Outcome if each is not Outcome.NOT_KNOWABLE)
+"""What a rule says by its expressions alone, whatever profiler there was."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,14 +130,6 @@ class GainRange:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Collect:
-    """What to ask the profiler for when a rule cannot be decided."""
-
-    sections: tuple[str, ...] = ()
-    metrics: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
 class Example:
     """A test that a rule carries: facts in, outcome and perhaps gain and evidence out.
 
@@ -175,7 +175,6 @@ class Rule:
     recommendation: tuple[Template, ...]
     caveats: tuple[Template, ...]
     verify: Verify
-    collect: Collect
     references: tuple[str, ...]
     examples: tuple[Example, ...]
     instructions: str | None = None

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from advisor.counters.instructions import InstructionView, load_instruction_views
+from advisor.counters.mapping import counter_dirs
 from advisor.documents import MappingNode, load
 from advisor.expression import Expression, Kind, Symbol, compile_expression
 from advisor.facts.runs import RunFacts, load_run_facts
@@ -56,20 +57,14 @@ class SharedGuard:
 
 @dataclass(frozen=True, kw_only=True)
 class CollectSettings:
-    """How to ask the profiler: its program, and how much of what is missing is worth asking for.
+    """How much of what is missing is worth asking a profiler for.
 
     ``share_of_value`` is the part of the value of all unknown rules that a command should settle;
-    ``launches_per_kernel`` bounds how often one kernel is profiled. ``flags`` are its options
-    without a value; of the call that made a profile, ``chooses`` say which launches were profiled,
-    and ``keeps`` hold for the next call too.
+    ``launches_per_kernel`` bounds how often one kernel is profiled.
     """
 
-    program: str
     share_of_value: float
     launches_per_kernel: int
-    flags: frozenset[str]
-    chooses: frozenset[str]
-    keeps: frozenset[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +128,7 @@ def load_settings(
         states=tuple(document.sequence("states").texts()),
         collect=_collect(document.mapping("collect")),
         run=load_run_facts(symbols),
-        instruction_views=load_instruction_views(data_dir("rules") / "counters"),
+        instruction_views=load_instruction_views(counter_dirs()),
         vendors=vendors,
     )
 
@@ -183,14 +178,8 @@ def _guard(node: MappingNode, symbols: Mapping[str, Symbol], vendors: Vendors) -
 
 
 def _collect(node: MappingNode) -> CollectSettings:
-    options = ("flags", "chooses", "keeps")
-    node.refuse_unknown(("program", "share_of_value", "launches_per_kernel", *options))
-    flags, chooses, keeps = (frozenset(node.sequence(key).texts()) for key in options)
+    node.refuse_unknown(("share_of_value", "launches_per_kernel"))
     return CollectSettings(
-        program=node.text("program"),
         share_of_value=node.number("share_of_value"),
         launches_per_kernel=round(node.number("launches_per_kernel")),
-        flags=flags,
-        chooses=chooses,
-        keeps=keeps,
     )

@@ -1,0 +1,279 @@
+"""``rules/profilers/<profiler>.yaml`` as records."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+
+from advisor.documents import MappingNode, load
+from advisor.errors import RuleError
+from advisor.resources import rule_dirs
+
+KEYS = (
+    "profiler",
+    "name",
+    "suffixes",
+    "command",
+    "options",
+    "sections",
+    "always",
+    "by_name",
+    "launch",
+    "never",
+)
+SECTION_KEYS = ("name", "first", "last", "counters", "reserve")
+OPTION_KEYS = ("programs", "flags", "chooses", "keeps")
+NEVER_KEYS = ("names", "because")
+PLACES = ("section", "sections", "metrics", "options", "function", "pattern", "launches", "program")
+"""What may stand in braces in a part of a command."""
+
+_PLACE = re.compile(r"\{(\w*)\}")
+_DIGITS = re.compile(r"\d+")
+
+Version = tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A set of counters with a name, as versions from ``first`` to ``last`` collect it.
+
+    ``counters`` may be patterns; ``*`` stands for anything. One in ``reserve`` is asked for only
+    where a fact cannot be known without.
+    """
+
+    name: str
+    counters: tuple[str, ...]
+    first: str | None = None
+    last: str | None = None
+    reserve: bool = False
+
+    def brings(self, counter: str) -> bool:
+        """Tell whether a counter is among its own."""
+        return counter in self._plain or any(fnmatchcase(counter, p) for p in self._patterns)
+
+    def is_in(self, version: str | None) -> bool:
+        """Tell whether a version collects it; where that is not known, the newest is meant."""
+        if version is None:
+            return self.last is None
+        key = version_key(version)
+        after = self.first is None or key >= version_key(self.first)
+        return after and (
+            self.last is None or key[: len(version_key(self.last))] <= version_key(self.last)
+        )
+
+    @cached_property
+    def _plain(self) -> frozenset[str]:
+        return frozenset(self.counters)
+
+    @cached_property
+    def _patterns(self) -> tuple[str, ...]:
+        return tuple(counter for counter in self.counters if "*" in counter)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How to read a call of the profiler: what it is called, and its options.
+
+    ``flags`` have no value; ``chooses`` say which launches were profiled, and ``keeps`` hold for
+    the next call too. ``programs`` are the names that the profiler's call begins with.
+    """
+
+    programs: frozenset[str] = frozenset()
+    flags: frozenset[str] = frozenset()
+    chooses: frozenset[str] = frozenset()
+    keeps: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Never:
+    """Quantities, values of launches and facts that a profiler can never know, and why."""
+
+    names: tuple[str, ...]
+    because: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profiler:
+    """One profiler.
+
+    ``command`` are the parts of a call, with places in braces (``PLACES``): one with ``{section}``
+    or ``{function}`` comes once for each, one whose place has no value is left out. ``always`` are
+    patterns of counters that come without being asked for, ``by_name`` of those that one may ask
+    for by their names. ``launch`` are the counters that tell values of a launch, such as its grid.
+    Without a command there is nothing to ask.
+    """
+
+    id: str
+    name: str
+    suffixes: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    options: Options = field(default_factory=Options)
+    sections: tuple[Section, ...] = ()
+    always: tuple[str, ...] = ()
+    by_name: tuple[str, ...] = ()
+    launch: Mapping[str, str] = field(default_factory=dict)
+    never: tuple[Never, ...] = ()
+
+    def sections_with(
+        self, counter: str, version: str | None, *, reserve: bool = True
+    ) -> tuple[str, ...]:
+        """Return the sections that bring a counter in a version, in the order of the file.
+
+        Without ``reserve`` those in reserve are left out.
+        """
+        found = (s for s in self.sections if s.is_in(version) and (reserve or not s.reserve))
+        return tuple(dict.fromkeys(s.name for s in found if s.brings(counter)))
+
+    def place_of(self, counter: str, version: str | None) -> int:
+        """Return the place of the first section that brings a counter; after all, where none does.
+
+        What comes without being asked for is before all.
+        """
+        if self.brings_always(counter):
+            return -1
+        places = (
+            place
+            for place, each in enumerate(self.sections)
+            if each.is_in(version) and each.brings(counter)
+        )
+        return next(places, len(self.sections))
+
+    def brings_always(self, counter: str) -> bool:
+        """Tell whether a counter comes without being asked for."""
+        return any(fnmatchcase(counter, pattern) for pattern in self.always)
+
+    def takes_name(self, counter: str) -> bool:
+        """Tell whether one may ask for a counter by its name."""
+        return any(fnmatchcase(counter, pattern) for pattern in self.by_name)
+
+    def first_with(self, counter: str, version: str | None) -> str | None:
+        """Return the first version after ``version`` in which a section brings a counter."""
+        later = [
+            s.first
+            for s in self.sections
+            if s.first is not None
+            and s.last is None
+            and s.brings(counter)
+            and (version is None or version_key(s.first) > version_key(version))
+        ]
+        return min(later, key=version_key, default=None)
+
+    def in_order(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return names of sections in the order of the file."""
+        wanted = set(names)
+        return tuple(dict.fromkeys(s.name for s in self.sections if s.name in wanted))
+
+    def why_never(self, name: str) -> str | None:
+        """Return why it can never know a name; None where the file does not say."""
+        return next((each.because for each in self.never if name in each.names), None)
+
+
+def version_key(version: str) -> Version:
+    """Return what orders versions: their numbers.
+
+    >>> version_key("2025.2.1.0") > version_key("2025.1")
+    True
+    """
+    return tuple(int(digits) for digits in _DIGITS.findall(version))
+
+
+def load_profilers(directories: Sequence[Path] | None = None) -> dict[str, Profiler]:
+    """Return the profilers by their names in ``rules/counters``, of installed packs too.
+
+    Raises:
+        RuleError: a file is wrong; with its place.
+    """
+    found: dict[str, Profiler] = {}
+    for path in profiler_files(directories):
+        document = load(path)
+        profiler = _profiler(document)
+        if profiler.id in found:
+            raise RuleError(f"{profiler.id!r} is described twice", at=document["profiler"].at)
+        found[profiler.id] = profiler
+    return found
+
+
+def load_profiler(name: str) -> Profiler | None:
+    """Return one profiler; None where no file describes it."""
+    return load_profilers().get(name)
+
+
+def profiler_files(directories: Sequence[Path] | None = None) -> Iterator[Path]:
+    """Yield the files of all profilers, the shipped ones first."""
+    for directory in directories or rule_dirs():
+        yield from sorted((directory / "profilers").glob("*.yaml"))
+
+
+def _profiler(document: MappingNode) -> Profiler:
+    document.refuse_unknown(KEYS)
+    return Profiler(
+        id=document.text("profiler"),
+        name=document.text("name"),
+        suffixes=_texts(document, "suffixes"),
+        command=_command(document),
+        options=_options(document),
+        sections=tuple(_sections(document)),
+        always=_texts(document, "always"),
+        by_name=_texts(document, "by_name"),
+        launch=_launch(document),
+        never=tuple(_never(document)),
+    )
+
+
+def _texts(node: MappingNode, key: str) -> tuple[str, ...]:
+    return tuple(node.sequence(key).texts()) if key in node else ()
+
+
+def _command(document: MappingNode) -> tuple[str, ...]:
+    if "command" not in document:
+        return ()
+    for part in document.sequence("command"):
+        for place in _PLACE.findall(part.as_text()):
+            if place not in PLACES:
+                hint = f"there are {', '.join(f'{{{each}}}' for each in PLACES)}"
+                raise RuleError(f"{{{place}}} is no place of a command", at=part.at, hint=hint)
+    return _texts(document, "command")
+
+
+def _options(document: MappingNode) -> Options:
+    if "options" not in document:
+        return Options()
+    node = document.mapping("options")
+    node.refuse_unknown(OPTION_KEYS)
+    programs, flags, chooses, keeps = (frozenset(_texts(node, key)) for key in OPTION_KEYS)
+    return Options(programs=programs, flags=flags, chooses=chooses, keeps=keeps)
+
+
+def _sections(document: MappingNode) -> Iterator[Section]:
+    for item in document.sequence("sections") if "sections" in document else ():
+        node = item.as_mapping()
+        node.refuse_unknown(SECTION_KEYS)
+        first, last = (node.text(key) if key in node else None for key in ("first", "last"))
+        for version in filter(None, (first, last)):
+            if not version_key(version):
+                raise RuleError(f"{version!r} is no version", at=node.at)
+        yield Section(
+            name=node.text("name"),
+            counters=_texts(node, "counters"),
+            first=first,
+            last=last,
+            reserve="reserve" in node and node.boolean("reserve"),
+        )
+
+
+def _launch(document: MappingNode) -> dict[str, str]:
+    if "launch" not in document:
+        return {}
+    node = document.mapping("launch")
+    return {name: node.text(name) for name in node}
+
+
+def _never(document: MappingNode) -> Iterator[Never]:
+    for item in document.sequence("never") if "never" in document else ():
+        node = item.as_mapping()
+        node.refuse_unknown(NEVER_KEYS)
+        yield Never(names=_texts(node, "names"), because=node.text("because"))

@@ -1,0 +1,1 @@
+"""A made-up profiler of AMD devices, as a package of its own teaches it to advisor."""
