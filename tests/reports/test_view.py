@@ -12,10 +12,10 @@ import pytest
 
 from advisor.counters.mapping import load_mapping
 from advisor.errors import UsageError
-from advisor.reports import render
 from advisor.reports.record.judgement import load_judgement
 from advisor.reports.record.records import Report
 from advisor.reports.record.view import Request, build_report
+from advisor.reports.write import render
 from advisor.reports.write.machine import json_text
 from advisor.reports.write.terminal import kernel_text, report_text
 from advisor.rules import load_rules, load_settings
@@ -235,7 +235,7 @@ def test_marks_what_departs_from_the_usual() -> None:
         ({"driver_version": "550.54"}, "550.54", "run-time library unknown"),
         ({"driver_version": "550.54", "runtime": "CUDA"}, "550.54", "CUDA unknown"),
         ({"runtime": "HIP", "runtime_version": "6.2"}, "unknown", "HIP 6.2"),
-        ({"runtime": "HIP"}, "unknown", "not in the report"),
+        ({"runtime": "HIP"}, "unknown", "not in the profile"),
     ],
 )
 def test_names_the_run_time_library_as_the_profile_does(

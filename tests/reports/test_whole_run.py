@@ -22,6 +22,7 @@ from advisor.rules import Evaluation, compile_rules, load_rules, load_settings
 from advisor.rules.engine.evaluate import Compiled
 from advisor.rules.engine.findings import findings_of_run
 from advisor.rules.language.subjects import RUN
+from advisor.rules.language.words import load_words
 
 TODAY = date(2026, 11, 20)
 EVIDENCE = "20 kernels do little with each byte."
@@ -61,7 +62,12 @@ def stored(compiled: Compiled) -> Iterator[Sequence[Evaluation]]:
                 [*row, values],
             )
         found = findings_of_run(
-            connection, compiled, "r1", judged_by=compiled.digest, kernels="none"
+            connection,
+            compiled,
+            "r1",
+            judged_by=compiled.digest,
+            kernels="none",
+            words=load_words().default,
         )
         assert found.are_stored
         yield found.evaluations
