@@ -6,12 +6,13 @@ add to every part.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from advisor.documents import MappingNode, load
+from advisor.knowledge.cache import code_files, remembered
 from advisor.resources import rule_dirs
 
 FILE = "report.yaml"
@@ -111,8 +112,14 @@ def layout() -> Layout:
 
 @lru_cache(maxsize=2)
 def _layout(directories: tuple[Path, ...]) -> Layout:
-    paths = (directory / "labels" / FILE for directory in directories)
-    documents = [load(path) for path in paths if path.is_file()]
+    """Return what the files of these directories say, from the cache where they are unchanged."""
+    paths = [directory / "labels" / FILE for directory in directories]
+    files = [path for path in paths if path.is_file()]
+    return remembered("layout", [*files, *code_files()], "", lambda: _read(files))
+
+
+def _read(files: Sequence[Path]) -> Layout:
+    documents = [load(path) for path in files]
     for document in documents:
         document.refuse_unknown(_PARTS)
     limits = _merged(documents, "limits")
