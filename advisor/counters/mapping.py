@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from advisor.counters.files import CounterFiles, Entry, read_counter_files
-from advisor.counters.staging import Array, Breakdown, OpcodeColumn, shape_columns, stage
+from advisor.counters.staging import Breakdown, OpcodeColumn, shape_columns, stage
 from advisor.errors import Location, RuleError
 from advisor.expression import Kind, Symbol
 from advisor.facts.devices import DEVICE_ID, device_values
@@ -28,6 +26,7 @@ from advisor.suggest import did_you_mean
 from advisor.units import DIMENSIONLESS, Dimension, Unit, parse_unit
 
 if TYPE_CHECKING:
+    from advisor.counters.staging import Array
     from advisor.model import Launch
 
 _QUOTED = re.compile(r'"([^"]+)"')
@@ -109,6 +108,8 @@ class Mapping:
         """
         columns = stage(launches, self.counters, self.opcodes, self.breakdowns)
         if self.devices:
+            import numpy as np  # what only reads the database needs none
+
             known = device_ids or [None] * len(launches)
             columns[DEVICE_ID] = np.array(known, dtype=np.object_)
         return columns
