@@ -19,7 +19,7 @@ from advisor.facts.view import create_views
 from advisor.ingest.profiles import Labels, ingest_paths
 from advisor.knowledge.load import load_knowledge
 from advisor.resources import data_dir
-from advisor.rules.engine.evaluate import compile_rules
+from advisor.rules.engine.compiled import compile_rules
 from advisor.rules.engine.program import OUTCOMES
 from advisor.rules.language.proven import FILE, tally
 

@@ -22,7 +22,8 @@ from advisor.expression import quote
 from advisor.facts.view import create_views
 from advisor.facts.vocabulary import load_vocabulary
 from advisor.ingest.profiles import Labels, ingest_paths
-from advisor.rules.engine.evaluate import compile_rules, evaluate_runs
+from advisor.rules.engine.compiled import compile_rules
+from advisor.rules.engine.evaluate import evaluate_runs
 from advisor.rules.language.load import load_rules
 from advisor.rules.language.rule import Outcome
 from advisor.rules.language.settings import load_settings
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from advisor.rules.engine.evaluate import Evaluation
+    from advisor.rules.engine.evaluation import Evaluation
     from studies.symptoms import Knowledge, Reason, Symptom
 
 ROOT = Path(__file__).parent.parent

@@ -10,7 +10,8 @@ import duckdb
 
 from advisor.expression import Kind, Symbol, quote
 from advisor.facts.vocabulary import Vocabulary
-from advisor.rules.engine.evaluate import Evaluation, run_program
+from advisor.rules.engine.evaluate import run_program
+from advisor.rules.engine.evaluation import Evaluation
 from advisor.rules.engine.program import OUTCOMES, Program, compile_program
 from advisor.rules.language.rule import BOUNDS, Example, Outcome, Rule, Value
 from advisor.rules.language.settings import Settings
