@@ -11,7 +11,9 @@ import duckdb
 import pytest
 
 from advisor.counters.mapping import load_mapping
+from advisor.database.variants import store_variants
 from advisor.errors import UsageError
+from advisor.facts import variant_statements
 from advisor.reports.record.judgement import load_judgement
 from advisor.reports.record.records import Report
 from advisor.reports.record.view import Request, build_report
@@ -90,9 +92,10 @@ def run_of(launches: Sequence[Launch], **changes: object) -> Iterator[duckdb.Duc
             insert(connection, "run", run)
             kernel = {"kernel_id": "kernel", "name": "void f<int>(int)", "short_name": "f<int>"}
             insert(connection, "kernel", {**kernel, "normalised_name": "f"})
+            store_variants(connection, ["run"], variant_statements(vocabulary_once()))
             yield connection
         finally:
-            for table in ("run", "kernel", "reference_finding"):
+            for table in ("run", "kernel", "variant", "reference_finding"):
                 connection.execute(f"delete from {table}")
             connection.execute("drop table if exists alembic_version")
 

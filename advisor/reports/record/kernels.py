@@ -202,7 +202,7 @@ def _facts(row: Row, vocabulary: Vocabulary, words: Words, *, every: bool) -> tu
 
 
 def _wanted(row: Row, entry: Entry, *, every: bool) -> bool:
-    if whole(row, "launch_count") < entry.least_launches:
+    if entry.least_launches > 1 and whole(row, "launch_count") < entry.least_launches:
         return False
     value = row.get(entry.name)
     if entry.hides_zero and value == 0:
