@@ -11,13 +11,15 @@ _LIKE = 0.6  # how alike two names must be, of 1; difflib's own default
 @overload
 def did_you_mean(
     name: str, known: Iterable[str], otherwise: None = None, *, most: int = 1, like: float = _LIKE
-) -> str | None: ...
+) -> str | None:
+    """Return a hint, or None where no known name is like it."""
 
 
 @overload
 def did_you_mean(
     name: str, known: Iterable[str], otherwise: str, *, most: int = 1, like: float = _LIKE
-) -> str: ...
+) -> str:
+    """Return a hint, or ``otherwise`` where no known name is like it."""
 
 
 def did_you_mean(

@@ -1,43 +1,86 @@
-"""Numbers and names as people read them: significant digits, SI prefixes, no-break spaces.
+"""Numbers and names as people read them: the only module that writes a number.
 
-Three significant digits unless asked otherwise; decimal prefixes, bytes too; a no-break space
-before every unit; a true minus. ``None`` becomes the word "unknown".
+Three significant digits unless asked otherwise, digits that are known never replaced by zeros;
+decimal prefixes, bytes too; a no-break space before every unit; a true minus. A column of numbers
+has fixed decimals and one unit. What is missing or not finite is the word "unknown".
 """
 
 from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Iterable
+from typing import TypeGuard
 
 UNKNOWN = "unknown"
-NO_BREAK = "\u00a0"
-_PREFIXES = {
-    -12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P", 18: "E",
-}  # fmt: skip
-_PREFIXED = ("FLOP", "FLOP/s", "B", "B/s", "s", "Hz", "W", "J")
-_FEW = {1: "one", 2: "two", 3: "three"}
+NO_BREAK = "\N{NO-BREAK SPACE}"
+MINUS = "\N{MINUS SIGN}"
+_PREFIXES = {-9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P", 18: "E"}
+_PLAIN = frozenset({"1", "", "FLOP/B", "B/FLOP", "cycle", "FLOP/cycle"})
 _SPELLED = {"1": "", "cycle": "cycles"}
+_TIMES = {"ns": 1e9, "µs": 1e6, "ms": 1e3, "s": 1.0}
+_FEW = {1: "one", 2: "two", 3: "three"}
 
 
-def significant(value: float, digits: int = 3) -> str:
-    """Return the number with so many significant digits and no exponent.
+def known(value: float | None) -> TypeGuard[float]:
+    """Tell whether there is a finite number to show."""
+    return value is not None and math.isfinite(value)
 
-    >>> significant(1234.5), significant(0.012345), significant(-2.0)
-    ('1,230', '0.0123', '−2.00')
+
+def fixed(value: float | None, decimals: int = 0) -> str:
+    """Return ``value`` with that many decimals, commas between thousands, and a true minus.
+
+    >>> fixed(65535.0), fixed(-0.004, 1), fixed(None)
+    ('65,535', '0.0', 'unknown')
     """
+    if not known(value):
+        return UNKNOWN
+    text = f"{value:,.{decimals}f}"
+    return text.replace("-", MINUS if float(text.replace(",", "")) else "")
+
+
+def significant(value: float | None, digits: int = 3) -> str:
+    """Return ``value`` with so many significant digits, trailing zeros kept.
+
+    >>> significant(0.080912), significant(1234.0), significant(9.9996), significant(-2.0)
+    ('0.0809', '1,234', '10.0', '−2.00')
+    """
+    if not known(value):
+        return UNKNOWN
     if value == 0:
         return "0"
-    if not math.isfinite(value):
-        return "∞" if value > 0 else "−∞"
-    exponent = _exponent(value, digits)
-    rounded = round(value, digits - 1 - exponent)
-    decimals = max(0, digits - 1 - exponent)
-    return f"{rounded:,.{decimals}f}".replace("-", "−")
+    exponent = int(f"{abs(value):.{digits - 1}e}".split("e")[1])
+    if not -5 <= exponent <= 14:
+        return f"{value:.{digits - 1}e}".replace("-", MINUS)
+    return fixed(value, max(0, digits - 1 - exponent))
 
 
-def _exponent(value: float, digits: int) -> int:
-    """Return the decimal exponent of the value after rounding to so many digits."""
-    return int(f"{abs(value):.{digits - 1}e}".split("e")[1])
+def scaled(value: float | None, unit: str, digits: int = 4) -> tuple[str, str]:
+    """Return the number and its prefixed unit apart; of plain units, whole numbers as they are.
+
+    >>> scaled(8.99e11, "B/s", 3), scaled(0.0809, "FLOP/B", 3), scaled(1.312e-5, "s")
+    (('899', 'GB/s'), ('0.0809', 'FLOP/B'), ('13.12', 'µs'))
+    """
+    if not known(value):
+        return UNKNOWN, ""
+    name = _SPELLED.get(unit, unit)
+    if unit in _PLAIN:
+        whole = float(value).is_integer() and abs(value) < 1e15
+        return fixed(value) if whole else significant(value, digits), name
+    exponent = _exponent(value, digits, shrinks=unit == "s")
+    return significant(value / 10.0**exponent, digits), f"{_PREFIXES[exponent]}{name}"
+
+
+def _exponent(value: float, digits: int, *, shrinks: bool) -> int:
+    """Return the power of ten of the prefix; a number that rounds up to 1000 takes the next.
+
+    What ``shrinks``, a time, takes small prefixes only; all else takes large ones.
+    """
+    if value == 0:
+        return 0
+    rounded = float(f"{abs(value):.{digits - 1}e}")
+    exponent = 3 * math.floor(math.log10(rounded) / 3 + 1e-12)
+    return min(0 if shrinks else max(_PREFIXES), max(min(_PREFIXES) if shrinks else 0, exponent))
 
 
 def si(value: float | None, unit: str, digits: int = 3) -> str:
@@ -46,19 +89,8 @@ def si(value: float | None, unit: str, digits: int = 3) -> str:
     >>> si(1.5e12, "FLOP/s"), si(2.5e-6, "s"), si(None, "B"), si(0.25, "1")
     ('1.50\\xa0TFLOP/s', '2.50\\xa0µs', 'unknown', '0.250')
     """
-    if value is None:
-        return UNKNOWN
-    if unit not in _PREFIXED or value == 0 or not math.isfinite(value):
-        return _join(significant(value, digits), _SPELLED.get(unit, unit))
-    power = 3 * math.floor(_exponent(value, digits) / 3)
-    highest = 0 if unit == "s" else max(_PREFIXES)
-    lowest = 0 if unit.startswith("B") else min(_PREFIXES)
-    power = min(max(power, lowest), highest)
-    return _join(significant(value / 10.0**power, digits), _PREFIXES[power] + unit)
-
-
-def _join(number: str, unit: str) -> str:
-    return f"{number}{NO_BREAK}{unit}" if unit else number
+    number, name = scaled(value, unit, digits)
+    return f"{number}{NO_BREAK}{name}" if name else number
 
 
 def seconds(value: float | None, digits: int = 3) -> str:
@@ -72,28 +104,47 @@ def size(value: float | None, digits: int = 3) -> str:
 
 
 def percent(value: float | None, decimals: int = 0) -> str:
-    """Return a share in [0, 1] as a percentage.
+    """Return a share in [0, 1] as a percentage with that many decimals.
 
-    >>> percent(0.256), percent(0.0004), percent(None)
-    ('26\\xa0%', '< 1\\xa0%', 'unknown')
+    What would be shown as zero and is not, is less than the last digit.
+
+    >>> [percent(share).replace(NO_BREAK, " ") for share in (0.256, 0.0004, None)]
+    ['26 %', '< 1 %', 'unknown']
+    >>> [percent(share, 1).replace(NO_BREAK, " ") for share in (0.7443, 0.0, 0.00001)]
+    ['74.4 %', '0.0 %', '< 0.1 %']
     """
-    if value is None:
+    return f"{_hundredths(value, decimals)}{NO_BREAK}%" if known(value) else UNKNOWN
+
+
+def _hundredths(value: float, decimals: int) -> str:
+    digit = 10.0**-decimals
+    if 0 < 100 * value < digit / 2:
+        return f"<{NO_BREAK}{fixed(digit, decimals)}"
+    return fixed(100 * value, decimals)
+
+
+def share(value: float | None) -> str:
+    """Return a share as a percentage for a sentence: none, one or two decimals by its size.
+
+    >>> [share(x).replace(NO_BREAK, " ") for x in (0.7443, 0.0321, 0.0008, 0.00001)]
+    ['74 %', '3.2 %', '0.08 %', '< 0.01 %']
+    """
+    if not known(value):
         return UNKNOWN
-    least = 0.5 * 10.0**-decimals
-    shown = 100 * value
-    if 0 < shown < least:
-        return f"< {10.0**-decimals:.{decimals}f}{NO_BREAK}%"
-    return f"{shown:,.{decimals}f}{NO_BREAK}%".replace("-", "−")
+    if 0 < value < 1e-4:
+        return f"<{NO_BREAK}0.01{NO_BREAK}%"
+    size = 100 * abs(value)
+    return percent(value, 0 if size >= 9.95 or size == 0 else 1 if size >= 0.995 else 2)
 
 
 def count(value: float | None, noun: str = "") -> str:
     """Return a whole number with all its digits, grouped by commas, and perhaps its noun.
 
-    >>> count(1234), count(1, "block"), count(40, "block"), count(None, "block")
-    ('1,234', '1 block', '40 blocks', 'unknown blocks')
+    >>> count(1234), count(1, "block"), count(45, "launch"), count(None, "block")
+    ('1,234', '1 block', '45 launches', 'unknown blocks')
     """
-    shown = UNKNOWN if value is None else f"{round(value):,}".replace("-", "−")
-    return f"{shown} {plural(noun, value and round(value))}" if noun else shown
+    whole = float(round(value)) if known(value) else None
+    return f"{fixed(whole)} {plural(noun, whole)}" if noun else fixed(whole)
 
 
 def number(value: float | None, digits: int = 3, noun: str = "") -> str:
@@ -102,7 +153,7 @@ def number(value: float | None, digits: int = 3, noun: str = "") -> str:
     >>> number(1.0, 3, "wave"), number(2.5, 3, "wave")
     ('1 wave', '2.50 waves')
     """
-    if value is None or float(value).is_integer():
+    if not known(value) or float(value).is_integer():
         return count(value, noun)
     shown = significant(value, digits)
     return f"{shown} {plural(noun, value)}" if noun else shown
@@ -128,7 +179,49 @@ def plural(noun: str, value: float | None) -> str:
 
 def ratio(value: float | None, digits: int = 3) -> str:
     """Return a factor such as ``1.23×``."""
-    return UNKNOWN if value is None else f"{significant(value, digits)}×"
+    return f"{significant(value, digits)}×" if known(value) else UNKNOWN
+
+
+def fact(value: float | str | None, unit: str) -> tuple[str, str]:
+    """Return a fact's value and unit as text, apart; a unit ``share`` is shown in percent.
+
+    >>> fact(0.578, "share"), fact("memory", "")
+    (('57.8', '%'), ('memory', ''))
+    """
+    if isinstance(value, str):
+        return value, ""
+    if unit == "share" and known(value):
+        return _hundredths(value, 1), "%"
+    return scaled(value, unit, 4)
+
+
+def time_unit(values: Iterable[float | None]) -> str:
+    """Return the unit that suits the largest of some times, for a column or a card.
+
+    >>> time_unit([0.0062, 1e-6, None]), time_unit([])
+    ('ms', 's')
+    """
+    largest = max((value for value in values if known(value)), default=0.0)
+    return f"{_PREFIXES[_exponent(largest, 3, shrinks=True)]}s"
+
+
+def decimals(values: Iterable[float | None], unit: str, digits: int = 3) -> int:
+    """Return the decimals at which the largest of some times has so many digits.
+
+    >>> decimals([8.1263e-4, 2.6e-5], "µs"), decimals([3.2e-3], "ms")
+    (0, 2)
+    """
+    largest = max((value * _TIMES[unit] for value in values if known(value)), default=0.0)
+    return max(0, digits - max(1, len(fixed(largest).replace(",", ""))))
+
+
+def in_unit(value: float | None, unit: str, decimals: int = 3) -> str:
+    """Return a time in a unit that ``time_unit`` gave, without the unit's name.
+
+    >>> in_unit(0.00619, "ms")
+    '6.190'
+    """
+    return fixed(value * _TIMES[unit], decimals) if known(value) else UNKNOWN
 
 
 def printable(text: str) -> str:

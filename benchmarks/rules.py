@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from advisor.expression import Kind, quote
+from advisor.expression import Kind
 from advisor.facts.vocabulary import load_vocabulary
+from advisor.quoting import quoted
 from advisor.rules.engine.program import compile_program
 from advisor.rules.language.load import load_rules
 from advisor.rules.language.rule import Outcome, Rule
@@ -96,7 +97,7 @@ def _make_kernels(
 ) -> None:
     """Make the table kernels with random facts, each unknown in one row of ten."""
     connection.execute("SELECT setseed(0.5)")
-    columns = [f"{_random(name, vocabulary)} AS {quote(name)}" for name in program.columns]
+    columns = [f"{_random(name, vocabulary)} AS {quoted(name)}" for name in program.columns]
     connection.execute(
         f"CREATE TABLE kernels AS SELECT i::VARCHAR AS variant_id, {', '.join(columns)}"
         f" FROM range({KERNELS}) AS kernel(i)"

@@ -16,8 +16,8 @@ from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.database.planning import plan_for
 from advisor.database.relations import STORED
 from advisor.database.variants import store_variants
-from advisor.expression import quote
 from advisor.facts import kernels_select, load_vocabulary, variant_statements
+from advisor.quoting import quoted
 from benchmarks.measure import Line
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _make(connection: duckdb.DuckDBPyConnection, vocabulary: Vocabulary) -> None
     """Store nights as ingest does, and the variants of more runs, whose launches are gone."""
     connection.execute("SELECT setseed(0.5)")
     names = [q.name for q in vocabulary.quantities.quantities.values() if not q.is_text]
-    values = ", ".join(f"{_random(name, vocabulary)} AS {quote(name)}" for name in names)
+    values = ", ".join(f"{_random(name, vocabulary)} AS {quoted(name)}" for name in names)
     connection.execute(f"""
         INSERT INTO launch BY NAME
         SELECT format('{{:012x}}', night) AS run_id, k AS launch_index,

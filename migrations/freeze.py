@@ -18,8 +18,8 @@ from sqlalchemy import ARRAY, BigInteger, Boolean, Column, DateTime, Double, Tab
 from sqlalchemy.types import TypeEngine
 
 from advisor.database import schema
-from advisor.database.records import quoted
 from advisor.database.tables import metadata
+from advisor.quoting import quoted
 
 HERE = Path(__file__).parent
 RELEASED = HERE.parent / "tests" / "database" / "released"

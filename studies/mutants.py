@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 
 from advisor.documents import load, locate
 from advisor.errors import ExpressionError
-from advisor.expression import Kind, quote
+from advisor.expression import Kind
 from advisor.expression.check import Checker
 from advisor.expression.tree import Node, Text
+from advisor.quoting import quoted
 from advisor.rules.language.rule import BOUNDS, Formula
 from advisor.rules.language.thresholds import in_scope
 
@@ -106,7 +107,7 @@ def _written(rule: Rule) -> tuple[object, ...]:
 
     def column(name: str) -> str:
         threshold = rule.thresholds.get(name)
-        return quote(name) if threshold is None else repr(threshold.value)
+        return quoted(name) if threshold is None else repr(threshold.value)
 
     return (
         rule.applies_to and rule.applies_to.sql(column),

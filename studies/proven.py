@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.database.connect import open_for_reading
-from advisor.expression import quote
 from advisor.facts.view import create_views
 from advisor.ingest.profiles import Labels, ingest_paths
 from advisor.knowledge.load import load_knowledge
+from advisor.quoting import quoted
 from advisor.resources import data_dir
-from advisor.rules.engine.evaluate import compile_rules
+from advisor.rules.engine.compiled import compile_rules
 from advisor.rules.engine.program import OUTCOMES
 from advisor.rules.language.proven import FILE, tally
 
@@ -67,7 +67,7 @@ def _counted(connection: duckdb.DuckDBPyConnection, reports: int) -> Count:
     )
     run = knowledge.settings.run
     names = sorted({*compiled.of_kernels.columns, *run.kernel_columns} - {"run_id", "variant_id"})
-    read = ", ".join(map(quote, ("run_id", "variant_id", *names)))
+    read = ", ".join(map(quoted, ("run_id", "variant_id", *names)))
     connection.execute(f"create temp table facts as select {read} from kernels")
     of_runs = run.select("facts")
     connection.execute(f"create temp table run_facts as {of_runs}")

@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.database.connect import open_for_reading
-from advisor.expression import quote
 from advisor.facts.view import create_views
 from advisor.facts.vocabulary import load_vocabulary
 from advisor.ingest.profiles import Labels, ingest_paths
-from advisor.rules.engine.evaluate import compile_rules, evaluate_runs
+from advisor.quoting import quoted
+from advisor.rules.engine.compiled import compile_rules
+from advisor.rules.engine.evaluate import evaluate_runs
 from advisor.rules.language.load import load_rules
 from advisor.rules.language.rule import Outcome
 from advisor.rules.language.settings import load_settings
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from advisor.rules.engine.evaluate import Evaluation
+    from advisor.rules.engine.evaluation import Evaluation
     from studies.symptoms import Knowledge, Reason, Symptom
 
 ROOT = Path(__file__).parent.parent
@@ -111,7 +112,7 @@ def holding(
 ) -> dict[Subject, set[str]]:
     """Return the reasons that hold, by kernel."""
     reasons = tuple(reasons)
-    conditions = ", ".join(reason.when.sql(quote) for reason in reasons)
+    conditions = ", ".join(reason.when.sql(quoted) for reason in reasons)
     rows = connection.execute(f"select run_id, variant_id, {conditions} from kernels").fetchall()
     return {
         (run, variant): {reason.code for reason, holds in zip(reasons, held, strict=True) if holds}

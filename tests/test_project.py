@@ -130,10 +130,7 @@ ALLOWED: dict[str, tuple[str, set[float]]] = {
         {0x2E7F, 14, 3},
     ),
     "advisor/reports/charts/marks.py": ("how long a name fits a small drawing", {16}),
-    "advisor/reports/numbers.py": (
-        "how many digits are shown",
-        {-5, 14, 1e-4, 0.995, 9.95, 1e15},
-    ),
+    "advisor/wording.py": ("how many digits are shown", {-5, 14, 1e-4, 0.995, 9.95, 1e15}),
     "advisor/reports/write/render.py": (
         "how long Markdown may be [B], how many rows are open",
         {900_000, 50},

@@ -13,21 +13,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from advisor.counters.files import CounterFiles, Entry, read_counter_files
-from advisor.counters.staging import Array, Breakdown, OpcodeColumn, shape_columns, stage
+from advisor.counters.staging import Breakdown, OpcodeColumn, shape_columns, stage
 from advisor.errors import Location, RuleError
 from advisor.expression import Kind, Symbol
 from advisor.facts.devices import DEVICE_ID, device_values
 from advisor.facts.formulas import Formula, compile_formula
-from advisor.facts.layers import Column, dependency_order, identifier, layered, select, text
+from advisor.facts.layers import Column, dependency_order, layered, select
 from advisor.quantities import Quantities, Quantity, load_quantities
+from advisor.quoting import literal, quoted
 from advisor.resources import rule_dirs
 from advisor.suggest import did_you_mean
 from advisor.units import DIMENSIONLESS, Dimension, Unit, parse_unit
 
 if TYPE_CHECKING:
+    from advisor.counters.staging import Array
     from advisor.model import Launch
 
 _QUOTED = re.compile(r'"([^"]+)"')
@@ -62,7 +62,7 @@ class Derived:
 
     def columns(self) -> Iterator[Column]:
         """Yield the column of the value and, where it is remembered, of the source."""
-        ways = [(way.formula.sql(), text(way.label)) for way in self.alternatives]
+        ways = [(way.formula.sql(), literal(way.label)) for way in self.alternatives]
         values = ", ".join(sql for sql, _ in ways)
         yield Column(name=self.name, sql=f"coalesce({values})", names=self.names)
         if self.remember_source:
@@ -109,6 +109,8 @@ class Mapping:
         """
         columns = stage(launches, self.counters, self.opcodes, self.breakdowns)
         if self.devices:
+            import numpy as np  # what only reads the database needs none
+
             known = device_ids or [None] * len(launches)
             columns[DEVICE_ID] = np.array(known, dtype=np.object_)
         return columns
@@ -118,7 +120,7 @@ class Mapping:
 
         It gives ``row``, quantities (numbers are DOUBLE in SI), their sources, and ``flags``.
         """
-        shape = ", ".join(map(identifier, shape_columns()))
+        shape = ", ".join(map(quoted, shape_columns()))
         outputs = ", ".join(("row", shape, *self._outputs()))
         read = ("row", *shape_columns(), *self._known())
         inner = select(outputs, f"({layered(self._source(staging), self.columns, read)})")
@@ -127,10 +129,10 @@ class Mapping:
     def _source(self, staging: str) -> str:
         """Return the staging table, with the values of devices where formulas read them."""
         if not self.devices:
-            return identifier(staging)
+            return quoted(staging)
         device = {name: self.quantities.device[name] for name in self.devices}
         joined = f"left join ({device_values(device)}) using ({DEVICE_ID})"
-        return f"({select('*', identifier(staging), joined)})"
+        return f"({select('*', quoted(staging), joined)})"
 
     def _known(self) -> set[str]:
         """Return every name that has a value: quantities, their sources, helpers."""
@@ -140,10 +142,10 @@ class Mapping:
         known = self._known()
         for quantity in self.quantities.quantities.values():
             kind = "varchar" if quantity.is_text else "double"
-            value = identifier(quantity.name) if quantity.name in known else "null"
-            yield f"{value}::{kind} as {identifier(quantity.name)}"
+            value = quoted(quantity.name) if quantity.name in known else "null"
+            yield f"{value}::{kind} as {quoted(quantity.name)}"
             if quantity.remember_source:
-                source = identifier(f"{quantity.name}_source")
+                source = quoted(f"{quantity.name}_source")
                 yield f"{source if quantity.name in known else 'null'}::varchar as {source}"
 
 
@@ -213,7 +215,7 @@ class _Compiler:
         cases = []
         for name, node in self._files.flags.items():
             holds = self._formula(Entry(unit="1", node=node), kind=Kind.BOOLEAN).sql()
-            cases.append(f"case when {holds} then {text(name)} end")
+            cases.append(f"case when {holds} then {literal(name)} end")
         return f"list_filter([{', '.join(cases)}], lambda flag: flag is not null)"
 
     def _names(self) -> dict[str, Symbol]:

@@ -11,13 +11,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from operator import mul
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from advisor.model import Keyed, Launch, Packed
 
-Array = NDArray[np.float64] | NDArray[np.object_]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64] | NDArray[np.object_]
 
 _SHAPE: dict[str, Callable[[Launch], float | None]] = {
     "grid_size": lambda launch: None if launch.grid is None else float(math.prod(launch.grid)),
@@ -133,6 +135,8 @@ def stage(
     breakdowns: Sequence[Breakdown],
 ) -> dict[str, Array]:
     """Return one array per column, in the order of ``launches``; absent numbers are NaN."""
+    import numpy as np  # what only reads the database needs none
+
     columns = {name: _numbers([get(launch) for launch in launches]) for name, get in _SHAPE.items()}
     columns |= dict(zip(counters, _columns(launches, counters), strict=True))
     table = OpcodeTable(opcodes)
@@ -152,6 +156,8 @@ def shape_columns() -> tuple[str, ...]:
 
 def _columns(launches: Sequence[Launch], counters: Sequence[str]) -> NDArray[np.float64]:
     """Return a row per counter and a column per launch, NaN where a launch lacks the counter."""
+    import numpy as np
+
     found = np.full((len(counters), len(launches)), np.nan)
     alike: dict[int, list[tuple[int, Packed[str]]]] = {}
     for place, launch in enumerate(launches):
@@ -167,4 +173,6 @@ def _columns(launches: Sequence[Launch], counters: Sequence[str]) -> NDArray[np.
 
 
 def _numbers(values: Sequence[float | None]) -> Array:
+    import numpy as np
+
     return np.array(values, dtype=np.float64)

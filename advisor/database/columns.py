@@ -7,9 +7,9 @@ from pathlib import Path
 
 import duckdb
 
-from advisor.database.records import quoted
 from advisor.errors import DatabaseError, Location
 from advisor.quantities import Quantity, pack_quantities
+from advisor.quoting import quoted
 
 _TABLES = ("launch", "variant")  # that have a column per quantity
 _COLUMNS = """

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import duckdb
 
-from advisor.database.records import quoted
+from advisor.quoting import quoted
 
 
 def known_quantities(

@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 
-from advisor.database.records import quoted
+from advisor.quoting import quoted
 
 _VARIANTS = """
     SELECT variant_id, kernel_id, name AS kernel_name, short_name, launch_shape, duration

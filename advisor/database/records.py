@@ -13,6 +13,8 @@ from typing import Literal
 
 import duckdb
 
+from advisor.quoting import quoted
+
 _NO_UTF8 = re.compile("[\ud800-\udfff]")  # what Python makes of bytes that are none
 
 
@@ -53,11 +55,6 @@ def storable(text: str) -> str:
 
 def _escaped(found: re.Match[str]) -> str:
     return f"\\u{ord(found[0]):x}"
-
-
-def quoted(name: str) -> str:
-    """Return ``name`` as an SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def literal(text: str) -> str:

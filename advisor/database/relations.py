@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from advisor.database.records import quoted
+from advisor.quoting import quoted
 
 _MAIN = "main"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from advisor.database.records import quoted
+from advisor.quoting import quoted
 
 _TABLE = "refreshed"
 _KEY = "launch_index"

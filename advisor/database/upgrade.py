@@ -12,9 +12,9 @@ import duckdb
 from advisor.database import schema
 from advisor.database.columns import add_pack_columns, lacks_pack_columns
 from advisor.database.connect import BLOCK_SIZE, DEFAULT_WAIT, opened, put
-from advisor.database.records import quoted
 from advisor.database.write import transaction
 from advisor.errors import DatabaseError, Location
+from advisor.quoting import quoted
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import duckdb
 
-from advisor.database.records import literal, quoted
 from advisor.database.relations import Relations
+from advisor.quoting import literal, quoted
 
 INCOMING = "incoming_variant"
 """The table in which variants are complete but for the facts that are tracked."""

@@ -14,8 +14,9 @@ from typing import Literal
 
 import duckdb
 
-from advisor.database.records import insert_records, quoted
+from advisor.database.records import insert_records
 from advisor.database.rows import FindingRow, KernelRow, Row, SeriesRow
+from advisor.quoting import quoted
 
 log = logging.getLogger(__name__)
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from advisor.errors import Location
-from advisor.expression.sql import Writer, quote
+from advisor.expression.sql import Writer
 from advisor.expression.text import written
 from advisor.expression.tree import Kind, Node, Symbol, Text
+from advisor.quoting import quoted
 from advisor.units import DIMENSIONLESS, Unit
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from advisor.expression.calculate import Calculation
     from advisor.expression.check import Type
 
-__all__ = ["Expression", "Kind", "Symbol", "compile_expression", "quote", "written"]
+__all__ = ["Expression", "Kind", "Symbol", "compile_expression", "written"]
 
 Dialect = Literal["duckdb", "portable", "postgres"]
 """``portable`` is spelled as DuckDB does, and uses only what other engines mean the same by."""
@@ -53,7 +54,7 @@ class Expression:
         finite or NULL, where the name is a number.
         """
         if columns is None:
-            columns = quote
+            columns = quoted
         column = columns if callable(columns) else columns.__getitem__
         source = Text(self.text, self.at)
         written = Writer(source, self.scales, column, dialect).write(self.tree)

@@ -36,11 +36,6 @@ class Piece:
     safe: bool = True
 
 
-def quote(name: str) -> str:
-    """Return ``name`` as a quoted SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'
-
-
 class Writer:
     """Writes one tree; ``column`` gives the SQL of a name, ``scales`` its factor to SI."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from advisor.expression.sql import quote
+from advisor.quoting import quoted
 
 if TYPE_CHECKING:
     from advisor.expression.tree import Node
@@ -50,7 +50,7 @@ def _plain(node: Node, own: int) -> str:
 
 def _name(node: Node) -> str:
     name = str(node.value)
-    return name if name.isidentifier() else quote(name)
+    return name if name.isidentifier() else quoted(name)
 
 
 def _call(node: Node) -> str:

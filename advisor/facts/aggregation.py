@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from advisor.facts.layers import identifier, text
 from advisor.facts.vocabulary import Fact, Vocabulary
 from advisor.quantities import Quantity
+from advisor.quoting import literal, quoted
 
 _VALID = "launch_valid"
 _TIME = "duration"
@@ -22,7 +22,7 @@ def aggregate(name: str, how: str, weight: str | None = None) -> str:
 
     Means fall back where the weight is unknown: from ``weight`` to time, then to equal weights.
     """
-    column = identifier(name)
+    column = quoted(name)
     if how == "sum":
         return _sum(column, _VALID)
     if how == "max":
@@ -35,7 +35,7 @@ def aggregate(name: str, how: str, weight: str | None = None) -> str:
 
 
 def _mean(column: str, weight: str) -> str:
-    by = identifier(weight)
+    by = quoted(weight)
     return (
         f"{_sum(f'{column} * {by}', _VALID)}"
         f" / nullif({_sum(by, f'{_VALID} and {column} is not null')}, 0)"
@@ -78,16 +78,16 @@ class PairedSum:
     @property
     def aggregate(self) -> str:
         """Return the aggregate over launches."""
-        return _sum(identifier(self.of), f"{_VALID} and {self._known}")
+        return _sum(quoted(self.of), f"{_VALID} and {self._known}")
 
     @property
     def whole(self) -> str:
         """Return what it is for a variant of which each launch has all values, or none has."""
-        return f"case when {self._known} then {identifier(self.of)} end"
+        return f"case when {self._known} then {quoted(self.of)} end"
 
     @property
     def _known(self) -> str:
-        return " and ".join(f"{identifier(name)} is not null" for name in self.names)
+        return " and ".join(f"{quoted(name)} is not null" for name in self.names)
 
 
 def paired_sums(vocabulary: Vocabulary) -> list[PairedSum]:
@@ -112,8 +112,8 @@ def coverage(vocabulary: Vocabulary) -> tuple[str, str]:
     quantities that some launches of ``launch_count`` have and others lack.
     """
     names = [quantity.name for quantity in _aggregated(vocabulary)]
-    counts = ", ".join(f"count({identifier(name)})" for name in names)
-    keys = ", ".join(map(text, names))
+    counts = ", ".join(f"count({quoted(name)})" for name in names)
+    keys = ", ".join(map(literal, names))
     entries = f"map_entries(map([{keys}], coverage_counts))"
     partial = "lambda entry: entry.value > 0 and entry.value < launch_count"
     found = f"map_from_entries(list_filter({entries}, {partial}))"

@@ -10,8 +10,8 @@ from advisor.configuration import KernelOperation
 from advisor.errors import ConfigError, Location
 from advisor.expression import Dialect, Kind
 from advisor.facts.formulas import Columns
-from advisor.facts.layers import identifier, text
 from advisor.facts.operations import Operation, least
+from advisor.quoting import literal, quoted
 from advisor.suggest import did_you_mean
 
 # What a fact may take from an operation: its kind and unit.
@@ -43,7 +43,7 @@ class Bound:
     def value(self, part: str) -> str:
         """Return a part as an SQL literal."""
         found = getattr(self, part)
-        return text(found) if isinstance(found, str) else f"CAST({found!r} AS DOUBLE)"
+        return literal(found) if isinstance(found, str) else f"CAST({found!r} AS DOUBLE)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +90,7 @@ def bind(said: Sequence[KernelOperation], operations: Mapping[str, Operation]) -
 
 
 def _matches(column: str, pattern: re.Pattern[str]) -> str:
-    return f"regexp_full_match({identifier(column)}, {text(pattern.pattern)}, 's')"
+    return f"regexp_full_match({quoted(column)}, {literal(pattern.pattern)}, 's')"
 
 
 def _operation(said: KernelOperation, operations: Mapping[str, Operation]) -> Operation:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from advisor.database.relations import STORED, Relations
-from advisor.facts.layers import identifier, select, text
+from advisor.facts.layers import select
 from advisor.facts.vocabulary import Vocabulary
 from advisor.quantities import Quantity
+from advisor.quoting import literal, quoted
 
 DEVICE_ID = "device_id"
 
@@ -15,7 +16,7 @@ DEVICE_ID = "device_id"
 def devices_select(vocabulary: Vocabulary, relations: Relations) -> str:
     """Return the SELECT of all devices, with every column that is known of them."""
     own = ", ".join(
-        identifier(name)
+        quoted(name)
         for name, quantity in vocabulary.quantities.device.items()
         if quantity.attribute == name
     )
@@ -48,9 +49,9 @@ def _of_devices(columns: str, quantities: Mapping[str, Quantity], relations: Rel
 
 def _values(quantities: Mapping[str, Quantity]) -> str:
     return ", ".join(
-        f"device.{identifier(quantity.attribute)} as {identifier(name)}"
+        f"device.{quoted(quantity.attribute)} as {quoted(name)}"
         if quantity.attribute
-        else identifier(name)
+        else quoted(name)
         for name, quantity in quantities.items()
     )
 
@@ -58,7 +59,8 @@ def _values(quantities: Mapping[str, Quantity]) -> str:
 def _ceilings(quantities: Mapping[str, Quantity], relations: Relations) -> str:
     values = [
         _picked(
-            name, f"resource = {text(quantity.ceiling[0])} and kind = {text(quantity.ceiling[1])}"
+            name,
+            f"resource = {literal(quantity.ceiling[0])} and kind = {literal(quantity.ceiling[1])}",
         )
         for name, quantity in quantities.items()
         if quantity.ceiling
@@ -69,7 +71,7 @@ def _ceilings(quantities: Mapping[str, Quantity], relations: Relations) -> str:
 
 def _limits(quantities: Mapping[str, Quantity], relations: Relations) -> str:
     values = [
-        _picked(name, f"resource = {text(quantity.occupancy)}")
+        _picked(name, f"resource = {literal(quantity.occupancy)}")
         for name, quantity in quantities.items()
         if quantity.occupancy
     ]
@@ -78,4 +80,4 @@ def _limits(quantities: Mapping[str, Quantity], relations: Relations) -> str:
 
 
 def _picked(name: str, condition: str) -> str:
-    return f"max(case when {condition} then value end) as {identifier(name)}"
+    return f"max(case when {condition} then value end) as {quoted(name)}"

@@ -11,7 +11,7 @@ from advisor.documents import MappingNode, Node
 from advisor.errors import Location, RuleError
 from advisor.expression import Dialect, Expression, Kind, Symbol, compile_expression
 from advisor.expression.needs import Needs, needs
-from advisor.facts.layers import identifier
+from advisor.quoting import quoted
 from advisor.units import Unit, parse_unit
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Formula:
     ) -> str:
         """Return the SQL; ``columns`` gives the SQL of a name, by default its quoted self."""
         if columns is None:
-            find: Columns = identifier
+            find: Columns = quoted
         else:
             find = columns if callable(columns) else columns.__getitem__
         return self.expression.sql(

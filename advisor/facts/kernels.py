@@ -8,9 +8,10 @@ from advisor.database.dialects import spelled
 from advisor.database.relations import STORED, Relations
 from advisor.facts.aggregation import paired_sums
 from advisor.facts.devices import with_device
-from advisor.facts.layers import identifier, layered, select
+from advisor.facts.layers import layered, select
 from advisor.facts.variants import KEYS, column_of, variants_select
 from advisor.facts.vocabulary import Vocabulary
+from advisor.quoting import quoted
 
 _OF_KERNEL = {"kernel_name": "kernel.name", "short_name": "kernel.short_name"}
 _OF_RUN = {  # aggregate, and the columns of the variants that it is over
@@ -31,7 +32,7 @@ def kernels_select(
     over a few variants.
     """
     if names is None:
-        hidden = (identifier(each.name) for each in paired_sums(vocabulary))
+        hidden = (quoted(each.name) for each in paired_sums(vocabulary))
         every = f"* exclude ({', '.join(hidden)})"
         query = select(every, f"({_kernels(vocabulary, None, relations)}) as kernel")
         return spelled(query, relations.dialect)
@@ -39,7 +40,7 @@ def kernels_select(
     read = vocabulary.rests_on({*names, *(() if is_stored else _OF_LAUNCHES)}, totals=is_stored)
     needed = vocabulary.narrowed(read, totals=is_stored)
     kernels = _kernels(needed, names, relations, read)
-    query = select(", ".join(map(identifier, names)), f"({kernels}) as kernel")
+    query = select(", ".join(map(quoted, names)), f"({kernels}) as kernel")
     return spelled(query, relations.dialect)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from advisor.quoting import quoted
+
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
@@ -13,20 +15,6 @@ class Column:
     name: str
     sql: str
     names: frozenset[str]
-
-
-def identifier(name: str) -> str:
-    """Return ``name`` quoted for SQL.
-
-    >>> identifier('a.b')
-    '"a.b"'
-    """
-    return '"' + name.replace('"', '""') + '"'
-
-
-def text(value: str) -> str:
-    """Return ``value`` as an SQL string literal."""
-    return "'" + value.replace("'", "''") + "'"
 
 
 def dependency_order(needs: Mapping[str, Iterable[str]]) -> tuple[list[list[str]], list[str]]:
@@ -53,7 +41,7 @@ def layered(source: str, columns: Sequence[Column], wanted: Iterable[str] | None
     by_name = {column.name: column for column in columns}
     layers, _ = dependency_order({name: column.names for name, column in by_name.items()})
     for layer, passed in zip(layers, _passed(layers, by_name, wanted), strict=True):
-        added = (f"{by_name[name].sql} as {identifier(name)}" for name in layer)
+        added = (f"{by_name[name].sql} as {quoted(name)}" for name in layer)
         source = f"({select(', '.join((*passed, *added)), source)})"
     return select("*", source)
 
@@ -68,7 +56,7 @@ def _passed(
     found = []
     for layer in reversed(layers):
         needed.difference_update(layer)
-        found.append([identifier(name) for name in sorted(needed)])
+        found.append([quoted(name) for name in sorted(needed)])
         needed.update(*(columns[name].names for name in layer))
     return found[::-1]
 

@@ -15,9 +15,10 @@ from pathlib import Path
 from advisor.database.relations import Relations
 from advisor.documents import MappingNode, load
 from advisor.errors import RuleError
-from advisor.expression import Kind, Symbol, quote
+from advisor.expression import Kind, Symbol
 from advisor.facts.formulas import Formula, NamedNumber, compile_formula
-from advisor.facts.layers import Column, layered, text
+from advisor.facts.layers import Column, layered
+from advisor.quoting import literal, quoted
 from advisor.units import parse_unit
 
 SIDES = ("first", "next")
@@ -60,10 +61,10 @@ class Kinds:
     def sql(self, name: str) -> str:
         """Return the SQL of the kind of the kernel whose name is the SQL ``name``."""
         cases = " ".join(
-            f"WHEN regexp_matches(lower({name}), {text(pattern)}) THEN {text(kind)}"
+            f"WHEN regexp_matches(lower({name}), {literal(pattern)}) THEN {literal(kind)}"
             for kind, pattern in self.patterns.items()
         )
-        return f"CASE {cases} ELSE {text(OTHER)} END"
+        return f"CASE {cases} ELSE {literal(OTHER)} END"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +91,7 @@ class Pairs:
     def select(self, kernels: str, wanted: frozenset[str], relations: Relations) -> str:
         """Return the SELECT of the pairs, with ``wanted`` columns, from a table of kernels."""
         sides = [
-            f"{side[0]}.{quote(name)} AS {quote(f'{side}_{name}')}"
+            f"{side[0]}.{quoted(name)} AS {quoted(f'{side}_{name}')}"
             for side, name in sorted(self._sides(wanted))
         ]
         sides += [f"{self.kinds.sql(f'{side[0]}.kernel_name')} AS {side}_kind" for side in SIDES]

@@ -9,10 +9,11 @@ from pathlib import Path
 from advisor.database.relations import STORED, Relations
 from advisor.documents import MappingNode, load
 from advisor.errors import RuleError
-from advisor.expression import Expression, Kind, Symbol, compile_expression, quote
+from advisor.expression import Expression, Kind, Symbol, compile_expression
 from advisor.facts.formulas import Formula, NamedNumber, compile_formula, read_numbers
 from advisor.facts.layers import Column, layered
 from advisor.facts.pairs import Pairs, load_kinds, load_pairs
+from advisor.quoting import quoted
 from advisor.resources import data_dir
 from advisor.units import parse_unit
 
@@ -92,8 +93,8 @@ class RunFacts:
         named = _WITH_KIND.format(kernels=kernels, kind=self.pairs.kinds.sql("kernel_name"))
         facts = self.facts.values()
         missing = [
-            f"CASE WHEN of_pairs.run_id IS NULL THEN 0.0 ELSE of_pairs.{quote(fact.name)} END"
-            f" AS {quote(fact.name)}"
+            f"CASE WHEN of_pairs.run_id IS NULL THEN 0.0 ELSE of_pairs.{quoted(fact.name)} END"
+            f" AS {quoted(fact.name)}"
             for fact in facts
             if fact.over == PAIRS and fact.aggregate in _NONE
         ]
@@ -119,8 +120,8 @@ class RunFacts:
 
     def _grouped(self, over: str, source: str) -> str:
         parts = [
-            f"{_SQL[fact.aggregate].format(fact.formula.sql(), quote(fact.by or ''))}"
-            f" AS {quote(fact.name)}"
+            f"{_SQL[fact.aggregate].format(fact.formula.sql(), quoted(fact.by or ''))}"
+            f" AS {quoted(fact.name)}"
             for fact in self.facts.values()
             if fact.over == over and fact.aggregate is not None
         ]
@@ -130,7 +131,7 @@ class RunFacts:
 
     def _of_run(self, relations: Relations) -> str:
         parts = [
-            f"{fact.formula.sql()} AS {quote(fact.name)}"
+            f"{fact.formula.sql()} AS {quoted(fact.name)}"
             for fact in self.facts.values()
             if fact.over == RUN
         ]

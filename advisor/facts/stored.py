@@ -11,9 +11,10 @@ from advisor.database.relations import STORED, Relations
 from advisor.database.variants import INCOMING, VariantStatements, outdated_runs
 from advisor.facts.aggregation import paired_sums
 from advisor.facts.kernels import kernels_select
-from advisor.facts.layers import identifier, select, text
+from advisor.facts.layers import select
 from advisor.facts.variants import KEYS, variants_select
 from advisor.facts.vocabulary import Fact, Vocabulary
+from advisor.quoting import literal, quoted
 
 if TYPE_CHECKING:
     import duckdb
@@ -55,7 +56,7 @@ def variant_statements(vocabulary: Vocabulary) -> VariantStatements:
         name for name, fact in vocabulary.facts.items() if fact.level == "kernel" and fact.stored
     ]
     facts = kernels_select(vocabulary, [*KEYS, *tracked], incoming)
-    digest = text(facts_hash(vocabulary, tracked))
+    digest = literal(facts_hash(vocabulary, tracked))
     return VariantStatements(
         totals=_totals(vocabulary),
         tracked=select(f"*, {digest} as facts_hash", f"({facts}) as fact"),
@@ -70,14 +71,14 @@ def _totals(vocabulary: Vocabulary) -> str:
     }
     storable = replace(vocabulary, facts=facts)
     sums = paired_sums(storable)
-    hidden = ", ".join(identifier(each.name) for each in sums)
-    differ = " or ".join(f"{identifier(each.name)} is distinct from {each.whole}" for each in sums)
-    names = ", ".join(text(each.name) for each in sums)
-    values = ", ".join(identifier(each.name) for each in sums)
+    hidden = ", ".join(quoted(each.name) for each in sums)
+    differ = " or ".join(f"{quoted(each.name)} is distinct from {each.whole}" for each in sums)
+    names = ", ".join(literal(each.name) for each in sums)
+    values = ", ".join(quoted(each.name) for each in sums)
     columns = (
         f"* exclude ({hidden})",
         f"case when {differ} then map([{names}], [{values}]) end as paired_sums",
-        f"{text(totals_hash(vocabulary))} as totals_hash",
+        f"{literal(totals_hash(vocabulary))} as totals_hash",
     )
     variants = variants_select(storable, replace(STORED, variant=None))
     return select(", ".join(columns), f"({variants}) as variant")

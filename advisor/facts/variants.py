@@ -20,8 +20,9 @@ from advisor.facts.aggregation import (
     paired_sums,
 )
 from advisor.facts.devices import with_device
-from advisor.facts.layers import Column, identifier, layered, select, text
+from advisor.facts.layers import Column, layered, select
 from advisor.facts.vocabulary import Fact, Vocabulary
+from advisor.quoting import literal, quoted
 
 KEYS = ("run_id", "variant_id")
 OF_LAUNCH = ("kernel_id", "series_id", "device_id", "device_name", "launch_shape")
@@ -84,7 +85,7 @@ def _values(vocabulary: Vocabulary, wanted: Collection[str] | None) -> Iterator[
 
 def _stored(name: str, vocabulary: Vocabulary) -> str:
     if _has_column(name, vocabulary):
-        return identifier(name)
+        return quoted(name)
     kind = "varchar" if vocabulary.facts[name].unit is None else "double"
     return f"cast(null as {kind})"  # of a run whose launches are gone
 
@@ -93,7 +94,7 @@ def _paired(total: PairedSum, vocabulary: Vocabulary) -> str:
     """Return a sum that is stored, by its name, only where it is not the whole sum."""
     if not all(_has_column(name, vocabulary) for name in total.names):
         return "cast(null as double)"
-    stored = f"paired_sums[{text(total.name)}]"
+    stored = f"paired_sums[{literal(total.name)}]"
     return f"case when paired_sums is null then {total.whole} else {stored} end"
 
 
@@ -103,19 +104,19 @@ def _has_column(name: str, vocabulary: Vocabulary) -> bool:
 
 
 def _of_stored(values: Sequence[_Value], more: Sequence[str], relations: Relations) -> str:
-    columns = [f"{value.stored} as {identifier(value.name)}" for value in values]
+    columns = [f"{value.stored} as {quoted(value.name)}" for value in values]
     source = relations.item("variant")
     if not relations.from_launches:
         return select(", ".join((*columns, *more)), source)
-    runs = ", ".join(map(text, relations.from_launches))
+    runs = ", ".join(map(literal, relations.from_launches))
     return select(", ".join((*columns, *more)), source, f"where run_id not in ({runs})")
 
 
 def _of_launches(
     values: Sequence[_Value], more: Sequence[str], vocabulary: Vocabulary, relations: Relations
 ) -> str:
-    columns = [f"{value.of_launches} as {identifier(value.name)}" for value in values]
-    outer = [identifier(value.name) for value in values]
+    columns = [f"{value.of_launches} as {quoted(value.name)}" for value in values]
+    outer = [quoted(value.name) for value in values]
     if _POSITION in more:
         columns.append(f"min(launch_index) as {_FIRST}")
         outer.append(f"row_number() over (partition by run_id order by {_FIRST}) - 1 as position")
@@ -126,7 +127,7 @@ def _of_launches(
     measured = measured_launches(vocabulary, relations, _launch_columns(vocabulary))
     clauses = ["group by run_id, variant_id"]
     if relations.from_launches:
-        runs = ", ".join(map(text, relations.from_launches))
+        runs = ", ".join(map(literal, relations.from_launches))
         clauses.insert(0, f"where run_id in ({runs})")
     groups = select(", ".join(columns), f"({measured}) as measured", *clauses)
     return select(", ".join(outer), f"({groups}) as grouped")
@@ -147,7 +148,7 @@ def _launch_columns(vocabulary: Vocabulary) -> str:
             names.append(quantity.name)
             if quantity.remember_source:
                 names.append(f"{quantity.name}_source")
-    return ", ".join(identifier(name) for name in dict.fromkeys(names))
+    return ", ".join(quoted(name) for name in dict.fromkeys(names))
 
 
 def column_of(fact: Fact, relations: Relations) -> Column:
@@ -156,6 +157,6 @@ def column_of(fact: Fact, relations: Relations) -> Column:
     dialect: Dialect = "duckdb" if relations.dialect == "duckdb" else "portable"
     if not fact.paired:
         return Column(name=fact.name, sql=fact.expression.sql(None, dialect), names=names)
-    sums = {name: identifier(paired_name(name, names)) for name in names}
+    sums = {name: quoted(paired_name(name, names)) for name in names}
     read = frozenset(paired_name(name, names) for name in names)
     return Column(name=fact.name, sql=fact.expression.sql(sums, dialect), names=read)

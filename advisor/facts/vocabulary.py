@@ -24,8 +24,9 @@ from advisor.facts.formulas import (
     read_numbers,
     yaml_files,
 )
-from advisor.facts.layers import dependency_order, identifier, text
+from advisor.facts.layers import dependency_order
 from advisor.quantities import Quantities, Quantity, load_quantities
+from advisor.quoting import literal, quoted
 from advisor.resources import data_dir, rule_dirs
 from advisor.suggest import did_you_mean
 from advisor.units import parse_unit
@@ -101,11 +102,11 @@ class KnownOf:
     def sql(self, columns: Columns | Mapping[str, str] | None = None, _: Dialect = "duckdb") -> str:
         """Return the SQL, the same in every dialect; ``columns`` as for a formula."""
         if columns is None:
-            find: Columns = identifier
+            find: Columns = quoted
         else:
             find = columns if callable(columns) else columns.__getitem__
         cases = ", ".join(
-            f"case when {find(name)} is not null then {text(label)} end"
+            f"case when {find(name)} is not null then {literal(label)} end"
             for label, name in self.columns.items()
         )
         return f"nullif(concat_ws(', ', {cases}), '')"

@@ -102,6 +102,11 @@ class IncomingRun:
             skipped_reasons=self._remarks(),
             rules_hash=rules_hash,
         )
+        return self._with_session(told)
+
+    def _with_session(self, told: RunRow) -> RunRow:
+        """Return the run with what its profile says of it as a whole."""
+        session = self.session
         return replace(
             told,
             profiler=session.profiler,

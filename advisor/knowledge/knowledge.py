@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from advisor.database.variants import VariantStatements
 from advisor.facts import Vocabulary, variant_statements
-from advisor.rules.engine.evaluate import Compiled, compile_rules
+from advisor.rules.engine.compiled import Compiled, compile_rules
 from advisor.rules.engine.reach import Reach
 from advisor.rules.language.rule import Rule
 from advisor.rules.language.settings import Settings

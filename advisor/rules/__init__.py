@@ -6,7 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from advisor.rules.engine.collect import Collection, collect, named_launches
-from advisor.rules.engine.evaluate import Evaluation, compile_rules, evaluate_runs
+from advisor.rules.engine.compiled import compile_rules
+from advisor.rules.engine.evaluate import evaluate_runs
+from advisor.rules.engine.evaluation import Evaluation
 from advisor.rules.engine.gains import Seconds
 from advisor.rules.engine.rank import Action, rank
 from advisor.rules.language.rule import Outcome, Rule, Severity, rules_hash

@@ -10,9 +10,9 @@ import duckdb
 import pytest
 
 from advisor.database import schema, upgrade
-from advisor.database.records import quoted
 from advisor.errors import DatabaseError
 from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.quoting import quoted
 from advisor.resources import data_dir
 from migrations import freeze
 

@@ -11,9 +11,9 @@ import pytest
 
 from advisor.database import schema
 from advisor.database.connect import open_for_writing
-from advisor.database.records import quoted
 from advisor.database.tables import metadata
 from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.quoting import quoted
 from advisor.resources import data_dir
 
 TABLES = sorted(metadata().tables)

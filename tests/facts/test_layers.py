@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import duckdb
 
-from advisor.facts.layers import Column, dependency_order, identifier, layered, text
+from advisor.facts.layers import Column, dependency_order, layered
+from advisor.quoting import literal, quoted
 
 
 def test_names_wait_for_what_they_need() -> None:
@@ -40,7 +41,7 @@ def test_layers_pass_on_only_what_is_read_above_them() -> None:
 
 
 def test_quotes_in_names_and_texts_stay_inside() -> None:
-    value, name = text("it's"), identifier('a"b')
+    value, name = literal("it's"), quoted('a"b')
     query = f"select {value} as {name}"
     result = duckdb.sql(query)
     assert result.columns == ['a"b']

@@ -17,7 +17,8 @@ from advisor.facts import load_vocabulary
 from advisor.facts.view import create_views
 from advisor.ingest.profiles import Labels, ingest_paths
 from advisor.rules import Action, Outcome, load_rules, load_settings, rank
-from advisor.rules.engine.evaluate import compile_rules, evaluate_runs
+from advisor.rules.engine.compiled import compile_rules
+from advisor.rules.engine.evaluate import evaluate_runs
 from seed.simulation.generate import RUNS
 from tests.support.advice import Advised
 

@@ -21,7 +21,7 @@ from advisor.reports.write import render
 from advisor.reports.write.machine import json_text
 from advisor.reports.write.terminal import kernel_text, report_text
 from advisor.rules import load_rules, load_settings
-from advisor.rules.engine.evaluate import Compiled, compile_rules
+from advisor.rules.engine.compiled import Compiled, compile_rules
 from advisor.rules.engine.reach import load_reaches
 from tests.support.facts import Value, database_of, vocabulary_once
 

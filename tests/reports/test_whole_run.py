@@ -19,7 +19,7 @@ from advisor.reports.write import render
 from advisor.reports.write.machine import json_text
 from advisor.reports.write.terminal import report_text
 from advisor.rules import Evaluation, compile_rules, load_rules, load_settings
-from advisor.rules.engine.evaluate import Compiled
+from advisor.rules.engine.compiled import Compiled
 from advisor.rules.engine.findings import findings_of_run
 from advisor.rules.language.subjects import RUN
 from advisor.rules.language.words import load_words

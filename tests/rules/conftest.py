@@ -8,8 +8,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from advisor.expression import Kind, quote
+from advisor.expression import Kind
 from advisor.facts import Vocabulary, load_vocabulary
+from advisor.quoting import quoted
 from advisor.rules import Evaluation, Rule, Settings, load_rules, load_settings
 from advisor.rules.engine.evaluate import run_program
 from advisor.rules.engine.program import compile_program
@@ -68,7 +69,7 @@ def judge(vocabulary: Vocabulary, settings: Settings) -> Judge:
         program = compile_program(rules, settings, vocabulary)
         columns = [name for name in program.columns if name in vocabulary.symbols]
         parts = [
-            f"CAST(${name} AS {types[vocabulary.symbols[name].kind]}) AS {quote(name)}"
+            f"CAST(${name} AS {types[vocabulary.symbols[name].kind]}) AS {quoted(name)}"
             for name in columns
         ]
         with duckdb.connect(":memory:") as connection:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import duckdb
 import pytest
 
-from advisor.expression import Kind, quote
+from advisor.expression import Kind
 from advisor.facts import Vocabulary
+from advisor.quoting import quoted
 from advisor.rules import Outcome, Rule, Settings
 from advisor.rules.engine.explain import Clause, Explanation, explain
 from advisor.rules.engine.program import compile_program
@@ -65,7 +66,7 @@ def told(load_rule: Load, vocabulary: Vocabulary, settings: Settings) -> Explain
 
     def run(**facts: Value) -> Explanation:
         parts = [
-            f"CAST(${name} AS {types[vocabulary.symbols[name].kind]}) AS {quote(name)}"
+            f"CAST(${name} AS {types[vocabulary.symbols[name].kind]}) AS {quoted(name)}"
             for name in columns
         ]
         with duckdb.connect(":memory:") as connection:

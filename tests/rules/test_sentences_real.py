@@ -11,7 +11,8 @@ from advisor.facts.view import create_views
 from advisor.ingest.profiles import Labels, ingest_paths
 from advisor.knowledge.load import load_knowledge
 from advisor.rules import Evaluation, Outcome
-from advisor.rules.engine.evaluate import compile_rules, evaluate_runs
+from advisor.rules.engine.compiled import compile_rules
+from advisor.rules.engine.evaluate import evaluate_runs
 from advisor.wording import UNKNOWN
 
 

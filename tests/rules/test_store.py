@@ -11,9 +11,10 @@ import duckdb
 import pytest
 
 from advisor.database.connect import open_for_writing
-from advisor.expression import Kind, quote
+from advisor.expression import Kind
 from advisor.facts import Vocabulary
 from advisor.facts.runs import KERNEL_TEXTS
+from advisor.quoting import quoted
 from advisor.rules import (
     Evaluation,
     Outcome,
@@ -55,11 +56,11 @@ def make_kernels(
     """Make the view ``kernels`` of run r1 with one row per variant; the rest is NULL."""
     kinds = {name: TYPES[symbol.kind] for name, symbol in vocabulary.symbols.items()}
     kinds |= dict.fromkeys(("run_id", "variant_id", *KERNEL_TEXTS), "VARCHAR")
-    columns = ", ".join(f"{quote(name)} {kind}" for name, kind in kinds.items())
+    columns = ", ".join(f"{quoted(name)} {kind}" for name, kind in kinds.items())
     connection.execute(f"CREATE TEMP TABLE kernels ({columns})")
     for variant, facts in variants.items():
         row = {"run_id": "r1", "variant_id": variant, **facts}
-        names = ", ".join(quote(name) for name in row)
+        names = ", ".join(quoted(name) for name in row)
         marks = ", ".join("?" for _ in row)
         connection.execute(f"INSERT INTO kernels ({names}) VALUES ({marks})", [*row.values()])
 

@@ -14,7 +14,7 @@ from sqlalchemy.schema import CreateTable
 from advisor.database.relations import STORED
 from advisor.database.tables import metadata
 from advisor.facts import Vocabulary, create_views, load_vocabulary
-from advisor.facts.layers import identifier
+from advisor.quoting import quoted
 
 FROM_LAUNCHES = replace(STORED, variant=None)
 """The tables of the open file, of whose variants nothing is stored."""
@@ -106,6 +106,6 @@ def _insert_device(
 
 
 def _insert(connection: duckdb.DuckDBPyConnection, table: str, row: Row) -> None:
-    names = ", ".join(map(identifier, row))
+    names = ", ".join(map(quoted, row))
     marks = ", ".join("?" for _ in row)
     connection.execute(f"insert into {table} ({names}) values ({marks})", list(row.values()))

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from advisor.reports import numbers
+from advisor import wording
 from advisor.reports.record.records import Action, Gain, Kernel, Occupancy, ResourceTime, Stalls
 
 MOST_SEGMENTS = 12
@@ -123,7 +123,7 @@ def gain_axis(actions: Iterable[Action]) -> GainAxis | None:
     largest = max((gain.high for gain in gains.values()), default=0.0)
     if largest <= 0:
         return None
-    unit = numbers.time_unit([largest])
+    unit = wording.time_unit([largest])
     step, count = round_steps(largest)
     end = step * count
     ticks = tuple(
@@ -154,15 +154,15 @@ def round_steps(largest: float) -> tuple[float, int]:
 
 def resource_bars(resources: Sequence[ResourceTime]) -> tuple[Bar, ...]:
     """Return the time each resource would need; the track ends at the measured duration."""
-    unit = numbers.time_unit(resource.time for resource in resources)
-    decimals = numbers.decimals((resource.time for resource in resources), unit)
+    unit = wording.time_unit(resource.time for resource in resources)
+    decimals = wording.decimals((resource.time for resource in resources), unit)
     return tuple(
         Bar(
             label=resource.label,
             about="",
             width=min(1.0, resource.share),
-            value=numbers.in_unit(resource.time, unit, decimals) + numbers.NO_BREAK_SPACE + unit,
-            note=numbers.percent(resource.share, 0),
+            value=wording.in_unit(resource.time, unit, decimals) + wording.NO_BREAK + unit,
+            note=wording.percent(resource.share, 0),
             group=resource.group,
             strong=resource.binds,
         )
@@ -178,7 +178,7 @@ def stall_bars(stalls: Stalls) -> tuple[Bar, ...]:
             label=stall.label,
             about=stall.about,
             width=stall.share / longest,
-            value=numbers.percent(stall.share),
+            value=wording.percent(stall.share, 1),
             note="",
             group="" if stall.neutral else "latency",
             strong=False,
@@ -191,7 +191,7 @@ def stall_bars(stalls: Stalls) -> tuple[Bar, ...]:
                 label=f"other, {stalls.other_count} reasons",
                 about="",
                 width=min(1.0, stalls.other_share / longest),
-                value=numbers.percent(stalls.other_share),
+                value=wording.percent(stalls.other_share, 1),
                 note="",
                 group="",
                 strong=False,
@@ -208,7 +208,7 @@ def occupancy_bars(occupancy: Occupancy) -> tuple[Bar, ...]:
             label=limit.label,
             about="",
             width=limit.blocks / most,
-            value=numbers.counted(limit.blocks, "block"),
+            value=wording.count(limit.blocks, "block"),
             note="",
             group="",
             strong=limit.binds,
@@ -218,12 +218,12 @@ def occupancy_bars(occupancy: Occupancy) -> tuple[Bar, ...]:
 
 
 def _tick_label(value: float, unit: str, *, last: bool) -> str:
-    number = numbers.in_unit(value, unit, 6).rstrip("0").rstrip(".") if value else "0"
-    return number + numbers.NO_BREAK_SPACE + unit if last else number
+    number = wording.in_unit(value, unit, 6).rstrip("0").rstrip(".") if value else "0"
+    return number + wording.NO_BREAK + unit if last else number
 
 
 def _gain_bar(gain: Gain, end: float, unit: str) -> GainBar:
-    low, likely, high = (numbers.in_unit(x, unit, 2) for x in (gain.low, gain.likely, gain.high))
+    low, likely, high = (wording.in_unit(x, unit, 2) for x in (gain.low, gain.likely, gain.high))
     return GainBar(
         low=gain.low / end,
         likely=gain.likely / end,

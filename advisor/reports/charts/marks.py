@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from advisor.reports import numbers
+from advisor import wording
 from advisor.reports.charts.drawing import Mark, PlacedText, Size
 from advisor.reports.charts.labels import (
     LINE_HEIGHT,
@@ -188,9 +188,9 @@ def position(spot: Spot) -> str:
     """Return where a mark of a roofline stands, in words."""
     kernel = spot.kernel
     x = spot.placement.x
-    intensity = "no bytes known" if x is None else numbers.si(x, "FLOP/B")
+    intensity = "no bytes known" if x is None else wording.si(x, "FLOP/B")
     return (
-        f"{numbers.share(kernel.roof_fraction)} of roof, "
-        f"{numbers.share(kernel.time_share)} of time; {intensity}, "
-        f"{numbers.si(spot.placement.y, 'FLOP/s')}, {limited_by(kernel.limiter)}"
+        f"{wording.share(kernel.roof_fraction)} of roof, "
+        f"{wording.share(kernel.time_share)} of time; {intensity}, "
+        f"{wording.si(spot.placement.y, 'FLOP/s')}, {limited_by(kernel.limiter)}"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.reports import numbers
+from advisor import wording
 from advisor.reports.charts.drawing import Drawing, GridLine, PlacedText, Size
 from advisor.reports.charts.labels import Box, Surroundings
 from advisor.reports.charts.marks import Spot, largest, name_marks, share_spot
@@ -60,12 +60,12 @@ def _title(plane: Plane) -> str:
 
 
 def _second_line(spot: Spot) -> str:
-    return f"{numbers.share(spot.kernel.time_share)} of time"
+    return f"{wording.share(spot.kernel.time_share)} of time"
 
 
 def _position(spot: Spot) -> str:
     return (
-        f"memory {numbers.share(spot.placement.x)}, compute {numbers.share(spot.placement.y)} of "
+        f"memory {wording.share(spot.placement.x)}, compute {wording.share(spot.placement.y)} of "
         f"peak, {_second_line(spot)}, {limited_by(spot.kernel.limiter)}"
     )
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from advisor.reports import numbers
+from advisor import wording
 from advisor.reports.charts.drawing import (
     Drawing,
     GridLine,
@@ -137,8 +137,8 @@ def _sheet(chart: Roofline, kernels: Mapping[str, Kernel], size: Size) -> _Sheet
 
 def _second_line(size: Size) -> Callable[[Spot], str]:
     def text(spot: Spot) -> str:
-        roof = f"{numbers.share(spot.kernel.roof_fraction)} of roof"
-        time = f", {numbers.share(spot.kernel.time_share)} of time"
+        roof = f"{wording.share(spot.kernel.roof_fraction)} of roof"
+        time = f", {wording.share(spot.kernel.time_share)} of time"
         return roof if size.compact else roof + time
 
     return text
@@ -228,7 +228,7 @@ def _hidden(sheet: _Sheet) -> tuple[str, ...]:
     if not rest:
         return ()
     longest = max(sheet.kernels[kernel_id].time_share or 0.0 for kernel_id in rest)
-    return (f"{numbers.fixed(len(rest))} more, at most {numbers.share(longest)} of time each",)
+    return (f"{wording.fixed(len(rest))} more, at most {wording.share(longest)} of time each",)
 
 
 def _listing(sheet: _Sheet) -> Listing | None:
@@ -306,7 +306,7 @@ def _ridge(sheet: _Sheet) -> PlacedText | None:
     if at is None:
         return None
     x, y = sheet.frame.x(at[0]), sheet.frame.y(at[1])
-    text = f"ridge {numbers.si(10 ** at[0], 'FLOP/B')}"
+    text = f"ridge {wording.si(10 ** at[0], 'FLOP/B')}"
     places: tuple[tuple[float, float, Anchor], ...] = ((10, 18, "start"), (-8, -10, "end"))
     for dx, dy, anchor in places:
         box = text_box(x + dx, y + dy, text, anchor)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from advisor.reports import numbers
+from advisor import wording
 from advisor.reports.charts.labels import Box, Segment, text_width
 from advisor.reports.charts.scales import Frame
 from advisor.reports.record.charted import Ceiling, Roofline
@@ -244,18 +244,18 @@ def _slope_texts(
 ) -> Iterable[SlopeText]:
     ceilings = chart.ceilings
     for ceiling in memory:
-        text = f"{ceiling.label} {numbers.si(ceiling.value, 'B/s')} {chart.roof}"
+        text = f"{ceiling.label} {wording.si(ceiling.value, 'B/s')} {chart.roof}"
         for nominal in _of(ceilings, "nominal", "B/s"):
             if nominal.resource == ceiling.resource and _close(nominal, memory):
-                text += f", nominal {numbers.si(nominal.value, 'B/s')}"
+                text += f", nominal {wording.si(nominal.value, 'B/s')}"
         yield _words(text, ceiling, top, dy=_ABOVE)
     limit = _achievable_limit(ceilings, bound)
     for ceiling in _of(ceilings, "achievable", "B/s"):
-        text = f"achievable {numbers.si(ceiling.value, 'B/s')}"
+        text = f"achievable {wording.si(ceiling.value, 'B/s')}"
         yield _words(text, ceiling, None if limit is None else limit.value, dy=_BELOW)
     for ceiling in _of(ceilings, "nominal", "B/s"):
         if not _close(ceiling, memory):
-            text = f"nominal {numbers.si(ceiling.value, 'B/s')}"
+            text = f"nominal {wording.si(ceiling.value, 'B/s')}"
             yield _words(text, ceiling, top, dy=_ABOVE)
 
 
@@ -275,14 +275,14 @@ def _words(text: str, ceiling: Ceiling, top: float | None, *, dy: float) -> Slop
 
 def _edge_texts(ceilings: Sequence[Ceiling], compute: Sequence[Ceiling]) -> Iterable[EdgeText]:
     for ceiling in compute:
-        text = f"{ceiling.label} {numbers.si(ceiling.value, 'FLOP/s')}"
+        text = f"{ceiling.label} {wording.si(ceiling.value, 'FLOP/s')}"
         yield EdgeText(text=text, y=_log(ceiling.value), strong=True)
     for ceiling in _of(ceilings, "achievable", "FLOP/s"):
-        text = f"achievable {numbers.si(ceiling.value, 'FLOP/s')}"
+        text = f"achievable {wording.si(ceiling.value, 'FLOP/s')}"
         yield EdgeText(text=text, y=_log(ceiling.value), strong=False)
     for ceiling in _of(ceilings, "nominal", "FLOP/s"):
         if not _close(ceiling, compute):
-            text = f"nominal {numbers.si(ceiling.value, 'FLOP/s')}"
+            text = f"nominal {wording.si(ceiling.value, 'FLOP/s')}"
             yield EdgeText(text=text, y=_log(ceiling.value), strong=False)
 
 

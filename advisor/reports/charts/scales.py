@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from advisor.reports import numbers
+from advisor import wording
 
 MARGIN = 0.3
 _LEAST_SPAN = 1.5
@@ -105,5 +105,5 @@ def _tick_label(at: float, unit: str) -> str:
     value = float(f"{10.0**at:.2g}")
     if not unit:
         return f"{value:g}"
-    number, name = numbers.scaled(value, unit, 15)
-    return f"{float(number.replace(',', '')):g}{numbers.NO_BREAK_SPACE}{name}"
+    number, name = wording.scaled(value, unit, 15)
+    return f"{float(number.replace(',', '')):g}{wording.NO_BREAK}{name}"

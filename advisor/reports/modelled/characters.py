@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.reports import numbers
+from advisor import wording
 
 if TYPE_CHECKING:
     from advisor.modelling.results import OperationResult
@@ -74,15 +74,15 @@ def _range(values: Sequence[float]) -> tuple[float, float]:
 def _framed(
     grid: list[list[str]], x: tuple[float, float], y: tuple[float, float], ridge: float
 ) -> list[str]:
-    labels = {0: numbers.si(10 ** y[1], "FLOP/s"), _ROWS - 1: numbers.si(10 ** y[0], "FLOP/s")}
+    labels = {0: wording.si(10 ** y[1], "FLOP/s"), _ROWS - 1: wording.si(10 ** y[0], "FLOP/s")}
     lines = [
         f"{labels.get(number, ''):>{_AXIS - 1}} |{''.join(cells)}".rstrip()
         for number, cells in enumerate(grid)
     ]
     columns = len(grid[0])
     lines.append(" " * _AXIS + "+" + "-" * columns)
-    left, right = numbers.si(10 ** x[0], "FLOP/B"), numbers.si(10 ** x[1], "FLOP/B")
-    middle = f"ridge {numbers.si(ridge, 'FLOP/B')}"
+    left, right = wording.si(10 ** x[0], "FLOP/B"), wording.si(10 ** x[1], "FLOP/B")
+    middle = f"ridge {wording.si(ridge, 'FLOP/B')}"
     gap = max(1, columns - len(left) - len(right) - len(middle)) // 2
     lines.append(" " * (_AXIS + 1) + left + " " * gap + middle + " " * gap + right)
     return lines

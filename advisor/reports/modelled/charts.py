@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.reports import numbers
+from advisor import wording
 from advisor.reports.charts.drawing import SIZES, Drawing
 from advisor.reports.charts.roofline import draw_roofline
 from advisor.reports.record.charted import Ceiling, Placement, Roofline, Unplaced
@@ -64,7 +64,7 @@ def roofline(result: DeviceResult, number: int) -> Roofline:
     share = 1 - result.collectives
     remarks: tuple[str, ...] = ()
     if result.collectives:
-        remarks = (f"roofs lowered by {numbers.share(result.collectives)} for collectives",)
+        remarks = (f"roofs lowered by {wording.share(result.collectives)} for collectives",)
     return Roofline(
         id=f"m{number}",
         label=MODELLED,
@@ -196,7 +196,7 @@ def waterfall(result: DeviceResult) -> Waterfall | None:
         label="at first",
         left=0.0,
         width=at(times[0]),
-        value=numbers.seconds(times[0]),
+        value=wording.seconds(times[0]),
         note="",
         strong=False,
     )
@@ -205,8 +205,8 @@ def waterfall(result: DeviceResult) -> Waterfall | None:
             label=step.name,
             left=min(at(before), at(step.time_per_unit)),
             width=abs(at(before) - at(step.time_per_unit)),
-            value=numbers.seconds(step.time_per_unit),
-            note=f"{numbers.ratio(step.speedup)}, rank {step.rank}",
+            value=wording.seconds(step.time_per_unit),
+            note=f"{wording.ratio(step.speedup)}, rank {step.rank}",
             strong=step.rank == 1,
         )
         for before, step in zip(times, result.steps, strict=False)
@@ -230,6 +230,6 @@ def _decades(low: float, high: float) -> list[Decade]:
         if low < decade + digit < high
     ]
     return [
-        Decade(at=(place - low) / (high - low), label=numbers.seconds(10**place))
+        Decade(at=(place - low) / (high - low), label=wording.seconds(10**place))
         for place in places
     ]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.reports import numbers
+from advisor import wording
 from advisor.reports.modelled.charts import ceiling_label
 from advisor.reports.write.paper import Paper, meter
 from advisor.reports.write.render import environment, script_digest
@@ -97,14 +97,14 @@ def text(found: Comparison) -> str:
     paper.row((f"{found.roof} ceiling", *(each.device for each in found.devices)), widths)
     units = {name: unit for each in found.devices for name, unit in each.units.items()}
     for name in names:
-        values = (numbers.si(each.ceilings.get(name), units[name]) for each in found.devices)
+        values = (wording.si(each.ceilings.get(name), units[name]) for each in found.devices)
         paper.row((ceiling_label(name), *values), widths)
-    paper.row(("memory", *(numbers.si(each.memory, "B") for each in found.devices)), widths)
+    paper.row(("memory", *(wording.si(each.memory, "B") for each in found.devices)), widths)
     paper.heading("Ridge points, FLOP/B")
     for work in works(found):
         paper.write(work.label)
         for ridge in work.ridges:
-            value = numbers.digits(ridge.value)
+            value = wording.significant(ridge.value)
             paper.row(("", ridge.device, meter(ridge.share), value), (1, 34, 10, -8))
     paper.heading("Where they disagree")
     for change in found.changes_side:
@@ -114,7 +114,7 @@ def text(found: Comparison) -> str:
 
 def sentence(change: Change) -> str:
     """Return on which side of the ridge work is between two ridge points."""
-    low, high = numbers.digits(change.low), numbers.digits(change.high)
+    low, high = wording.significant(change.low), wording.significant(change.high)
     return (
         f"{ceiling_label(change.work)}, {low} to {high} FLOP/B: compute-bound on"
         f" {', '.join(change.compute_bound_on)}; memory-bound on"

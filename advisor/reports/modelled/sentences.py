@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from advisor.reports import numbers
+from advisor import wording
 
 if TYPE_CHECKING:
     from advisor.modelling.results import Crossing, DeviceResult, Modelled, OperationResult
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 def device_sentence(result: DeviceResult) -> str:
     """Return how long a pass takes at least, and what binds most of it."""
     total = result.total
-    parts = [f"At least {numbers.seconds(total.time)} a pass"]
+    parts = [f"At least {wording.seconds(total.time)} a pass"]
     if total.time_per_unit != total.time:
-        parts.append(f"{numbers.seconds(total.time_per_unit)} a result")
+        parts.append(f"{wording.seconds(total.time_per_unit)} a result")
     memory = sum(each.time for each in result.operations if each.bound == "memory")
-    parts.append(f"{numbers.share(memory / total.time)} of it bound by memory")
+    parts.append(f"{wording.share(memory / total.time)} of it bound by memory")
     if result.collectives:
-        parts.append(f"{numbers.share(result.collectives)} of the time in collectives")
+        parts.append(f"{wording.share(result.collectives)} of the time in collectives")
     sentence = f"{', '.join(parts)}."
     if result.model is not None:
         sentence += f" {_language_model(result)}"
@@ -31,14 +31,14 @@ def _language_model(result: DeviceResult) -> str:
     found = result.model
     if found is None:
         return ""
-    needed = numbers.si(found.memory_needed, "B")
+    needed = wording.si(found.memory_needed, "B")
     if found.fits is None:
         fits = f"It needs {needed}; the device's memory is not known."
     elif found.fits:
         fits = f"It needs {needed}, which fits."
     else:
         fits = f"It needs {needed}: {found.devices_needed} devices, without room for anything else."
-    return f"At most {numbers.digits(found.tokens_per_second)} tokens/s. {fits}"
+    return f"At most {wording.significant(found.tokens_per_second)} tokens/s. {fits}"
 
 
 def model_facts(found: Modelled) -> Iterator[str]:
@@ -47,14 +47,14 @@ def model_facts(found: Modelled) -> Iterator[str]:
     if model is None:
         return
     yield (
-        f"{numbers.si(model.parameters, '1').strip()} parameters,"
-        f" {numbers.si(model.active_parameters, '1').strip()} of them active;"
-        f" weights {numbers.si(model.weight_bytes, 'B')}"
+        f"{wording.si(model.parameters, '1').strip()} parameters,"
+        f" {wording.si(model.active_parameters, '1').strip()} of them active;"
+        f" weights {wording.si(model.weight_bytes, 'B')}"
     )
     yield (
-        f"cache {numbers.si(model.kv_bytes_per_token, 'B')} a token,"
-        f" {numbers.si(model.kv_cache_bytes, 'B')} in all;"
-        f" {numbers.si(model.flops_per_token, 'FLOP')} a token"
+        f"cache {wording.si(model.kv_bytes_per_token, 'B')} a token,"
+        f" {wording.si(model.kv_cache_bytes, 'B')} in all;"
+        f" {wording.si(model.flops_per_token, 'FLOP')} a token"
     )
 
 
@@ -63,8 +63,8 @@ def step_sentence(result: DeviceResult) -> str:
     first = min(result.steps, key=lambda step: step.rank)
     last = result.steps[-1]
     return (
-        f"{first.name} gains most, {numbers.ratio(first.speedup)};"
-        f" all together {numbers.ratio(last.cumulative)}."
+        f"{first.name} gains most, {wording.ratio(first.speedup)};"
+        f" all together {wording.ratio(last.cumulative)}."
     )
 
 
@@ -72,7 +72,7 @@ def crossing(found: Crossing, size: str) -> str:
     """Return where a kernel changes its bound."""
     rough = ""
     if found.approximation is not None:
-        rough = f"; by weights alone at about {numbers.digits(found.approximation)}"
+        rough = f"; by weights alone at about {wording.significant(found.approximation)}"
     return (
         f"{found.operation} changes its bound at {size} = {found.value:.7g}:"
         f" {found.first_whole:.10g} is the first whole value{rough}."
@@ -87,8 +87,8 @@ def remark(each: OperationResult) -> str:
     if each.above_dram_roof:
         parts.append("modelled: above the DRAM roof, a nearer memory serves it")
     if each.achieved is not None:
-        parts.append(f"taken to reach {numbers.si(each.achieved, 'FLOP/s')}")
+        parts.append(f"taken to reach {wording.si(each.achieved, 'FLOP/s')}")
     if each.costs is not None:
-        intensity = numbers.si(each.costs.arithmetic_intensity, "FLOP/B")
+        intensity = wording.si(each.costs.arithmetic_intensity, "FLOP/B")
         parts.append(f"its compiler models {intensity}")
     return "; ".join(parts)

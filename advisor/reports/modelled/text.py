@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from advisor.reports import numbers
+from advisor import wording
 from advisor.reports.modelled.characters import LETTERS, roofline
 from advisor.reports.modelled.sentences import (
     crossing,
@@ -61,19 +61,19 @@ def _operations(paper: Paper, result: DeviceResult) -> None:
             letter,
             each.name,
             f"{each.repeat:.10g}",
-            numbers.si(each.flops, "FLOP").removesuffix("FLOP"),
-            numbers.si(each.bytes, "B"),
-            "no bytes" if each.no_bytes else numbers.digits(each.arithmetic_intensity),
+            wording.si(each.flops, "FLOP").removesuffix("FLOP"),
+            wording.si(each.bytes, "B"),
+            "no bytes" if each.no_bytes else wording.significant(each.arithmetic_intensity),
             each.binding_resource,
-            numbers.seconds(each.time),
-            numbers.share(each.share_of_peak),
-            numbers.share(each.share_of_bandwidth),
+            wording.seconds(each.time),
+            wording.share(each.share_of_peak),
+            wording.share(each.share_of_bandwidth),
         )
         _row(paper, cells)
     total = result.total
-    flops, moved = numbers.si(total.flops, "FLOP"), numbers.si(total.bytes, "B")
+    flops, moved = wording.si(total.flops, "FLOP"), wording.si(total.bytes, "B")
     all_of_them = ("", "all of them", "", flops.removesuffix("FLOP"), moved, "", "")
-    _row(paper, (*all_of_them, numbers.seconds(total.time), "", ""))
+    _row(paper, (*all_of_them, wording.seconds(total.time), "", ""))
     for letter, each in zip(letters, result.operations, strict=True):
         if said := remark(each):
             paper.write(f"{letter}: {said}")
@@ -109,15 +109,15 @@ def _steps(paper: Paper, result: DeviceResult) -> None:
         return
     paper.blank()
     paper.row(("rank", "step", "time each", "faster", "all so far"), _STEPS)
-    paper.row(("", "at first", numbers.seconds(result.total.time_per_unit), "", ""), _STEPS)
+    paper.row(("", "at first", wording.seconds(result.total.time_per_unit), "", ""), _STEPS)
     for step in result.steps:
         paper.row(
             (
                 str(step.rank),
                 step.name,
-                numbers.seconds(step.time_per_unit),
-                numbers.ratio(step.speedup),
-                numbers.ratio(step.cumulative),
+                wording.seconds(step.time_per_unit),
+                wording.ratio(step.speedup),
+                wording.ratio(step.cumulative),
             ),
             _STEPS,
         )
@@ -129,7 +129,7 @@ def _sweep(paper: Paper, sweep: Sweep) -> None:
     paper.row((sweep.size, "time", "time each"), _SWEEP)
     rows = sweep.rows if len(sweep.rows) <= _MOST_ROWS else sweep.rows[:: _every(len(sweep.rows))]
     for row in rows:
-        cells = (f"{row.value:.10g}", numbers.seconds(row.time), numbers.seconds(row.time_per_unit))
+        cells = (f"{row.value:.10g}", wording.seconds(row.time), wording.seconds(row.time_per_unit))
         paper.row(cells, _SWEEP)
     if len(rows) < len(sweep.rows):
         paper.write(f"{len(sweep.rows):,} points in all; --format csv writes each")

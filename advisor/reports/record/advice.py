@@ -23,7 +23,7 @@ from advisor.reports.record.records import Outcome as Told
 from advisor.reports.record.rows import Row, number
 from advisor.reports.record.verify import verify_lines
 from advisor.rules.engine.collect import Collection
-from advisor.rules.engine.evaluate import Evaluation
+from advisor.rules.engine.evaluation import Evaluation
 from advisor.rules.engine.gains import Seconds
 from advisor.rules.engine.rank import Action as Ranked
 from advisor.rules.language.rule import Outcome, Rule, Severity

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from advisor.reports import numbers
+from advisor import wording
 from advisor.reports.record.judgement import Judgement
 from advisor.reports.record.records import Condition
 from advisor.reports.record.rows import Row, flag, number, text, whole
@@ -48,7 +48,7 @@ def _device(run: Row, devices: Sequence[Row]) -> Condition:
     capability = number(first, "compute_capability")
     notes = [f"CC {capability:.1f}"] if capability is not None else []
     if units := number(first, "unit_count"):
-        notes.append(f"{numbers.fixed(units)} {text(first, 'unit_kind') or 'units'}")
+        notes.append(f"{wording.fixed(units)} {text(first, 'unit_kind') or 'units'}")
     if text(first, "origin") == "report":
         notes.append("not in the device list, peaks from the profile alone")
     if text(first, "confidence") == "low":
@@ -69,13 +69,13 @@ def _part(rows: Sequence[Row], words: Words) -> Condition | None:
     smallest = min(parts, key=lambda row: number(row, "sm_share") or 0)
     units, share = number(smallest, "sm_count"), number(smallest, "sm_share")
     memory = number(smallest, "memory_share")
-    known = UNKNOWN if memory is None else numbers.share(memory)
+    known = UNKNOWN if memory is None else wording.share(memory)
     notes = [f"{known} of the memory bandwidth", "roofs are those of this part"]
     if len(parts) < len(rows):
-        notes.append(f"{numbers.fixed(len(parts))} of {numbers.counted(len(rows), 'kernel')}")
+        notes.append(f"{wording.fixed(len(parts))} of {wording.count(len(rows), 'kernel')}")
     return Condition(
         label="green context" if number(smallest, "green_context") else "part of the device",
-        value=f"{numbers.fixed(units)} {words.terms['UNITS']}, {numbers.share(share)}",
+        value=f"{wording.fixed(units)} {words.terms['UNITS']}, {wording.share(share)}",
         note=", ".join(notes),
         departs=True,
     )
@@ -92,8 +92,8 @@ def _clock(label: str, name: str, rows: Sequence[Row], nominal: float | None) ->
         return Condition(label=label, value=UNKNOWN, note=_NOT_TOLD)
     total = sum(duration for _, duration in timed)
     mean = sum(clock * duration for clock, duration in timed) / total
-    note = "" if nominal is None else f"nominal boost {numbers.si(nominal, 'Hz', 4)}"
-    return Condition(label=label, value=f"{numbers.si(mean, 'Hz', 4)} measured", note=note)
+    note = "" if nominal is None else f"nominal boost {wording.si(nominal, 'Hz', 4)}"
+    return Condition(label=label, value=f"{wording.si(mean, 'Hz', 4)} measured", note=note)
 
 
 def _spread(rows: Sequence[Row], least: float) -> Condition:
@@ -104,13 +104,13 @@ def _spread(rows: Sequence[Row], least: float) -> Condition:
     if not slow:
         return Condition(
             label="clock spread",
-            value=f"within {numbers.share(1 - least)}",
+            value=f"within {wording.share(1 - least)}",
             note="over all kernels",
         )
     return Condition(
         label="clock spread",
-        value=f"{numbers.fixed(len(slow))} of {numbers.fixed(len(ratios))} kernels differ",
-        note=f"down to {numbers.share(min(slow))} of the largest; each kernel has its own roof",
+        value=f"{wording.fixed(len(slow))} of {wording.fixed(len(ratios))} kernels differ",
+        note=f"down to {wording.share(min(slow))} of the largest; each kernel has its own roof",
         departs=True,
     )
 
@@ -153,7 +153,7 @@ def _cache_control(run: Row) -> Condition:
 def _time_line(step_time: float | None) -> Condition:
     if step_time is None:
         return Condition(label="timeline", value="none", note="gaps between kernels are unknown")
-    step = f"a step takes {numbers.seconds(step_time)}, as given"
+    step = f"a step takes {wording.seconds(step_time)}, as given"
     return Condition(label="timeline", value="none", note=step)
 
 
@@ -164,8 +164,8 @@ def _completeness(run: Row, rows: Sequence[Row]) -> Condition:
         return Condition(label="profile", value="cut off", note=note, departs=True)
     if not skipped and not excluded:
         return _time_line(number(run, "step_time"))
-    notes = [f"{numbers.counted(excluded, 'launch')} not in the totals"] if excluded else []
-    notes += [f"{numbers.counted(skipped, 'part')} skipped"] if skipped else []
+    notes = [f"{wording.count(excluded, 'launch')} not in the totals"] if excluded else []
+    notes += [f"{wording.count(skipped, 'part')} skipped"] if skipped else []
     return Condition(
         label="profile", value="incomplete", note=", ".join(notes), departs=bool(excluded)
     )

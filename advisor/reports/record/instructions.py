@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from advisor.counters.instructions import InstructionView
-    from advisor.rules.engine.evaluate import Evaluation
+    from advisor.rules.engine.evaluation import Evaluation
 
 MOST_INSTRUCTIONS = 5
 MOST_IN_FINDINGS = 3

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from advisor import wording
 from advisor.facts import Vocabulary
-from advisor.reports import numbers
 from advisor.reports.record.layout import Entry, layout
 from advisor.reports.record.records import (
     Fact,
@@ -123,7 +123,7 @@ def _extent(sides: Sequence[float | None]) -> str:
     kept = [side or 1.0 for side in sides]
     while len(kept) > 1 and kept[-1] == 1:
         kept.pop()
-    extent = "·".join(numbers.fixed(side) for side in kept)
+    extent = "·".join(wording.fixed(side) for side in kept)
     return extent if len(kept) == 1 else f"({extent})"
 
 
@@ -135,13 +135,13 @@ def _roof_name(row: Row) -> str:
 def _limiter_note(row: Row) -> str:
     waves = number(row, "waves")
     if text(row, "limiter") == "latency" and waves is not None and waves < 1:
-        return f"{numbers.digits(waves, 2)} waves"
+        return f"{wording.significant(waves, 2)} waves"
     unit = text(row, "limiting_unit")
     used = [number(row, "compute_utilization"), number(row, "memory_utilization")]
     largest = max((value for value in used if value is not None), default=None)
     if unit is None:
         return "busiest unit unknown"
-    return unit if largest is None else f"{unit} {numbers.share(largest)}"
+    return unit if largest is None else f"{unit} {wording.share(largest)}"
 
 
 def _remark(row: Row, words: Words) -> str:
@@ -151,10 +151,10 @@ def _remark(row: Row, words: Words) -> str:
         level = "utilisations" if number(row, "memory_utilization") is not None else "launch shape"
         return f"No roof to compare with: this profile has only {level}."
     label = layout().label(binding)
-    parts = [f"{numbers.share(fraction)} of the profiled {label} roof"]
+    parts = [f"{wording.share(fraction)} of the profiled {label} roof"]
     achievable = number(row, "roof_fraction_achievable")
     if achievable is not None:
-        parts.append(f"{numbers.share(achievable)} of the achievable one")
+        parts.append(f"{wording.share(achievable)} of the achievable one")
     sentence = f"{', '.join(parts)}."
     if flag(row, "measured_above_roof"):
         return f"{sentence} That is more than the roof allows, so the counters disagree."
@@ -165,14 +165,14 @@ def _room(row: Row, binding: str, fraction: float, words: Words) -> str:
     """Return what the roof leaves to win; nothing where it is not what holds the kernel."""
     if text(row, "limiter") == "latency" or not flag(row, "t_sol_complete"):
         return ""
-    factor = f"At most {numbers.ratio(1 / max(fraction, 1e-9))}" if fraction < 1 else "No speed-up"
+    factor = f"At most {wording.ratio(1 / max(fraction, 1e-9))}" if fraction < 1 else "No speed-up"
     if binding in layout().levels:
         return f"{factor} is possible without moving fewer bytes."
     work, traffic = number(row, "t_compute"), number(row, "t_dram")
     if work and traffic is not None:
         return (
-            f"{words.terms['Device_memory']} traffic alone would take {numbers.seconds(traffic)}, "
-            f"{numbers.share(traffic / work)} of what the arithmetic takes."
+            f"{words.terms['Device_memory']} traffic alone would take {wording.seconds(traffic)}, "
+            f"{wording.share(traffic / work)} of what the arithmetic takes."
         )
     return f"{factor} is possible without doing less work."
 
@@ -185,7 +185,7 @@ def _flags(row: Row) -> Iterable[str]:
     if flag(row, "occupancy_mismatch"):
         yield "The profile's theoretical occupancy differs from the computed one."
     if excluded := whole(row, "launches_excluded"):
-        launches = numbers.counted(excluded, "launch")
+        launches = wording.count(excluded, "launch")
         yield f"{launches} without a time or a grid: not in the totals."
 
 
@@ -228,7 +228,7 @@ def _fact(row: Row, entry: Entry, vocabulary: Vocabulary, words: Words) -> Fact:
 def _kind(row: Row, entry: Entry, vocabulary: Vocabulary) -> str:
     """Return how a value came about, of what it is a share, and how many launches have it."""
     if of := number(row, entry.of) if entry.of else None:
-        return f"{numbers.percent(of)} {entry.of_what}"
+        return f"{wording.percent(of, 1)} {entry.of_what}"
     launches = whole(row, "launch_count")
     if entry.name == "duration":
         return "measured, 1 launch" if launches == 1 else f"sum of {launches:,} launches"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from advisor.reports import numbers
+from advisor import wording
 from advisor.reports.record.charted import (
     Ceiling,
     CeilingKind,
@@ -178,7 +178,7 @@ def _unplaced(rows: Sequence[Row]) -> Iterable[Unplaced]:
             yield Unplaced(
                 kernel_id=str(row["variant_id"]),
                 reason="no floating-point work",
-                note=f"{numbers.share(fraction)} of DRAM roof",
+                note=f"{wording.share(fraction)} of DRAM roof",
             )
 
 
@@ -188,7 +188,7 @@ def _unused(limits: Sequence[Ceiling], used: Sequence[str]) -> Iterable[str]:
         return
     for ceiling in limits:
         if ceiling.resource == "tensor" and ceiling.unit == "FLOP/s":
-            value = numbers.si(ceiling.value, "FLOP/s")
+            value = wording.si(ceiling.value, "FLOP/s")
             yield f"tensor FP16 {value} {ceiling.kind}, no kernel uses it"
             return
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from advisor.reports import numbers
+from advisor import wording
 from advisor.reports.record.rows import Row, text
 from advisor.rules.engine.suppress import Screened
 
@@ -72,6 +72,6 @@ def _sentence(findings: tuple[SuppressedFinding, ...]) -> str:
     until = ", ".join(
         f"{count} expire{'s' if count == 1 else ''} {day}" for day, count in sorted(days.items())
     )
-    return f"{numbers.counted(len(findings), 'finding')} suppressed" + (
+    return f"{wording.count(len(findings), 'finding')} suppressed" + (
         f" ({until})." if until else "."
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from advisor.reports import numbers
+from advisor import wording
 from advisor.reports.record.judgement import Judgement
 from advisor.reports.record.layout import limited_by
 from advisor.reports.record.records import Action, Collect, Figure, Verdict
@@ -109,7 +109,7 @@ def _limiter(rows: Sequence[Row], sums: Totals) -> tuple[str | None, float]:
 def _to_do(action: Action, sums: Totals) -> str:
     if action.gain is None or sums.duration is None:
         return action.headline
-    saved = f"{numbers.seconds(action.gain.likely, 2)} of {numbers.seconds(sums.duration)}"
+    saved = f"{wording.seconds(action.gain.likely, 2)} of {wording.seconds(sums.duration)}"
     return f"{action.headline}: saves about {saved}"
 
 
@@ -128,7 +128,7 @@ def _nothing_to_do(
     if not sums.duration or sums.evident < judgement.enough_evidence * sums.duration:
         if collect is None or not collect.rule_count:
             return nothing
-        rules = numbers.counted(collect.rule_count, "rule")
+        rules = wording.count(collect.rule_count, "rule")
         lack = f"{rules} {collect.need} counters that this profile does not have."
         return f"{holds} Nothing to recommend yet: {lack}"
     if sums.t_sol_achievable is None or any(_is_far(row, sums.duration, judgement) for row in rows):
@@ -136,7 +136,7 @@ def _nothing_to_do(
     reached = sums.t_sol_achievable / sums.placed
     if reached < judgement.near_the_roof:
         return nothing
-    return f"This run reaches {numbers.share(reached)} of the achievable roof: nothing to tune."
+    return f"This run reaches {wording.share(reached)} of the achievable roof: nothing to tune."
 
 
 def _is_far(row: Row, total: float, judgement: Judgement) -> bool:
@@ -153,7 +153,7 @@ def _paragraph(limiter: str | None, share: float, sums: Totals) -> str:
     parts = []
     if limiter is not None:
         parts.append(
-            f"{numbers.share(share)} of the profiled kernel time is {limited_by(limiter)}."
+            f"{wording.share(share)} of the profiled kernel time is {limited_by(limiter)}."
         )
     if sums.least is not None and sums.placed:
         least = "" if sums.complete else "at least "
@@ -161,7 +161,7 @@ def _paragraph(limiter: str | None, share: float, sums: Totals) -> str:
         whose = "the run" if all_placed else "the kernels with a roof"
         parts.append(
             f"At the profiled roof {whose} would take {least}"
-            f"{numbers.seconds(sums.least)} instead of {numbers.seconds(sums.placed)}."
+            f"{wording.seconds(sums.least)} instead of {wording.seconds(sums.placed)}."
         )
     else:
         parts.append(
@@ -172,8 +172,8 @@ def _paragraph(limiter: str | None, share: float, sums: Totals) -> str:
 
 def _figures(rows: Sequence[Row], sums: Totals, actions: Sequence[Action]) -> list[Figure]:
     launches = sum(whole(row, "launch_count") for row in rows)
-    value, unit = numbers.scaled(sums.duration, "s")
-    counts = f"{numbers.counted(launches, 'launch')}, {numbers.counted(len(rows), 'kernel')}"
+    value, unit = wording.scaled(sums.duration, "s")
+    counts = f"{wording.count(launches, 'launch')}, {wording.count(len(rows), 'kernel')}"
     found = [
         Figure(
             label="profiled kernel time",
@@ -184,16 +184,14 @@ def _figures(rows: Sequence[Row], sums: Totals, actions: Sequence[Action]) -> li
     ]
     if sums.least is not None and sums.placed:
         least = "" if sums.complete else "at least "
-        reached, _, unit = numbers.share(sums.least / sums.placed).rpartition(
-            numbers.NO_BREAK_SPACE
-        )
+        reached, _, unit = wording.share(sums.least / sums.placed).rpartition(wording.NO_BREAK)
         found.append(
             Figure(
                 label="of profiled roof",
                 value=f"{least}{reached}",
                 unit=unit,
-                note=f"{numbers.seconds(sums.least)} at speed of light, "
-                f"{numbers.seconds(sums.wasted)} above it",
+                note=f"{wording.seconds(sums.least)} at speed of light, "
+                f"{wording.seconds(sums.wasted)} above it",
             )
         )
     found += [_likely(actions, sums), _evidence(rows, sums)]
@@ -207,13 +205,13 @@ def _likely(actions: Sequence[Action], sums: Totals) -> Figure:
         return Figure(label=label, value="none", unit="", note="nothing here has an estimate")
     likely = sum(gain.likely for gain in gains)
     low, high = sum(gain.low for gain in gains), sum(gain.high for gain in gains)
-    value, unit = numbers.scaled(likely, "s", 2)
-    part = f", {numbers.share(likely / sums.duration)}" if sums.duration else ""
+    value, unit = wording.scaled(likely, "s", 2)
+    part = f", {wording.share(likely / sums.duration)}" if sums.duration else ""
     return Figure(
         label=label,
         value=value,
         unit=unit + part,
-        note=f"{numbers.seconds(low, 2)} to {numbers.seconds(high, 2)}, overlaps removed",
+        note=f"{wording.seconds(low, 2)} to {wording.seconds(high, 2)}, overlaps removed",
     )
 
 
@@ -226,7 +224,7 @@ def _evidence(rows: Sequence[Row], sums: Totals) -> Figure:
     rest = len(rows) - len(full)
     return Figure(
         label="evidence",
-        value=numbers.share(time / sums.duration).split(numbers.NO_BREAK_SPACE)[0],
+        value=wording.share(time / sums.duration).split(wording.NO_BREAK)[0],
         unit="% of time",
-        note="has a roofline" + (f"; {numbers.counted(rest, 'kernel')} without" if rest else ""),
+        note="has a roofline" + (f"; {wording.count(rest, 'kernel')} without" if rest else ""),
     )

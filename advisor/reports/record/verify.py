@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from advisor import wording
 from advisor.facts import Vocabulary
-from advisor.reports import numbers
 from advisor.reports.record.rows import Row, whole
 from advisor.rules.language.verification import Check, Direction, Measured, measure_sql, measured
 from advisor.rules.language.verify_words import Shown, notes, sentence
@@ -63,7 +63,7 @@ def _number(check: Check, value: float | None, unit: str) -> str | None:
     if value is None:
         return None
     is_share = unit == "1" and all(_is_share(name) for name in check.expression.names)
-    return numbers.share(value) if is_share else numbers.si(value, unit)
+    return wording.share(value) if is_share else wording.si(value, unit)
 
 
 def _is_share(name: str) -> bool:
@@ -78,4 +78,4 @@ def _summed(fact: str | None, row: Row, vocabulary: Vocabulary) -> str:
     launches = (row.get("coverage") or {}).get(fact, whole(row, "launch_count"))
     if launches == 1 or not vocabulary.adds_up(fact):
         return ""
-    return f"sum of {numbers.counted(launches, 'launch')}"
+    return f"sum of {wording.count(launches, 'launch')}"

@@ -43,7 +43,8 @@ from advisor.reports.record.verify import measure
 from advisor.reports.record.whole_run import run_findings
 from advisor.rules import collect, named_launches, rank
 from advisor.rules.engine.asking import asking, missing_facts
-from advisor.rules.engine.evaluate import Compiled, run_words
+from advisor.rules.engine.compiled import Compiled
+from advisor.rules.engine.evaluate import run_words
 from advisor.rules.engine.findings import findings_of_run
 from advisor.rules.engine.profiled import profiled
 from advisor.rules.engine.suppress import screen

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -20,7 +21,7 @@ from jinja2.bccache import Bucket
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup, escape
 
-from advisor.reports import numbers
+from advisor import wording
 from advisor.reports.charts import bars
 from advisor.reports.charts.drawing import SIZES, Drawing
 from advisor.reports.charts.plane import draw_plane
@@ -178,7 +179,7 @@ def page(report: Report, *, details: int = MOST_DETAILS) -> Page:
         table=rows,
         first_rows=rows[:MARKDOWN_ROWS],
         more_rows=max(0, len(kernels) - MARKDOWN_ROWS),
-        row_unit=numbers.time_unit(kernel.duration for kernel in kernels),
+        row_unit=wording.time_unit(kernel.duration for kernel in kernels),
         hidden_rows=len(kernels) > ROWS_AT_FIRST,
         left_out=max(0, len(kernels) - MOST_ROWS),
         details=tuple(_detail(kernel) for kernel in shown),
@@ -205,8 +206,8 @@ def _read_outs(report: Report, marked: Collection[str]) -> tuple[ReadOut, ...]:
 
 def _is_mixed(kernel: Kernel, places: Sequence[Place]) -> bool:
     """Tell whether no mark of a kernel is at what all of its work makes, as it is written."""
-    shown = {numbers.si(place.placement.y, "FLOP/s") for place in places}
-    return bool(shown) and numbers.si(kernel.performance, "FLOP/s") not in shown
+    shown = {wording.si(place.placement.y, "FLOP/s") for place in places}
+    return bool(shown) and wording.si(kernel.performance, "FLOP/s") not in shown
 
 
 def charts(report: Report, *, sizes: tuple[str, ...] | None = None) -> tuple[Chart, ...]:
@@ -231,9 +232,9 @@ def charts(report: Report, *, sizes: tuple[str, ...] | None = None) -> tuple[Cha
 def _row(kernel: Kernel, longest: float | None) -> Row:
     parts = [kernel.launch_shape]
     if kernel.registers is not None:
-        parts.append(f"{numbers.fixed(kernel.registers)} registers")
+        parts.append(f"{wording.fixed(kernel.registers)} registers")
     if kernel.launch_count > 1:
-        parts.append(numbers.counted(kernel.launch_count, "launch"))
+        parts.append(wording.count(kernel.launch_count, "launch"))
     achievable, fraction = kernel.roof_fraction_achievable, kernel.roof_fraction
     return Row(
         kernel=kernel,
@@ -264,9 +265,9 @@ def _summary(kernel: Kernel) -> str:
     """Return the line that stands for a closed entry."""
     parts = [kernel.limiter or "limiter undetermined"]
     if kernel.roof_fraction is not None:
-        parts.append(f"{numbers.percent(kernel.roof_fraction)} of {kernel.roof_name}")
+        parts.append(f"{wording.percent(kernel.roof_fraction, 1)} of {kernel.roof_name}")
     if kernel.wasted_time is not None:
-        parts.append(f"{numbers.seconds(kernel.wasted_time)} wasted")
+        parts.append(f"{wording.seconds(kernel.wasted_time)} wasted")
     if kernel.actions:
         listed = ", ".join(str(number) for number in kernel.actions)
         parts.append(f"{'action' if len(kernel.actions) == 1 else 'actions'} {listed}")
@@ -367,22 +368,22 @@ def _html_in_markdown(text: str) -> Verbatim:
 _FILTERS: Mapping[str, Callable[..., Any]] = {
     "breakable": _breakable,
     "code_block": _code_block,
-    "count": numbers.fixed,
-    "counted": numbers.counted,
-    "digits": numbers.digits,
+    "count": wording.fixed,
+    "counted": wording.count,
+    "digits": wording.significant,
     "html": _html_in_markdown,
-    "in_unit": numbers.in_unit,
+    "in_unit": wording.in_unit,
     "link": _link,
     "log": _log,
-    "number": numbers.fact,
+    "number": wording.fact,
     "path": _path,
-    "percent": numbers.percent,
+    "percent": partial(wording.percent, decimals=1),
     "pixel": _pixel,
     "points": _points,
-    "seconds": numbers.seconds,
-    "share": numbers.share,
+    "seconds": wording.seconds,
+    "share": wording.share,
     "shorten": shorten,
-    "si": numbers.si,
+    "si": wording.si,
     "when": _when,
     "width": _width,
 }

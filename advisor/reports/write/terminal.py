@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from advisor.reports import numbers
+from advisor import wording
 from advisor.reports.charts.bars import Bar, occupancy_bars, resource_bars, stall_bars
 from advisor.reports.record.records import (
     Action,
@@ -84,7 +84,7 @@ def _verdict(paper: Paper, report: Report) -> None:
     paper.write(report.verdict.paragraph)
     paper.blank()
     figures = [f"{f.label} {f.value} {f.unit}".strip() for f in report.verdict.figures]
-    paper.write(" · ".join(figure.replace(" ", numbers.NO_BREAK_SPACE) for figure in figures))
+    paper.write(" · ".join(figure.replace(" ", wording.NO_BREAK) for figure in figures))
     simulated = " · simulated" if report.run.simulated else ""
     paper.write(f"{report.run.title} · {report.device}{simulated}")
 
@@ -102,7 +102,7 @@ def _actions(paper: Paper, report: Report) -> None:
     if report.not_judged:
         paper.write(f"Not enough counters: {_rest(report.not_judged)}.")
     if report.more_actions:
-        more = numbers.counted(report.more_actions, "more finding")
+        more = wording.count(report.more_actions, "more finding")
         paper.write(f"{more}: advisor show KERNEL")
     if report.suppressed:
         for sentence in report.suppressed.sentences:
@@ -113,17 +113,17 @@ def _actions(paper: Paper, report: Report) -> None:
 
 def _rest(rest: Rest) -> str:
     return (
-        f"{numbers.counted(rest.kernel_count, 'kernel')}, {numbers.seconds(rest.duration)} or "
-        f"{numbers.share(rest.duration_share)} of the profiled kernel time"
+        f"{wording.count(rest.kernel_count, 'kernel')}, {wording.seconds(rest.duration)} or "
+        f"{wording.share(rest.duration_share)} of the profiled kernel time"
     )
 
 
 def _action(paper: Paper, action: Action) -> None:
     gain = action.gain
-    likely = "not estimated" if gain is None else numbers.seconds(gain.likely, 2)
+    likely = "not estimated" if gain is None else wording.seconds(gain.likely, 2)
     span = ""
     if gain is not None:
-        span = f"  ({numbers.seconds(gain.low, 2)} to {numbers.seconds(gain.high, 2)})"
+        span = f"  ({wording.seconds(gain.low, 2)} to {wording.seconds(gain.high, 2)})"
     paper.write(f"{likely}{span}  {action.title}", indent=4, first=f"{action.number:>2}")
     apart = any(kernel.told_apart for kernel in action.shown_kernels)
     names = ("; " if apart else ", ").join(kernel.full_name for kernel in action.shown_kernels)
@@ -150,8 +150,8 @@ def _collect(paper: Paper, report: Report) -> None:
         return
     if collect.rule_count:
         paper.write(
-            f"Not evaluated: {numbers.counted(collect.rule_count, 'rule')} on "
-            f"{numbers.counted(collect.kernel_count, 'kernel')} {collect.need} counters that this "
+            f"Not evaluated: {wording.count(collect.rule_count, 'rule')} on "
+            f"{wording.count(collect.kernel_count, 'kernel')} {collect.need} counters that this "
             "profile does not have."
         )
     if collect.command:
@@ -171,7 +171,7 @@ def _conditions(paper: Paper, report: Report) -> None:
 
 def _kernels(paper: Paper, report: Report) -> None:
     paper.heading("Kernels, by wasted time")
-    unit = numbers.time_unit(kernel.duration for kernel in report.kernels)
+    unit = wording.time_unit(kernel.duration for kernel in report.kernels)
     chosen = next(columns for least, columns in _FITS if paper.width >= least)
     head = ["wasted", "time", "share", "limiter", "roof", "", "FLOP/B", "kernel"]
     units = [unit, unit, "%", "", "%", "", "DRAM", ""]
@@ -181,7 +181,7 @@ def _kernels(paper: Paper, report: Report) -> None:
         paper.row([cells[i] for i in chosen], widths)
     more = len(report.kernels) - MOST_ROWS
     if more > 0:
-        paper.write(f"{numbers.fixed(more)} more")
+        paper.write(f"{wording.fixed(more)} more")
 
 
 def _wide_enough(width: int, cells: Sequence[str]) -> int:
@@ -203,16 +203,16 @@ def _saves(gain: Gain | None) -> str:
     """Return likely seconds and their range as the beginning of a line; nothing without a gain."""
     if gain is None:
         return ""
-    low, high = numbers.seconds(gain.low, 2), numbers.seconds(gain.high, 2)
-    return f"{numbers.seconds(gain.likely, 2)} ({low} to {high})  "
+    low, high = wording.seconds(gain.low, 2), wording.seconds(gain.high, 2)
+    return f"{wording.seconds(gain.likely, 2)} ({low} to {high})  "
 
 
 def _row(paper: Paper, kernel: Kernel, unit: str) -> list[str]:
     fraction = kernel.roof_fraction
-    intensity = numbers.digits(kernel.arithmetic_intensity)
+    intensity = wording.significant(kernel.arithmetic_intensity)
     return [
-        numbers.in_unit(kernel.wasted_time, unit),
-        numbers.in_unit(kernel.duration, unit),
+        wording.in_unit(kernel.wasted_time, unit),
+        wording.in_unit(kernel.duration, unit),
         _bare_percent(kernel.time_share),
         paper.limiter(kernel.limiter),
         _bare_percent(fraction),
@@ -228,11 +228,11 @@ def _name_and_shape(kernel: Kernel) -> str:
     No-break spaces keep each in one piece.
     """
     parts = (kernel.short_name, kernel.told_apart)
-    return ", ".join(part.replace(" ", numbers.NO_BREAK_SPACE) for part in parts if part)
+    return ", ".join(part.replace(" ", wording.NO_BREAK) for part in parts if part)
 
 
 def _bare_percent(share: float | None) -> str:
-    return numbers.UNKNOWN if share is None else numbers.fixed(100 * share, 1)
+    return wording.UNKNOWN if share is None else wording.fixed(100 * share, 1)
 
 
 def _provenance(paper: Paper, report: Report) -> None:
@@ -249,16 +249,16 @@ def _kernel_head(paper: Paper, report: Report, kernel: Kernel) -> None:
     paper.write(f"{kernel.short_name}  [{kernel.id}{simulated}]")
     if kernel.name != kernel.short_name:
         paper.write(kernel.name)
-    launches = numbers.counted(kernel.launch_count, "launch")
+    launches = wording.count(kernel.launch_count, "launch")
     shape = [kernel.launch_shape, "1 launch, no spread" if kernel.launch_count == 1 else launches]
     if kernel.launches_excluded:
-        shape.append(f"{numbers.fixed(kernel.launches_excluded)} not in the totals")
+        shape.append(f"{wording.fixed(kernel.launches_excluded)} not in the totals")
     paper.write(" · ".join(shape))
     head = [paper.limiter(kernel.limiter)]
     if kernel.roof_fraction is not None:
-        head.append(f"{numbers.percent(kernel.roof_fraction)} of {kernel.roof_name}")
+        head.append(f"{wording.percent(kernel.roof_fraction, 1)} of {kernel.roof_name}")
     head.append(
-        f"{numbers.seconds(kernel.wasted_time)} wasted of {numbers.seconds(kernel.duration)}"
+        f"{wording.seconds(kernel.wasted_time)} wasted of {wording.seconds(kernel.duration)}"
     )
     paper.write(" · ".join(head))
     for line in (kernel.remark, *kernel.flags):
@@ -282,21 +282,21 @@ def _facts(paper: Paper, kernel: Kernel) -> None:
 
 
 def _fact(fact: Fact) -> tuple[str, str, str, str]:
-    number, unit = numbers.fact(fact.value, fact.unit)
+    number, unit = wording.fact(fact.value, fact.unit)
     return fact.label, number, unit, fact.kind
 
 
 def _bars(paper: Paper, kernel: Kernel) -> None:
     if kernel.resources:
-        of = f"of {numbers.seconds(kernel.duration, 4)} taken"
+        of = f"of {wording.seconds(kernel.duration, 4)} taken"
         _bar_list(paper, f"Speed-of-light time, {of}", resource_bars(kernel.resources))
     if kernel.occupancy:
         shown = kernel.occupancy
-        achieved = f"achieved {numbers.percent(shown.achieved)}"
-        heading = f"Occupancy: theoretical {numbers.percent(shown.theoretical)}, {achieved}"
+        achieved = f"achieved {wording.percent(shown.achieved, 1)}"
+        heading = f"Occupancy: theoretical {wording.percent(shown.theoretical, 1)}, {achieved}"
         _bar_list(paper, heading, occupancy_bars(shown))
     if kernel.stalls:
-        cycles = f"{numbers.digits(kernel.stalls.latency)} cycles"
+        cycles = f"{wording.significant(kernel.stalls.latency)} cycles"
         heading = f"Warp stalls, % of {cycles} between two instructions"
         _bar_list(paper, heading, stall_bars(kernel.stalls))
 
@@ -328,7 +328,7 @@ def _results(paper: Paper, kernel: Kernel) -> None:
             _result(paper, result)
         more = len(results) - MOST_UNKNOWN
         if is_open and more > 0:
-            paper.write(f"{numbers.fixed(more)} more")
+            paper.write(f"{wording.fixed(more)} more")
 
 
 def _result(paper: Paper, result: RuleResult) -> None:
@@ -348,6 +348,6 @@ def _vendor(paper: Paper, report: Report, findings: Sequence[VendorFinding]) -> 
     for finding in findings:
         estimate = ""
         if finding.estimate is not None:
-            estimate = f"  estimate {numbers.share(finding.estimate)}, {finding.scope}"
+            estimate = f"  estimate {wording.share(finding.estimate)}, {finding.scope}"
         paper.write(f"{finding.severity}: {finding.title}  {finding.rule}{estimate}", indent=2)
         paper.write(finding.text, indent=4)

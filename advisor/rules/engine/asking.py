@@ -16,7 +16,7 @@ from advisor.rules.language.subjects import KERNEL
 if TYPE_CHECKING:
     import duckdb
 
-    from advisor.rules.engine.evaluate import Evaluation
+    from advisor.rules.engine.evaluation import Evaluation
 
 Known = frozenset[str]
 Lacking = tuple[str, Sequence[str]]

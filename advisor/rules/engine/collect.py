@@ -11,7 +11,7 @@ import duckdb
 from advisor.database.parts import launches_of
 from advisor.profilers.command import command_words
 from advisor.rules.engine.asking import Asking, is_open
-from advisor.rules.engine.evaluate import Evaluation
+from advisor.rules.engine.evaluation import Evaluation
 from advisor.rules.engine.profiled import Profiled
 from advisor.rules.language.settings import CollectSettings
 

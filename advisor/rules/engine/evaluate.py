@@ -2,198 +2,36 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import duckdb
 
 from advisor import wording
 from advisor.database.read import get_vendors
 from advisor.database.relations import STORED, Relations
-from advisor.facts import current, kernels_select
-from advisor.facts.bindings import OfOperation
-from advisor.facts.vocabulary import Vocabulary
-from advisor.rules.engine.gains import Raw, Seconds, cut
+from advisor.facts import current
+from advisor.rules.engine.compiled import FACTS_TABLE, Compiled
+from advisor.rules.engine.evaluation import Evaluation
+from advisor.rules.engine.gains import Raw, cut
 from advisor.rules.engine.program import (
     OUTCOMES,
     Detail,
     Program,
-    compile_program,
     detail_columns,
     factor_column,
 )
 from advisor.rules.engine.reach import Reach
-from advisor.rules.language.rule import Guard, Outcome, Rule, Value, rules_hash
+from advisor.rules.language.rule import Guard, Outcome, Rule, Value
 from advisor.rules.language.settings import Settings
-from advisor.rules.language.subjects import KERNEL, SUBJECTS, SubjectKind, Subjects
 from advisor.rules.language.words import Words
 
-_TABLE = "rule_facts"
 _SUBJECTS_TABLE = "rule_subject_facts"
 _RUN_KEY = "run_id"
 _KEPT = (Outcome.FIRES, Outcome.RULED_OUT, Outcome.UNKNOWN)
 
 Row = Mapping[str, Value]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Evaluation:
-    """What one rule says of one subject, with the values it read (by name, in SI).
-
-    ``gain`` is in seconds and cut; None where it cannot be estimated. ``cap`` and ``cap_likely``
-    are what could be saved at most, following this rule. ``confidence`` is in [0, 1], with the
-    reasons that it is not 1. ``because`` says why it was ruled out, ``unchecked`` which guards had
-    no value and ``not_collected`` which facts each lacks; ``missing`` which facts made it unknown.
-    ``variant_id`` identifies the subject: it is the run's id where that is the run. All texts are
-    in ``words``.
-    """
-
-    rule: Rule
-    run_id: str
-    variant_id: str
-    outcome: Outcome
-    values: Mapping[str, Value]
-    words: Words = field(default_factory=Words, repr=False)
-    gain: Seconds | None = None
-    cap: float | None = None
-    cap_likely: float | None = None
-    confidence: float = 1.0
-    confidence_because: tuple[str, ...] = ()
-    evidence: str = ""
-    recommendation: tuple[str, ...] = ()
-    because: str | None = None
-    unchecked: tuple[str, ...] = ()
-    not_collected: tuple[tuple[str, ...], ...] = ()
-    missing: tuple[str, ...] = ()
-
-    @property
-    def expected(self) -> float | None:
-        """Return the likely seconds saved times the confidence, by which findings are ranked."""
-        return None if self.gain is None else self.gain.likely * self.confidence
-
-
-@dataclass(frozen=True, kw_only=True)
-class Part:
-    """The rules about one kind of subject, compiled."""
-
-    kind: SubjectKind
-    program: Program
-
-
-@dataclass(frozen=True, kw_only=True)
-class Compiled:
-    """Rules that are ready to be evaluated over any number of runs.
-
-    ``rules`` are all of them, by subject; ``parts`` have the programs by its name, which leave out
-    rules that can apply to nothing. ``kernels`` is the SELECT of the facts ``names`` of every
-    kernel, which they read. ``digest`` is 12 hex digits over all that findings rest on: rules,
-    thresholds, guards, factors of confidence and facts. ``reaches`` say what profilers can tell,
-    by their names.
-    """
-
-    rules: tuple[Rule, ...]
-    parts: Mapping[str, Part]
-    vocabulary: Vocabulary
-    names: tuple[str, ...]
-    kernels: str
-    digest: str
-    reaches: Mapping[str, Reach] = field(default_factory=dict)
-
-    @property
-    def of_kernels(self) -> Program:
-        """Return the program of the rules about kernels."""
-        return self.parts[KERNEL].program
-
-    def kernels_from(self, relations: Relations) -> str:
-        """Return the SELECT of those facts from relations."""
-        if relations == STORED:
-            return self.kernels
-        return kernels_select(self.vocabulary, self.names, relations)
-
-    def reach(self, profiler: str | None) -> Reach | None:
-        """Return what the profiler of a run can tell; None where nobody described it."""
-        return None if profiler is None else self.reaches.get(profiler)
-
-
-def compile_rules(
-    rules: Sequence[Rule],
-    *,
-    vocabulary: Vocabulary,
-    settings: Settings,
-    subjects: Subjects = SUBJECTS,
-    reaches: Mapping[str, Reach] | None = None,
-) -> Compiled:
-    """Return the rules about every kind of subject, compiled."""
-    idle = _without_subject(rules, vocabulary)
-    groups = {name: [r for r in rules if r.subject == name] for name in subjects}
-    parts = {
-        name: _part(kind, [r for r in groups[name] if r.id not in idle], vocabulary, settings)
-        for name, kind in subjects.items()
-    }
-    names = {_RUN_KEY, *(kind.key for kind in subjects.values() if kind.relation is None)}
-    for part in parts.values():
-        relation = part.kind.relation
-        names |= set(part.program.columns) if relation is None else relation.reads(settings)
-    kernels = kernels_select(vocabulary, sorted(names))
-    everything = tuple(rule for group in groups.values() for rule in group)
-    return Compiled(
-        rules=everything,
-        parts=parts,
-        vocabulary=vocabulary,
-        names=tuple(sorted(names)),
-        kernels=kernels,
-        digest=_digest(everything, parts, kernels),
-        reaches=reaches or {},
-    )
-
-
-def _part(
-    kind: SubjectKind, rules: Sequence[Rule], vocabulary: Vocabulary, settings: Settings
-) -> Part:
-    return Part(kind=kind, program=compile_program(rules, kind.counted(settings), vocabulary))
-
-
-def _digest(rules: Sequence[Rule], parts: Mapping[str, Part], kernels: str) -> str:
-    """Return a digest of what findings rest on; two that differ may give other findings."""
-    said: list[object] = [rules_hash(rules), kernels]
-    for rule in rules:
-        guards = [(guard.because.text, guard.shared) for guard in rule.unless]
-        said += [rule.id, rule.severity.value, rule.is_state, rule.is_unproven, guards]
-    for name, part in parts.items():
-        program, relation = part.program, part.kind.relation
-        settings = program.settings
-        said += [name, program.written, program.factors, program.floors_rest, program.assumes]
-        said += [(factor.because, factor.factor) for factor in settings.factors]
-        said += [settings.unchecked_factor, settings.uncalibrated_factor]
-        said.append(relation.select(settings, _TABLE, STORED) if relation else None)
-    return hashlib.blake2b(repr(said).encode(), digest_size=6).hexdigest()
-
-
-def _without_subject(rules: Sequence[Rule], vocabulary: Vocabulary) -> set[str]:
-    """Return the ids of rules about what operations need, where no kernel is bound to one.
-
-    To plan for them takes longer than to find this out once.
-    """
-    unbound = {
-        name: fact.expression.sql()
-        for name, fact in vocabulary.facts.items()
-        if isinstance(fact.expression, OfOperation) and not fact.expression.bound
-    }
-    conditions = {
-        rule.id: rule.applies_to.sql(unbound)
-        for rule in rules
-        if rule.applies_to is not None
-        and rule.applies_to.names
-        and rule.applies_to.names <= unbound.keys()
-    }
-    if not conditions:
-        return set()
-    with duckdb.connect(":memory:") as connection:
-        query = " ".join(("SELECT", ", ".join(conditions.values())))
-        (row,) = connection.execute(query).fetchall()
-    return {rule_id for rule_id, applies in zip(conditions, row, strict=True) if applies is False}
 
 
 def evaluate_runs(
@@ -212,13 +50,13 @@ def evaluate_runs(
     """
     relations = current(connection, compiled.vocabulary, run_ids, relations)
     kernels = compiled.kernels_from(relations)
-    made = ("CREATE OR REPLACE TEMP TABLE", _TABLE, "AS SELECT * FROM (", kernels)
+    made = ("CREATE OR REPLACE TEMP TABLE", FACTS_TABLE, "AS SELECT * FROM (", kernels)
     which = f") WHERE run_id IN ({', '.join('?' * len(run_ids))})"
     connection.execute(" ".join((*made, which)), list(run_ids))
     try:
-        found = evaluate_table(connection, compiled, _TABLE, relations, words=words)
+        found = evaluate_table(connection, compiled, FACTS_TABLE, relations, words=words)
     finally:
-        connection.execute(f"DROP TABLE IF EXISTS {_TABLE}")
+        connection.execute(f"DROP TABLE IF EXISTS {FACTS_TABLE}")
     by_run: dict[str, list[Evaluation]] = {run_id: [] for run_id in run_ids}
     for each in found:
         by_run[each.run_id].append(each)

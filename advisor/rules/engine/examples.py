@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 import duckdb
 
-from advisor.expression import Kind, Symbol, quote
+from advisor.expression import Kind, Symbol
 from advisor.facts.vocabulary import Vocabulary
-from advisor.rules.engine.evaluate import Evaluation, run_program
+from advisor.quoting import quoted
+from advisor.rules.engine.evaluate import run_program
+from advisor.rules.engine.evaluation import Evaluation
 from advisor.rules.engine.program import OUTCOMES, Program, compile_program
 from advisor.rules.language.rule import BOUNDS, Example, Outcome, Rule, Value
 from advisor.rules.language.settings import Settings
@@ -113,7 +115,7 @@ def _fill(
     columns |= {name: _TYPES[symbols[name].kind] for name in program.columns}
     values: dict[str, list[Value]] = {_KEY: [str(number) for number in range(len(examples))]}
     values |= {name: [e.facts.get(name) for e in examples] for name in program.columns}
-    lists = (f"unnest(${name}::{kind}[]) AS {quote(name)}" for name, kind in columns.items())
+    lists = (f"unnest(${name}::{kind}[]) AS {quoted(name)}" for name, kind in columns.items())
     made = ("CREATE TEMP TABLE", _TABLE, "AS SELECT", ", ".join(lists))
     connection.execute(" ".join(made), values)
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import duckdb
 
 from advisor.database.relations import STORED
-from advisor.expression import Expression, Kind, Symbol, compile_expression, quote, written
+from advisor.expression import Expression, Kind, Symbol, compile_expression, written
 from advisor.expression.tree import Node
 from advisor.facts.vocabulary import Vocabulary
+from advisor.quoting import quoted
 from advisor.rules.engine.evaluate import read_details, run_program
 from advisor.rules.engine.gains import Raw, Seconds, cut
 from advisor.rules.engine.program import OUTCOMES, compile_program, detail_columns
@@ -224,7 +225,7 @@ class _Explainer:
     def select(self, key: str) -> str:
         """Return the SELECT of ``key`` and the value of every part, by its place."""
         parts = [f"{sql} AS v{place}" for place, sql in enumerate(self._columns.values())]
-        return " ".join(("SELECT", ", ".join((quote(key), *parts)), "FROM", _FACTS))
+        return " ".join(("SELECT", ", ".join((quoted(key), *parts)), "FROM", _FACTS))
 
     def clauses(self, row: Row, facts: Row) -> _Clauses:
         """Return the rule's conditions with the values of one subject."""
@@ -296,7 +297,7 @@ class _Explainer:
 
     def _column(self, name: str) -> str:
         threshold = self._rule.thresholds.get(name)
-        return quote(name) if threshold is None else f"CAST({threshold.value!r} AS DOUBLE)"
+        return quoted(name) if threshold is None else f"CAST({threshold.value!r} AS DOUBLE)"
 
     def _read(self, facts: Row) -> dict[str, Value]:
         thresholds = {name: each.value for name, each in self._rule.thresholds.items()}

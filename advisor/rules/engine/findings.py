@@ -8,14 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from advisor.database.parts import stored_findings
-from advisor.rules.engine.evaluate import (
-    Compiled,
-    Evaluation,
-    evaluate_table,
-    not_collected,
-    run_program,
-    within_reach,
-)
+from advisor.rules.engine.compiled import Compiled
+from advisor.rules.engine.evaluate import evaluate_table, not_collected, run_program, within_reach
+from advisor.rules.engine.evaluation import Evaluation
 from advisor.rules.engine.gains import Seconds
 from advisor.rules.language.rule import Outcome, Rule
 from advisor.rules.language.subjects import KERNEL

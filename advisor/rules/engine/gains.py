@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from advisor.expression import quote
 from advisor.facts.layers import Column
 from advisor.facts.vocabulary import Fact, Vocabulary
+from advisor.quoting import quoted
 
 Columns = Callable[[str], str]
 
@@ -125,7 +125,7 @@ def _recomputed(fact: Fact, touched: Collection[str], facts: Columns) -> list[Co
     """Return what the formula of a fact gives with assumed values, and perhaps without."""
 
     def changed(name: str) -> str:
-        return quote(assumed(name)) if name in touched else facts(name)
+        return quoted(assumed(name)) if name in touched else facts(name)
 
     expression = fact.expression
     needs = frozenset(map(assumed, expression.names.intersection(touched)))
@@ -142,7 +142,7 @@ def _after(fact: Fact, actual: str) -> str:
     What is computed per launch and added up is not what its formula gives for totals: it is scaled
     by what the formula gives with and without the assumption.
     """
-    after, before = quote(f"{fact.name} recomputed"), quote(f"{fact.name} of totals")
+    after, before = quoted(f"{fact.name} recomputed"), quoted(f"{fact.name} of totals")
     if fact.level == "kernel":
         return after
     return f"coalesce({actual} * {after} / nullif({before}, 0), {after}, {actual})"
@@ -151,7 +151,7 @@ def _after(fact: Fact, actual: str) -> str:
 def _of_rule(cases: Sequence[tuple[Sequence[int], str]], otherwise: str) -> str:
     """Return the CASE over the rule of a row."""
     branches = (
-        f"WHEN {quote(ASSUMED_BY)} IN ({', '.join(map(str, rules))}) THEN {sql}"
+        f"WHEN {quoted(ASSUMED_BY)} IN ({', '.join(map(str, rules))}) THEN {sql}"
         for rules, sql in cases
     )
     return f"(CASE {' '.join(branches)} ELSE {otherwise} END)"

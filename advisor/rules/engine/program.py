@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from advisor.expression import quote
 from advisor.facts.layers import layered
 from advisor.facts.vocabulary import Vocabulary
+from advisor.quoting import quoted
 from advisor.rules.engine.gains import ASSUMED_BY, assume, assumed
 from advisor.rules.language.rule import BOUNDS, Outcome, Rule, Threshold
 from advisor.rules.language.settings import Settings
@@ -63,7 +63,7 @@ class Program:
     def outcomes(self, table: str, key: str) -> str:
         """Return a SELECT: ``key``, then one outcome code per rule (``OUTCOMES`` by position)."""
         codes = [f"{each.outcome} AS o{index}" for index, each in enumerate(self.written)]
-        return _select((quote(key), *codes), table)
+        return _select((quoted(key), *codes), table)
 
     def details(self, table: str, key: str, indexes: Sequence[int]) -> str:
         """Return a SELECT: ``key``, confidence factors, and guards, gain and floors of some rules.
@@ -75,8 +75,8 @@ class Program:
         parts = [(sql, factor_column(number)) for number, sql in enumerate(self.factors)]
         parts += [part for index in indexes for part in self.written[index].details]
         once = {sql: f"x{number}" for number, sql in enumerate(dict.fromkeys(s for s, _ in parts))}
-        inner = _select((quote(key), *(f"{sql} AS {name}" for sql, name in once.items())), table)
-        outer = (quote(key), *(f"{once[sql]} AS {quote(name)}" for sql, name in parts))
+        inner = _select((quoted(key), *(f"{sql} AS {name}" for sql, name in once.items())), table)
+        outer = (quoted(key), *(f"{once[sql]} AS {quoted(name)}" for sql, name in parts))
         return _select(outer, f"({inner})")
 
     def floors(self, table: str, key: str) -> str:
@@ -88,17 +88,17 @@ class Program:
         everything else.
         """
         wanted = (
-            f"SELECT unnest(string_split($subjects, ' ')) AS {quote(key)},"
-            f" unnest(string_split($rules, ' ')::BIGINT[]) AS {quote(ASSUMED_BY)}"
+            f"SELECT unnest(string_split($subjects, ' ')) AS {quoted(key)},"
+            f" unnest(string_split($rules, ' ')::BIGINT[]) AS {quoted(ASSUMED_BY)}"
         )
-        columns = (quote(key), quote(ASSUMED_BY), *map(quote, self.floors_read))
-        pairs = _select(columns, f"{table} JOIN ({wanted}) USING ({quote(key)})")
-        return f"WITH {_PAIRS} AS ({pairs}) SELECT {quote(key)}, {self.floors_rest}"
+        columns = (quoted(key), quoted(ASSUMED_BY), *map(quoted, self.floors_read))
+        pairs = _select(columns, f"{table} JOIN ({wanted}) USING ({quoted(key)})")
+        return f"WITH {_PAIRS} AS ({pairs}) SELECT {quoted(key)}, {self.floors_rest}"
 
     def assumptions(self, table: str, key: str, index: int) -> str:
         """Return a SELECT: ``key``, then what a rule assumes, under the names of the quantities."""
-        parts = [f"{sql} AS {quote(name)}" for name, sql in self.assumes.get(index, {}).items()]
-        return _select((quote(key), *parts), table)
+        parts = [f"{sql} AS {quoted(name)}" for name, sql in self.assumes.get(index, {}).items()]
+        return _select((quoted(key), *parts), table)
 
 
 def factor_column(number: int) -> str:
@@ -149,7 +149,7 @@ def _noting(read: set[str]) -> Columns:
 
     def column(name: str) -> str:
         read.add(name)
-        return quote(name)
+        return quoted(name)
 
     return column
 
@@ -177,7 +177,7 @@ def _outcome(rule: Rule) -> str:
 
     Most kernels leave it at its first branch, so guards are computed for few.
     """
-    columns = _with(rule.thresholds, quote)
+    columns = _with(rule.thresholds, quoted)
     when = rule.when.sql(columns)
     cases = [f"WHEN NOT ({when}) THEN {_CODE[Outcome.SILENT]}"]
     unknown = f"({when}) IS NULL"
@@ -207,11 +207,11 @@ def _floors(
     changed = {column.name for column in columns}
 
     def column(name: str) -> str:
-        return quote(assumed(name)) if assumed(name) in changed else facts(name)
+        return quoted(assumed(name)) if assumed(name) in changed else facts(name)
 
     floors = (settings.floor, settings.floor_achievable)
     parts = [floor.sql(_with(settings.thresholds, column)) for floor in floors]
-    return f"{quote(ASSUMED_BY)}, {', '.join(parts)} FROM ({layered(_PAIRS, columns)})"
+    return f"{quoted(ASSUMED_BY)}, {', '.join(parts)} FROM ({layered(_PAIRS, columns)})"
 
 
 def _with(thresholds: Mapping[str, Threshold], facts: Columns) -> Columns:

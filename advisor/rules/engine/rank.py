@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from advisor.rules.engine.evaluate import Evaluation
+from advisor.rules.engine.evaluation import Evaluation
 from advisor.rules.engine.gains import Seconds, shrunk
 from advisor.rules.language.rule import Outcome, Severity
 

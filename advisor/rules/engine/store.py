@@ -11,7 +11,7 @@ import duckdb
 
 from advisor.database.rows import FindingRow
 from advisor.database.write import insert_findings
-from advisor.rules.engine.evaluate import Evaluation
+from advisor.rules.engine.evaluation import Evaluation
 from advisor.rules.engine.rank import rank
 from advisor.rules.language.rule import Outcome
 from advisor.rules.language.subjects import SUBJECTS

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from advisor.configuration import Suppression
-from advisor.rules.engine.evaluate import Evaluation
+from advisor.rules.engine.evaluation import Evaluation
 from advisor.rules.language.rule import Outcome
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from advisor.expression import Expression, quote
+from advisor.expression import Expression
+from advisor.quoting import quoted
 
 Columns = Callable[[str], str]
 
@@ -114,9 +115,9 @@ def measure_sql(verify: Verify, thresholds: Mapping[str, float], table: str, key
 
     def column(name: str) -> str:
         value = thresholds.get(name)
-        return quote(name) if value is None else f"CAST({value!r} AS DOUBLE)"
+        return quoted(name) if value is None else f"CAST({value!r} AS DOUBLE)"
 
-    parts = [quote(key)]
+    parts = [quoted(key)]
     for check in verify.checks:
         parts.append(check.expression.sql(column))
         parts.append("NULL" if check.target is None else check.target.sql(column))

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.reports import numbers
+from advisor import wording
 
 
 def plain(text: str) -> str:
-    return text.replace(numbers.NO_BREAK_SPACE, " ")
+    return text.replace(wording.NO_BREAK, " ")
 
 
 @pytest.mark.parametrize(
@@ -30,22 +30,22 @@ def plain(text: str) -> str:
     ],
 )
 def test_scales_a_value_by_its_size(value: float, unit: str, text: str) -> None:
-    assert plain(numbers.si(value, unit, 4)) == text
+    assert plain(wording.si(value, unit, 4)) == text
 
 
 @pytest.mark.parametrize(
     ("share", "text"), [(0.7443, "74 %"), (0.0996, "10 %"), (0.0321, "3.2 %"), (0.0, "0 %")]
 )
 def test_writes_shares_for_sentences(share: float, text: str) -> None:
-    assert plain(numbers.share(share)) == text
+    assert plain(wording.share(share)) == text
 
 
 def test_uses_a_true_minus_and_no_negative_zero() -> None:
-    assert numbers.fixed(-2.5, 1) == "−2.5"
-    assert numbers.fixed(-0.01, 1) == "0.0"
+    assert wording.fixed(-2.5, 1) == "−2.5"
+    assert wording.fixed(-0.01, 1) == "0.0"
 
 
-@pytest.mark.parametrize("write", [numbers.seconds, numbers.percent, numbers.share, numbers.ratio])
+@pytest.mark.parametrize("write", [wording.seconds, wording.percent, wording.share, wording.ratio])
 @pytest.mark.parametrize("value", [None, math.nan, math.inf])
 def test_says_unknown_where_there_is_no_number(write: object, value: float | None) -> None:
     assert callable(write)
@@ -54,6 +54,6 @@ def test_says_unknown_where_there_is_no_number(write: object, value: float | Non
 
 @given(st.floats(1e-9, 1e3))
 def test_writes_times_that_read_back_within_their_digits(value: float) -> None:
-    number, unit = numbers.scaled(value, "s", 3)
+    number, unit = wording.scaled(value, "s", 3)
     factor = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0}[unit]
     assert float(number.replace(",", "")) * factor == pytest.approx(value, rel=6e-3)

@@ -1,0 +1,149 @@
+"""Rules compiled: one program per kind of subject, the facts that they read, and a digest."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import duckdb
+
+from advisor.database.relations import STORED, Relations
+from advisor.facts import kernels_select
+from advisor.facts.bindings import OfOperation
+from advisor.facts.vocabulary import Vocabulary
+from advisor.rules.engine.program import (
+    Program,
+    compile_program,
+)
+from advisor.rules.engine.reach import Reach
+from advisor.rules.language.rule import Rule, rules_hash
+from advisor.rules.language.settings import Settings
+from advisor.rules.language.subjects import KERNEL, SUBJECTS, SubjectKind, Subjects
+
+FACTS_TABLE = "rule_facts"
+"""The table of kernels' facts that programs run over."""
+
+_RUN_KEY = "run_id"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """The rules about one kind of subject, compiled."""
+
+    kind: SubjectKind
+    program: Program
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compiled:
+    """Rules that are ready to be evaluated over any number of runs.
+
+    ``rules`` are all of them, by subject; ``parts`` have the programs by its name, which leave out
+    rules that can apply to nothing. ``kernels`` is the SELECT of the facts ``names`` of every
+    kernel, which they read. ``digest`` is 12 hex digits over all that findings rest on: rules,
+    thresholds, guards, factors of confidence and facts. ``reaches`` say what profilers can tell,
+    by their names.
+    """
+
+    rules: tuple[Rule, ...]
+    parts: Mapping[str, Part]
+    vocabulary: Vocabulary
+    names: tuple[str, ...]
+    kernels: str
+    digest: str
+    reaches: Mapping[str, Reach] = field(default_factory=dict)
+
+    @property
+    def of_kernels(self) -> Program:
+        """Return the program of the rules about kernels."""
+        return self.parts[KERNEL].program
+
+    def kernels_from(self, relations: Relations) -> str:
+        """Return the SELECT of those facts from relations."""
+        if relations == STORED:
+            return self.kernels
+        return kernels_select(self.vocabulary, self.names, relations)
+
+    def reach(self, profiler: str | None) -> Reach | None:
+        """Return what the profiler of a run can tell; None where nobody described it."""
+        return None if profiler is None else self.reaches.get(profiler)
+
+
+def compile_rules(
+    rules: Sequence[Rule],
+    *,
+    vocabulary: Vocabulary,
+    settings: Settings,
+    subjects: Subjects = SUBJECTS,
+    reaches: Mapping[str, Reach] | None = None,
+) -> Compiled:
+    """Return the rules about every kind of subject, compiled."""
+    idle = _without_subject(rules, vocabulary)
+    groups = {name: [r for r in rules if r.subject == name] for name in subjects}
+    parts = {
+        name: _part(kind, [r for r in groups[name] if r.id not in idle], vocabulary, settings)
+        for name, kind in subjects.items()
+    }
+    names = {_RUN_KEY, *(kind.key for kind in subjects.values() if kind.relation is None)}
+    for part in parts.values():
+        relation = part.kind.relation
+        names |= set(part.program.columns) if relation is None else relation.reads(settings)
+    kernels = kernels_select(vocabulary, sorted(names))
+    everything = tuple(rule for group in groups.values() for rule in group)
+    return Compiled(
+        rules=everything,
+        parts=parts,
+        vocabulary=vocabulary,
+        names=tuple(sorted(names)),
+        kernels=kernels,
+        digest=_digest(everything, parts, kernels),
+        reaches=reaches or {},
+    )
+
+
+def _part(
+    kind: SubjectKind, rules: Sequence[Rule], vocabulary: Vocabulary, settings: Settings
+) -> Part:
+    return Part(kind=kind, program=compile_program(rules, kind.counted(settings), vocabulary))
+
+
+def _digest(rules: Sequence[Rule], parts: Mapping[str, Part], kernels: str) -> str:
+    """Return a digest of what findings rest on; two that differ may give other findings."""
+    said: list[object] = [rules_hash(rules), kernels]
+    for rule in rules:
+        guards = [(guard.because.text, guard.shared) for guard in rule.unless]
+        said += [rule.id, rule.severity.value, rule.is_state, rule.is_unproven, guards]
+    for name, part in parts.items():
+        program, relation = part.program, part.kind.relation
+        settings = program.settings
+        said += [name, program.written, program.factors, program.floors_rest, program.assumes]
+        said += [(factor.because, factor.factor) for factor in settings.factors]
+        said += [settings.unchecked_factor, settings.uncalibrated_factor]
+        said.append(relation.select(settings, FACTS_TABLE, STORED) if relation else None)
+    return hashlib.blake2b(repr(said).encode(), digest_size=6).hexdigest()
+
+
+def _without_subject(rules: Sequence[Rule], vocabulary: Vocabulary) -> set[str]:
+    """Return the ids of rules about what operations need, where no kernel is bound to one.
+
+    To plan for them takes longer than to find this out once.
+    """
+    unbound = {
+        name: fact.expression.sql()
+        for name, fact in vocabulary.facts.items()
+        if isinstance(fact.expression, OfOperation) and not fact.expression.bound
+    }
+    conditions = {
+        rule.id: rule.applies_to.sql(unbound)
+        for rule in rules
+        if rule.applies_to is not None
+        and rule.applies_to.names
+        and rule.applies_to.names <= unbound.keys()
+    }
+    if not conditions:
+        return set()
+    with duckdb.connect(":memory:") as connection:
+        query = " ".join(("SELECT", ", ".join(conditions.values())))
+        (row,) = connection.execute(query).fetchall()
+    return {rule_id for rule_id, applies in zip(conditions, row, strict=True) if applies is False}
