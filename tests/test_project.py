@@ -338,3 +338,17 @@ def test_the_wheel_makes_a_report_from_the_example_runs(installed: Path, tmp_pat
     pages = list((tmp_path / "demo").rglob("*.html"))
     assert pages
     assert all("simulated" in page.read_text(encoding="utf-8") for page in pages)
+
+
+def test_architecture_names_modules_that_exist() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    trips = text.partition("## The longest trips")[2].partition("\n## ")[0]
+    named = re.findall(r"`([a-z_]+/[a-z_/]+)`", trips)
+    missing = [
+        name
+        for name in named
+        if not (ROOT / "advisor" / f"{name}.py").is_file()
+        and not (ROOT / "advisor" / name).is_dir()
+    ]
+    assert len(named) > 40
+    assert missing == []

@@ -178,6 +178,12 @@ def write_pages(directory: str, configuration: Configuration = DEFAULTS) -> Iter
         yield path
 
 
+def what_tests(rule_id: str, directory: str) -> str:
+    """Return what `rules test` is given to run the tests of a new rule: its id or its directory."""
+    is_shipped = Path(directory).resolve() == data_dir("rules").resolve()
+    return rule_id if is_shipped else directory
+
+
 def new_rule(rule_id: str, directory: str) -> Path:
     """Write a scaffold and return its path.
 

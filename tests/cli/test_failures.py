@@ -61,7 +61,7 @@ def busy(*_, **__):
         threading.Timer(0.3, os.kill, (os.getpid(), number)).start()
         duckdb.sql("SELECT sum(a.i * b.i) FROM range(10000000) a(i), range(10000000) b(i)").show()
 
-# What started the tests may ignore signals (nohup, a job in the background), and children inherit that.
+# Whoever started the tests may ignore signals (nohup, the background); children inherit that.
 signal.signal(getattr(signal, os.environ["SIGNAL"]), signal.SIG_DFL)
 runs.list_runs = busy
 sys.argv = ["advisor", "runs", "list"]
