@@ -15,6 +15,14 @@ PROFILES ?= $(wildcard $(addprefix ../shared/data/ncu-rep/, \
   Lashi0812__CudaProgramming/smemTranspose.ncu-rep NCAR__GPU_workshop/MW_Baseline.ncu-rep \
   Syswea__cuda-fused-linear-layer/profile_report.ncu-rep))
 
+# The tests of `make quick`: the language, rules, units, readers and schema, with what they give by hand.
+QUICK := tests/expression/test_language.py tests/expression/test_text.py tests/rules/test_load.py \
+  tests/rules/test_evaluate.py tests/rules/test_gains.py tests/rules/test_verification.py \
+  tests/readers/test_base.py tests/readers/test_ncu_report.py tests/reports/test_numbers.py \
+  tests/reports/test_terminal.py tests/database/test_schema.py tests/database/test_names.py \
+  tests/ingest tests/tracking/test_scan.py tests/test_doors.py tests/test_documents.py \
+  tests/test_model.py tests/test_quantities.py tests/test_units.py
+
 MADE := $(shell mkdir -p .cache/tmp)
 
 export PIP_CACHE_DIR := $(CURDIR)/.cache/pip
@@ -54,14 +62,26 @@ demo: $(READY)  ## Ingest the example runs and write their report to out/demo
 test: $(READY)  ## Run every test
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -o cache_dir=.cache/pytest
 
+.PHONY: generated
+generated: $(READY)  ## Check that the generated pages and schemas are what the code and data say
+	$(BIN)/python -m docs.generate --check
+	$(BIN)/python -m docs.schemas --check
+
+.PHONY: quick
+quick: $(READY)  ## Format, lint, imports and the tests that matter most: a minute
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports --cache-dir .cache/imports
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -m 'not slow and not real' \
+	  -o cache_dir=.cache/pytest $(QUICK)
+
 .PHONY: check
 check: $(READY)  ## Format, lint, types, imports, generated pages, tests and wheel: all of CI
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --cache-dir .cache/imports
-	$(BIN)/python -m docs.generate --check
-	$(BIN)/python -m docs.schemas --check
+	$(MAKE) generated
 	$(MAKE) test
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist
 

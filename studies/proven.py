@@ -53,13 +53,17 @@ def count(folders: Sequence[Path]) -> Count:
     """Return the evidence in the reports below some folders; refused reports count for nothing."""
     with tempfile.TemporaryDirectory() as scratch:
         database = str(Path(scratch) / "proven.duckdb")
-        paths = [str(folder) for folder in folders]
-        results = list(ingest_paths(database, paths, labels=Labels(), wait=0))
-        with open_for_reading(database) as connection:
-            return _counted(connection, sum(each.status == "new" for each in results))
+        list(ingest_paths(database, [str(folder) for folder in folders], labels=Labels(), wait=0))
+        return count_stored(database)
 
 
-def _counted(connection: duckdb.DuckDBPyConnection, reports: int) -> Count:
+def count_stored(database: str, below: Path | None = None) -> Count:
+    """Return the evidence in a database, or in those of its runs whose files are below a folder."""
+    with open_for_reading(database) as connection:
+        return _counted(connection, "" if below is None else f"{below}/")
+
+
+def _counted(connection: duckdb.DuckDBPyConnection, below: str) -> Count:
     knowledge = load_knowledge()
     create_views(connection, knowledge.vocabulary)
     compiled = compile_rules(
@@ -68,12 +72,15 @@ def _counted(connection: duckdb.DuckDBPyConnection, reports: int) -> Count:
     run = knowledge.settings.run
     names = sorted({*compiled.of_kernels.columns, *run.kernel_columns} - {"run_id", "variant_id"})
     read = ", ".join(map(quoted, ("run_id", "variant_id", *names)))
-    connection.execute(f"create temp table facts as select {read} from kernels")
+    wanted = "select run_id from runs where starts_with(name, ?)"
+    query = f"create temp table facts as select {read} from kernels where run_id in ({wanted})"
+    connection.execute(query, [below])
     of_runs = run.select("facts")
     connection.execute(f"create temp table run_facts as {of_runs}")
     rules = dict(_evidence(connection, compiled.of_kernels, "facts"))
     rules |= _evidence(connection, compiled.of_run, "run_facts")
-    (kernels,) = connection.execute("select count(*) from facts").fetchall()[0]
+    counted = "select count(distinct run_id), count(*) from facts"
+    ((reports, kernels),) = connection.execute(counted).fetchall()
     return Count(reports=reports, kernels=kernels, rules=dict(sorted(rules.items())))
 
 

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
+from hypothesis import settings as hypothesis_settings
+
+from advisor.facts import Vocabulary
+from advisor.rules import Rule, Settings
+from tests.support.facts import vocabulary_once
+from tests.support.knowledge import rules_once, settings_once
+from tests.support.reports import keep_launches, kept_launches
+from tests.support.shared import ingest_all, made_once
 
 ROOT = Path(__file__).parent.parent
 REAL = ROOT.parent / "shared" / "data"
+PEOPLE = ("ncu-rep", "ncu-csv", "ncu-text")
+"""Folders of what people published; ``ncu-export`` is the same reports, printed."""
+
+# How long an example takes says how busy the machine is, not whether the program is right.
+hypothesis_settings.register_profile("untimed", deadline=None)
+hypothesis_settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")
@@ -16,3 +32,48 @@ def real_data() -> Path:
     if not REAL.is_dir():
         pytest.skip("the folder of real profiles, ../shared/data, is absent")
     return REAL
+
+
+@pytest.fixture(scope="session")
+def real_database(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a database of all that people published, ingested once in a session; only to read.
+
+    A run is named by the path of its file.
+    """
+    folders = [real_data / name for name in PEOPLE]
+    return made_once(tmp_path_factory, "real.duckdb", lambda path: ingest_all(path, folders))
+
+
+@pytest.fixture(scope="session")
+def launches_file(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file of every launch of the real reports, made once in a session."""
+    folder = real_data / "ncu-rep"
+    return made_once(tmp_path_factory, "launches.duckdb", lambda path: keep_launches(path, folder))
+
+
+@pytest.fixture(scope="session")
+def real_launches(launches_file: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Return every launch of the real reports as a variant of its own; only to read.
+
+    Its facts are in ``kernel_rows``; runs are named by their paths below ``ncu-rep``.
+    """
+    with kept_launches(launches_file) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="session")
+def vocabulary() -> Vocabulary:
+    """Return the shipped vocabulary."""
+    return vocabulary_once()
+
+
+@pytest.fixture(scope="session")
+def settings() -> Settings:
+    """Return what holds for all rules."""
+    return settings_once()
+
+
+@pytest.fixture(scope="session")
+def shipped_rules() -> tuple[Rule, ...]:
+    """Return every shipped rule."""
+    return rules_once()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -335,3 +337,38 @@ def test_the_wheel_makes_a_report_from_the_example_runs(installed: Path, tmp_pat
     pages = list((tmp_path / "demo").rglob("*.html"))
     assert pages
     assert all("simulated" in page.read_text(encoding="utf-8") for page in pages)
+
+
+def test_architecture_names_modules_that_exist() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    trips = text.partition("## The longest trips")[2].partition("\n## ")[0]
+    named = re.findall(r"`([a-z_]+/[a-z_/]+)`", trips)
+    missing = [
+        name
+        for name in named
+        if not (ROOT / "advisor" / f"{name}.py").is_file()
+        and not (ROOT / "advisor" / name).is_dir()
+    ]
+    assert len(named) > 40
+    assert missing == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the system has no such shell")
+@pytest.mark.parametrize(("pages", "tests", "status"), [(0, 0, 0), (2, 0, 2), (0, 1, 1), (2, 1, 1)])
+def test_ci_fails_where_pages_or_tests_do_and_ends_with_the_summary(
+    tmp_path: Path, pages: int, tests: int, status: int
+) -> None:
+    script = tmp_path / "project" / ".ci" / "run"
+    script.parent.mkdir(parents=True)
+    shutil.copy(ROOT / ".ci" / "run", script)
+    summary = "===== 2 passed in 0.10s ====="
+    make = tmp_path / "make"
+    pages_first = f"[ $1 = generated ] && exit {pages}"
+    make.write_text(f"#!/bin/sh\n{pages_first}\necho '{summary}'\necho other\nexit {tests}\n")
+    make.chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", str(script)], env={"PATH": path}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == status
+    assert done.stdout.splitlines()[-1] == summary

@@ -8,18 +8,16 @@ import click
 import pytest
 
 from advisor.api.reporting import render_report
-from advisor.ingest.profiles import Labels, ingest_paths
+from tests.support.shared import runs_of
 
 ROOT = Path(__file__).parent.parent
 REPORT = "NCAR__GPU_workshop/MW_Baseline.ncu-rep"
 
 
 @pytest.mark.real
-def test_shows_what_the_report_says(real_data: Path, tmp_path: Path) -> None:
-    database = str(tmp_path / "test.duckdb")
-    paths = [str(real_data / "ncu-rep" / REPORT)]
-    assert [r.status for r in ingest_paths(database, paths, labels=Labels(), wait=10)] == ["new"]
-    (text,) = render_report(database, "latest", wait=10).values()
+def test_shows_what_the_report_says(real_data: Path, real_database: Path) -> None:
+    run = runs_of(real_database)[str(real_data / "ncu-rep" / REPORT)]
+    (text,) = render_report(str(real_database), run, wait=10).values()
     said = {line.rstrip() for line in text.splitlines()}
     example = (ROOT / "README.md").read_text().split("$ advisor report\n", 1)[1].split("```")[0]
     shown = [line.rstrip() for line in example.splitlines() if line.strip() not in ("", "…")]

@@ -12,8 +12,10 @@ from advisor.configuration import DEFAULTS, Configuration, Setting
 from advisor.errors import UsageError
 from advisor.facts.operations import load_operations, run_operation_examples
 from advisor.knowledge.load import find_rule, load_knowledge
+from advisor.resources import data_dir
 from advisor.rules.engine.examples import run_examples
 from advisor.rules.language.lint import Remark, lint
+from advisor.rules.language.load import NOT_RULES
 from advisor.rules.language.proven import load_proven
 from advisor.rules.language.scaffold import write_scaffold
 from advisor.rules.pages import rule_pages
@@ -26,24 +28,41 @@ if TYPE_CHECKING:
     from advisor.rules import Rule
     from advisor.rules.language.rule import Example
 
+_NOT_LINTED = frozenset(NOT_RULES) - {"facts", "operations"}
+
 __all__ = ["Remark", "Tested", "junit", "lint_rules", "run_rule_tests", "write_pages"]
 
 
 def lint_rules(path: str | None) -> list[Remark]:
     """Return every remark on a directory, or on one file of it; on the shipped rules for None.
 
+    What keeps every rule of its directory from being read is told of a file, too.
+
     Raises:
-        UsageError: there is no such directory or file.
+        UsageError: there is no such directory or file, or the file is neither rule, fact nor
+            operation.
     """
     if path is None:
         return lint()
     place = Path(path)
     if place.is_file():
-        chosen = lint(place.parent.parent)
-        return [each for each in chosen if each.at is None or Path(each.at.name) == place]
+        return _lint_file(place.resolve())
     if not place.is_dir():
         raise UsageError(f"there is no directory {path!r}", hint="name a directory of families")
     return lint(place)
+
+
+def _lint_file(place: Path) -> list[Remark]:
+    kind, directory = place.parent.name, place.parent.parent
+    is_other = kind in _NOT_LINTED or directory.name in NOT_RULES
+    if place.suffix != ".yaml" or is_other or place.parent == data_dir("rules").resolve():
+        hint = "name FAMILY/SLUG.yaml, facts/NAME.yaml or operations/NAME.yaml, or their directory"
+        raise UsageError(f"{place} holds no rule, fact or operation", hint=hint)
+    return [
+        each
+        for each in lint(directory)
+        if each.ends_it or each.at is None or Path(each.at.name).resolve() == place
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +115,7 @@ def run_rule_tests(what: str | None, configuration: Configuration = DEFAULTS) ->
 
 def _with_pack(configuration: Configuration, directory: Path) -> tuple[Configuration, Path]:
     """Return a configuration that reads a directory once, and what it calls the directory."""
-    for pack in configuration.rule_dirs:
+    for pack in (data_dir("rules"), *configuration.rule_dirs):
         if pack.resolve() == directory.resolve():
             return configuration, pack
     added = Setting(value=directory, origin="the command")
@@ -158,6 +177,12 @@ def write_pages(directory: str, configuration: Configuration = DEFAULTS) -> Iter
             hint = "choose another directory with -o"
             raise UsageError(f"cannot write {path}: {error.strerror}", hint=hint) from error
         yield path
+
+
+def what_tests(rule_id: str, directory: str) -> str:
+    """Return what `rules test` is given to run the tests of a new rule: its id or its directory."""
+    is_shipped = Path(directory).resolve() == data_dir("rules").resolve()
+    return rule_id if is_shipped else directory
 
 
 def new_rule(rule_id: str, directory: str) -> Path:

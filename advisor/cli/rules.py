@@ -198,13 +198,12 @@ def docs(settings: Settings, output: str) -> None:
 )
 def new(rule: str, directory: str) -> None:
     """Write a new rule to fill in: valid as it stands, with tests that pass."""
-    from advisor.api.rule_files import new_rule
+    from advisor.api.rule_files import new_rule, what_tests
 
     path = new_rule(rule, directory)
     click.echo(str(path))
-    quoted = shlex.quote(directory)
-    for command in (f"lint {quoted}", f"test {quoted}"):
-        click.echo(f"next: advisor rules {command}", err=True)
+    for words in (("lint", str(path)), ("test", what_tests(rule, directory))):
+        click.echo(f"next: advisor rules {shlex.join(words)}", err=True)
 
 
 def _counted(count: int, noun: str) -> str:

@@ -12,7 +12,6 @@ import pytest
 
 from advisor.api.querying import run_query
 from advisor.api.reporting import load_report
-from advisor.ingest.profiles import Labels, ingest_paths
 
 REPORTS = (  # of ten GPUs or programs, 2020 to 2026
     "Abhishek7204__raytracingCuda/at-4679e770/profile.ncu-rep",
@@ -29,27 +28,18 @@ REPORTS = (  # of ten GPUs or programs, 2020 to 2026
 NEEDS_NO_MORE = {"launch/small-grid", "launch/partial-warp", "occupancy/registers"}
 
 
-@pytest.fixture(scope="module")
-def database(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("default-set") / "test.duckdb"
-    files = [str(real_data / "ncu-rep" / name) for name in REPORTS]
-    results = list(ingest_paths(str(path), files, labels=Labels(), wait=10))
-    assert [result.status for result in results] == ["new"] * len(REPORTS)
-    return path
-
-
 @pytest.mark.real
 def test_gives_limiter_launch_and_occupancy_advice_and_one_command(
-    database: Path, real_data: Path
+    real_database: Path, real_data: Path
 ) -> None:
-    with run_query(str(database), "select name, run_id from runs", wait=10) as answer:
+    with run_query(str(real_database), "select name, run_id from runs", wait=10) as answer:
         runs = dict(answer.rows)
     for name in REPORTS:
         run = runs[str(real_data / "ncu-rep" / name)]
         units = f"select variant_id, limiting_unit from kernels where run_id = '{run}'"
-        with run_query(str(database), units, wait=10) as answer:
+        with run_query(str(real_database), units, wait=10) as answer:
             limiting = dict(answer.rows)
-        report = load_report(str(database), run, wait=10)
+        report = load_report(str(real_database), run, wait=10)
         first = report.kernels[0]
         assert first.limiter in ("memory", "compute", "latency", "balanced"), name
         assert limiting[first.id], name

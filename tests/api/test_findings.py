@@ -17,6 +17,7 @@ from advisor.errors import Location
 from advisor.ingest.profiles import Labels, ingest_paths
 from advisor.reports.record.records import Gain, Report
 from advisor.resources import data_dir
+from tests.support.shared import runs_of
 
 Found = set[tuple[str, str, str, str, str]]
 MOST_REAL = 6  # profiles
@@ -129,12 +130,13 @@ def test_judges_again_under_another_threshold_as_a_fresh_ingest_would(tmp_path: 
 
 
 @pytest.mark.real
-def test_real_reports_show_what_a_query_gives(real_data: Path, tmp_path: Path) -> None:
-    database = str(tmp_path / "real.duckdb")
-    paths = sorted(real_data.rglob("*.ncu-rep"))
+def test_real_reports_show_what_a_query_gives(real_data: Path, real_database: Path) -> None:
+    database = str(real_database)
+    paths = sorted((real_data / "ncu-rep").rglob("*.ncu-rep"))
     small = [path for path in paths if path.stat().st_size < SMALL]
-    found = _ingested(database, small[:MOST_REAL], DEFAULTS)
-    assert found
+    runs = runs_of(real_database)
+    found = [runs[str(path)] for path in small if str(path) in runs][:MOST_REAL]
+    assert len(found) == MOST_REAL
     for run in found:
         report = load_report(database, run, wait=0)
         assert report.rejudged == ""

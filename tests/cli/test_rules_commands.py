@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from advisor.resources import data_dir
 from tests.support.sample_rule import RULE
 
 if TYPE_CHECKING:
@@ -155,6 +156,45 @@ def test_looks_at_one_file_only_where_one_is_named(advisor: Run, tmp_path: Path)
     pack(tmp_path, RULE.replace("id: sample/slow", "id: sample/other"), "sample/other")
     assert advisor("rules", "lint", str(folder / "sample" / "slow.yaml")).status == 1
     assert advisor("rules", "lint", str(folder / "sample" / "other.yaml")).status == 0
+
+
+def test_tells_of_a_file_what_keeps_its_directory_from_being_read(
+    advisor: Run, tmp_path: Path
+) -> None:
+    folder = pack(tmp_path)
+    (folder / "facts").mkdir()
+    wrong = folder / "facts" / "ours.yaml"
+    wrong.write_text('facts:\n  a: {unit: "1", formula: durattion, about: x, source: y}\n')
+    outcome = advisor("rules", "lint", str(folder / "sample" / "slow.yaml"))
+    assert outcome.status == 1
+    assert f"{wrong}:2:" in outcome.out
+    assert "did you mean 'duration'?" in outcome.out
+    assert outcome.err == "1 error, 0 warnings\n"
+
+
+def test_finds_the_directory_of_a_file_in_this_one(
+    advisor: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = pack(tmp_path, RULE.replace("severity: warning", "severity: loud"))
+    monkeypatch.chdir(folder / "sample")
+    outcome = advisor("rules", "lint", "slow.yaml")
+    assert (outcome.status, outcome.err) == (1, "1 error, 0 warnings\n")
+
+
+def test_reads_a_shipped_file_as_such(advisor: Run) -> None:
+    path = data_dir("rules") / "memory" / "uncoalesced-loads.yaml"
+    outcome = advisor("rules", "lint", str(path))
+    assert outcome.status == 0
+    assert "thresholds uncalibrated: wasted, idle" in outcome.out
+
+
+@pytest.mark.parametrize(
+    "name", ["evaluation.yaml", "counters/ncu/work.yaml", "labels/report.yaml"]
+)
+def test_does_not_pass_a_file_that_it_does_not_read(advisor: Run, name: str) -> None:
+    outcome = advisor("rules", "lint", str(data_dir("rules") / name))
+    assert outcome.status == 2
+    assert "holds no rule, fact or operation" in outcome.err
 
 
 # -- test ------------------------------------------------------------------------------------

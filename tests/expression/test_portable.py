@@ -13,9 +13,9 @@ from advisor.errors import Location
 from advisor.expression import Kind, Symbol, compile_expression
 from advisor.expression.functions import FUNCTIONS
 from advisor.facts import kernels_select
-from advisor.rules import load_rules
 from advisor.units import DIMENSIONLESS
 from tests.support.facts import FROM_LAUNCHES, vocabulary_once
+from tests.support.knowledge import rules_once
 
 SYMBOLS = {
     **{name: Symbol(Kind.NUMBER, DIMENSIONLESS) for name in "abc"},
@@ -97,9 +97,7 @@ STATISTICS = (
 
 
 def test_spark_can_say_what_every_rule_asks() -> None:
-    vocabulary = vocabulary_once()
-    rules = load_rules(vocabulary)
-    for rule in rules:
+    for rule in rules_once():
         guards = [guard.when for guard in rule.unless]
         bounds = [] if rule.gain is None else [rule.gain.low, rule.gain.likely, rule.gain.high]
         for each in filter(None, (rule.applies_to, rule.when, *guards, *bounds)):

@@ -6,11 +6,11 @@ import pytest
 
 from advisor.errors import Location
 from advisor.expression import Kind, Symbol, compile_expression, written
-from advisor.facts.vocabulary import load_vocabulary
-from advisor.rules.language.load import load_rules
 from advisor.rules.language.subjects import KERNEL
 from advisor.rules.language.thresholds import in_scope
 from advisor.units import parse_unit
+from tests.support.facts import vocabulary_once
+from tests.support.knowledge import rules_once
 
 NUMBER = Symbol(Kind.NUMBER, parse_unit("1"))
 SYMBOLS = {
@@ -51,8 +51,8 @@ def test_writes_what_was_meant_without_needless_parentheses(text: str, expected:
 
 
 def test_means_the_same_as_the_conditions_of_all_rules() -> None:
-    vocabulary = load_vocabulary()
-    rules = [rule for rule in load_rules(vocabulary) if rule.subject == KERNEL]
+    vocabulary = vocabulary_once()
+    rules = [rule for rule in rules_once() if rule.subject == KERNEL]
     for rule in rules:
         symbols = in_scope(vocabulary.symbols, rule.thresholds)
         for condition in (rule.when, *(guard.when for guard in rule.unless)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
 
 import pytest
 
@@ -290,12 +289,10 @@ def test_names_what_a_test_expects_and_what_came() -> None:
     ],
 )
 def test_refuses_a_formula_that_reaches_out(text: str, pack: Pack) -> None:
-    started = perf_counter()
     directory = pack("sample", OPERATION.replace("flops: n * one", f'flops: "{text}"'))
     with pytest.raises(RuleError) as caught:
         load_operations([directory])
     assert "sample.yaml:9:" in str(caught.value.at)
-    assert perf_counter() - started < 10
 
 
 @pytest.mark.parametrize(

@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
 import pytest
 import yaml
 
-from tests.support.reports import ingested
-
 Kernels = duckdb.DuckDBPyConnection
 
 
-@pytest.fixture(scope="module")
-def kernels(real_data: Path) -> Iterator[Kernels]:
-    """Return a database with every real report; each launch is a variant of its own."""
-    with ingested(real_data / "ncu-rep") as connection:
-        yield connection
-
-
-def rows(kernels: Kernels, query: str, *values: object) -> list[dict[str, object]]:
-    result = kernels.execute(query, list(values))
+def rows(real_launches: Kernels, query: str, *values: object) -> list[dict[str, object]]:
+    result = real_launches.execute(query, list(values))
     names = [column[0] for column in result.description or ()]
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
-def kernel(kernels: Kernels, report: str, launch: int) -> dict[str, object]:
+def kernel(real_launches: Kernels, report: str, launch: int) -> dict[str, object]:
     query = "select * from kernel_rows where contains(run_id, ?) and variant_id = ?"
-    (row,) = rows(kernels, query, report, str(launch))
+    (row,) = rows(real_launches, query, report, str(launch))
     return row
 
 
@@ -117,86 +107,88 @@ def printed(figure: str) -> object:
     ],
 )
 def test_the_worked_examples_come_out(
-    kernels: Kernels, report: str, launch: int, expected: dict[str, str]
+    real_launches: Kernels, report: str, launch: int, expected: dict[str, str]
 ) -> None:
-    found = kernel(kernels, report, launch)
+    found = kernel(real_launches, report, launch)
     assert {name: found[name] for name in expected} == {
         name: printed(value) for name, value in expected.items()
     }
 
 
 @pytest.mark.real
-def test_a_v100_kernel_has_an_intensity_per_precision_and_in_all(kernels: Kernels) -> None:
+def test_a_v100_kernel_has_an_intensity_per_precision_and_in_all(real_launches: Kernels) -> None:
     # (0.083 + 1.084) TFLOP/s over 665.6 GB/s; the first has two digits.
-    found = kernel(kernels, "NCAR__GPU_workshop/MW_Baseline", 3)
+    found = kernel(real_launches, "NCAR__GPU_workshop/MW_Baseline", 3)
     assert found["arithmetic_intensity"] == pytest.approx((0.083 + 1.084) / 0.6656, rel=1e-3)
     assert found["arithmetic_intensity_fp32"] == pytest.approx(0.083 / 0.6656, rel=1e-2)
     assert found["roofline_bound"] == "memory"
 
 
 @pytest.mark.real
-def test_packed_half_constants_are_no_work_of_a_single_precision_kernel(kernels: Kernels) -> None:
-    found = kernel(kernels, "2025-04-21-77_06-MT", 0)
+def test_packed_half_constants_are_no_work_of_a_single_precision_kernel(
+    real_launches: Kernels,
+) -> None:
+    found = kernel(real_launches, "2025-04-21-77_06-MT", 0)
     assert (found["flops_fp16"], found["flops_fp16_source"]) == (0, "constants")
 
 
 @pytest.mark.real
-def test_an_int8_product_counts_two_n_cubed(kernels: Kernels) -> None:
-    found = kernel(kernels, "panjd123__cutlass/report-s8", 0)
+def test_an_int8_product_counts_two_n_cubed(real_launches: Kernels) -> None:
+    found = kernel(real_launches, "panjd123__cutlass/report-s8", 0)
     assert found["ops_tensor_int8"] == 2 * 384**3
     assert found["flops_tensor"] == 0
 
 
 @pytest.mark.real
-def test_the_dram_fraction_equals_the_stored_throughput(kernels: Kernels) -> None:
+def test_the_dram_fraction_equals_the_stored_throughput(real_launches: Kernels) -> None:
     query = (
         "select run_id, variant_id, dram_bytes / duration / peak_dram_bandwidth as recomputed,"
         " dram_utilization as stored from kernel_rows"
         " where recomputed is not null and stored is not null"
     )
-    found = rows(kernels, query)
+    found = rows(real_launches, query)
     assert len(found) > 100
     assert [row for row in found if abs(row["recomputed"] - row["stored"]) > 1e-6] == []
 
 
 @pytest.mark.real
-def test_the_peak_that_the_report_stores_is_the_one_it_divides_by(kernels: Kernels) -> None:
+def test_the_peak_that_the_report_stores_is_the_one_it_divides_by(real_launches: Kernels) -> None:
     # Bytes a cycle times the clock, not the percentage turned round: two sources of one number.
     query = (
         "select dram_bytes / duration / (counters['dram__bytes.sum.peak_sustained']"
         " * counters['dram__cycles_elapsed.avg.per_second']) as recomputed,"
         " dram_utilization as stored from launches where recomputed is not null"
     )
-    found = rows(kernels, query)
+    found = rows(real_launches, query)
     assert len(found) > 90
     assert [row for row in found if abs(row["recomputed"] - row["stored"]) > 1e-6] == []
 
 
 @pytest.mark.real
-def test_theoretical_occupancy_equals_the_stored_one(kernels: Kernels) -> None:
+def test_theoretical_occupancy_equals_the_stored_one(real_launches: Kernels) -> None:
     query = (
         "select run_id, variant_id, occupancy_theoretical, occupancy_theoretical_reported,"
         " occupancy_mismatch from kernel_rows where occupancy_theoretical_reported is not null"
     )
-    found = rows(kernels, query)
+    found = rows(real_launches, query)
     assert len(found) == 736
     assert [row for row in found if row["occupancy_mismatch"] is not False] == []
 
 
 @pytest.mark.real
-def test_each_limit_equals_the_stored_one(kernels: Kernels) -> None:
+def test_each_limit_equals_the_stored_one(real_launches: Kernels) -> None:
     for ours, stored in (
         ("blocks_by_warps", "occupancy_limit_warps"),
         ("blocks_by_registers", "occupancy_limit_registers"),
         ("blocks_by_blocks", "occupancy_limit_blocks"),
     ):
         query = f"select {ours}, {stored} from kernel_rows where {ours} <> {stored}"
-        assert rows(kernels, query) == [], ours
+        assert rows(real_launches, query) == [], ours
 
 
 @pytest.mark.real
 def test_the_limit_of_shared_memory_is_that_of_the_carve_out_in_force_or_the_largest(
-    kernels: Kernels,
+    real_launches: Kernels,
 ) -> None:
     # Reports differ by version in which of the two they divide.
     query = (
@@ -204,59 +196,59 @@ def test_the_limit_of_shared_memory_is_that_of_the_carve_out_in_force_or_the_lar
         " floor(shared_memory_per_sm / shared_per_block) as largest, run_id from kernel_rows"
         " where stored not in (blocks_by_shared_memory, largest)"
     )
-    assert rows(kernels, query) == []
+    assert rows(real_launches, query) == []
 
 
 @pytest.mark.real
-def test_nothing_measured_lies_above_the_roof(kernels: Kernels) -> None:
+def test_nothing_measured_lies_above_the_roof(real_launches: Kernels) -> None:
     query = "select run_id, variant_id, roof_fraction from kernel_rows where measured_above_roof"
-    assert rows(kernels, query) == []
+    assert rows(real_launches, query) == []
     levels = ("dram", "l2", "l1", "shared")
     largest = ", ".join(f"max({level}_fraction) as {level}" for level in levels)
-    (row,) = rows(kernels, f"select {largest} from kernel_rows")
+    (row,) = rows(real_launches, f"select {largest} from kernel_rows")
     assert all(value <= 1 for value in row.values()), row
 
 
 @pytest.mark.real
-def test_counters_of_whole_devices_cover_all_their_multiprocessors(kernels: Kernels) -> None:
+def test_counters_of_whole_devices_cover_all_their_multiprocessors(real_launches: Kernels) -> None:
     query = (
         "select count(*) as told, count(*) filter (abs(sm_count_counted - sm_count) > 0.01) as"
         " others, count(*) filter (partial_device) as parts from kernel_rows"
         " where sm_count_counted is not null"
     )
-    (found,) = rows(kernels, query)
+    (found,) = rows(real_launches, query)
     assert found == {"told": 190, "others": 0, "parts": 0}
 
 
 @pytest.mark.real
 def test_the_default_set_of_sections_still_gives_limiter_unit_and_occupancy(
-    kernels: Kernels,
+    real_launches: Kernels,
 ) -> None:
     query = (
         "select limiter, limiting_unit, occupancy_theoretical, waves from kernel_rows"
         " where evidence_level = 3"
     )
-    found = rows(kernels, query)
+    found = rows(real_launches, query)
     assert len(found) > 400
     assert [row for row in found if None in row.values()] == []
 
 
 @pytest.mark.real
-def test_launches_that_failed_are_flagged_and_left_out(kernels: Kernels) -> None:
+def test_launches_that_failed_are_flagged_and_left_out(real_launches: Kernels) -> None:
     query = "select variant_id, duration, launches_excluded from kernel_rows where duration is null"
-    found = rows(kernels, query)
-    flagged = rows(kernels, "select * from launch where list_contains(flags, 'no_duration')")
+    found = rows(real_launches, query)
+    flagged = rows(real_launches, "select * from launch where list_contains(flags, 'no_duration')")
     assert len(found) == len(flagged) == 22
     assert {row["launches_excluded"] for row in found} == {1}
 
 
 @pytest.mark.real
-def test_hand_judged_limiters_agree(kernels: Kernels) -> None:
+def test_hand_judged_limiters_agree(real_launches: Kernels) -> None:
     judged = Path(__file__).parents[2] / "docs" / "judged" / "limiter.yaml"
     cases = yaml.safe_load(judged.read_text())["judged"]
     expected = {(c["report"], c["launch"]): (c["limiter"], c["roofline_bound"]) for c in cases}
     found = {}
     for report, launch in expected:
-        row = kernel(kernels, report, launch)
+        row = kernel(real_launches, report, launch)
         found[report, launch] = (row["limiter"], row["roofline_bound"])
     assert found == expected

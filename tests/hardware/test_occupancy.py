@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -31,7 +30,6 @@ from advisor.hardware.occupancy import (
     steps,
 )
 from tests.support.facts import kernels_of, vocabulary_once
-from tests.support.reports import ingested
 
 KIB = 1024
 CUDA = {entry.key: entry.limits for entry in load_occupancy_limits() if entry.key[:3] == "cc-"}
@@ -273,21 +271,14 @@ def test_steps_join_and_say_what_each_value_gives(
         assert set(step.binding) <= set(found.binding)
 
 
-@pytest.fixture(scope="module")
-def reports(real_data: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Return a database with every real report; each launch is a variant of its own."""
-    with ingested(real_data / "ncu-rep") as connection:
-        yield connection
-
-
 def measured(
-    reports: duckdb.DuckDBPyConnection,
+    real_launches: duckdb.DuckDBPyConnection,
 ) -> Iterator[tuple[MultiprocessorLimits, BlockShape, dict[str, object]]]:
     """Yield every launch with its inputs, and its row; seven are on 7.2, whose limits are unknown.
 
     In these reports what the driver reserves is what the generation reserves.
     """
-    result = reports.execute(
+    result = real_launches.execute(
         "select * from kernel_rows where occupancy_theoretical_reported is not null"
     )
     names = [column[0] for column in result.description or ()]
@@ -308,10 +299,10 @@ def measured(
 
 @pytest.mark.real
 def test_equals_the_limits_and_the_occupancy_of_real_reports(
-    reports: duckdb.DuckDBPyConnection,
+    real_launches: duckdb.DuckDBPyConnection,
 ) -> None:
     shared: Counter[str] = Counter()
-    for limits, shape, row in measured(reports):
+    for limits, shape, row in measured(real_launches):
         found = occupancy(limits, shape)
         for name in ("registers", "warps", "blocks"):
             assert found.limits[name] == row[f"occupancy_limit_{name}"], (row["run_id"], name)
@@ -335,10 +326,10 @@ def how_shared_memory_was_counted(
 
 
 @pytest.mark.real
-def test_equals_the_stored_curves_point_by_point(reports: duckdb.DuckDBPyConnection) -> None:
-    curves = stored_curves(reports)
+def test_equals_the_stored_curves_point_by_point(real_launches: duckdb.DuckDBPyConnection) -> None:
+    curves = stored_curves(real_launches)
     points, absent = 0, 0
-    for limits, shape, row in measured(reports):
+    for limits, shape, row in measured(real_launches):
         for parameter in Parameter:
             stored = curves[row["run_id"], row["variant_id"], parameter]
             # The curve of Pascal goes on to 256 registers, one more than it has.
@@ -367,11 +358,11 @@ def points_without_blocks(
 
 
 def stored_curves(
-    reports: duckdb.DuckDBPyConnection,
+    real_launches: duckdb.DuckDBPyConnection,
 ) -> dict[tuple[object, object, Parameter], dict[int, int]]:
     """Return the resident warps by value of the parameter, for each run and launch."""
     counters = {counter: Parameter(name) for name, counter in load_mapping("ncu").curves}
-    rows = reports.execute(
+    rows = real_launches.execute(
         "select run_id, launch_index::varchar, counter, keys, values"
         " from launch_keyed join keyed_set using (keyed_set) join key_set using (key_set)"
         " where list_contains(?, counter)",

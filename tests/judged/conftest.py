@@ -13,14 +13,15 @@ import yaml
 
 from advisor.api.querying import run_query
 from advisor.database.connect import open_for_reading
-from advisor.facts import load_vocabulary
 from advisor.facts.view import create_views
 from advisor.ingest.profiles import Labels, ingest_paths
-from advisor.rules import Action, Outcome, load_rules, load_settings, rank
+from advisor.rules import Action, Evaluation, Outcome, rank
 from advisor.rules.engine.compiled import compile_rules
 from advisor.rules.engine.evaluate import evaluate_runs
 from seed.simulation.generate import RUNS
 from tests.support.advice import Advised
+from tests.support.facts import vocabulary_once
+from tests.support.knowledge import rules_once, settings_once
 
 JUDGED = Path(__file__).parents[2] / "docs" / "judged"
 QUERY = """
@@ -47,44 +48,39 @@ def _ingested(paths: Iterable[Path], folder: Path) -> str:
 
 
 @pytest.fixture(scope="session")
-def limiters(
-    real_data: Path, tmp_path_factory: pytest.TempPathFactory
-) -> dict[tuple[str, int], dict[str, Any]]:
+def limiters(real_data: Path, real_database: Path) -> dict[tuple[str, int], dict[str, Any]]:
     """Return what the tool says limits each launch of the reports in limiter.yaml."""
     folder = real_data / "ncu-rep"
-    paths = (folder / entry["report"] for entry in judged("limiter"))
-    database = _ingested(paths, tmp_path_factory.mktemp("limiters"))
-    with run_query(database, QUERY, wait=0) as answer:
+    reports = {str(folder / entry["report"]) for entry in judged("limiter")}
+    with run_query(str(real_database), QUERY, wait=0) as answer:
         rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
     return {
         (str(Path(row["report"]).relative_to(folder)), int(row["launch_index"])): row
         for row in rows
+        if row["report"] in reports
     }
 
 
 @cache
-def _advised(database: str, *, simulated: bool = False) -> dict[tuple[str, str], Advised]:
-    """Return what the rules say of every kernel of a database, by run and variant.
+def _advised(
+    database: str, runs: frozenset[str], *, simulated: bool = False
+) -> dict[tuple[str, str], Advised]:
+    """Return what the rules say of every kernel of some runs, by run and variant.
 
     Whether a rule was seen to work on real kernels does not matter for simulated ones.
     """
-    vocabulary = load_vocabulary()
-    settings = load_settings(vocabulary.symbols)
-    rules = load_rules(vocabulary, settings=settings)
+    vocabulary, settings, rules = vocabulary_once(), settings_once(), rules_once()
     if simulated:
         rules = tuple(replace(rule, is_unproven=False) for rule in rules)
     compiled = compile_rules(rules, vocabulary=vocabulary, settings=settings)
     with open_for_reading(database, wait=0) as connection:
         create_views(connection, vocabulary)
-        found = connection.execute("select run_id, variant_id from kernels").fetchall()
-        runs = sorted({run_id for run_id, _ in found})
-        evaluations = evaluate_runs(connection, compiled, runs)
-    return {
-        (run_id, variant_id): _of(
-            rank(each for each in evaluations[run_id] if each.variant_id == variant_id)
-        )
-        for run_id, variant_id in found
-    }
+        evaluations = evaluate_runs(connection, compiled, sorted(runs))
+    by_kernel: dict[tuple[str, str], list[Evaluation]] = {}
+    for run_id, of_run in evaluations.items():
+        for each in of_run:
+            by_kernel.setdefault((run_id, each.variant_id), []).append(each)
+    return {kernel: _of(rank(found)) for kernel, found in by_kernel.items()}
 
 
 def _of(actions: list[Action]) -> Advised:
@@ -101,18 +97,14 @@ def _of(actions: list[Action]) -> Advised:
 
 
 @pytest.fixture(scope="session")
-def advice(
-    real_data: Path, tmp_path_factory: pytest.TempPathFactory
-) -> dict[tuple[str, int], Advised]:
+def advice(real_data: Path, real_database: Path) -> dict[tuple[str, int], Advised]:
     """Return the advice for each launch of the reports in advice.yaml and stop.yaml."""
     folder = real_data / "ncu-rep"
     entries = [*judged("advice"), *judged("stop")]
-    database = _ingested(
-        (folder / entry["report"] for entry in entries), tmp_path_factory.mktemp("advice")
-    )
-    with run_query(database, LAUNCHES, wait=0) as answer:
-        rows = list(answer.rows)
-    found = _advised(database)
+    reports = {str(folder / entry["report"]) for entry in entries}
+    with run_query(str(real_database), LAUNCHES, wait=0) as answer:
+        rows = [row for row in answer.rows if row[0] in reports]
+    found = _advised(str(real_database), frozenset(run_id for *_, run_id in rows))
     return {
         (str(Path(name).relative_to(folder)), int(index)): found[run_id, variant_id]
         for name, index, variant_id, run_id in rows
@@ -125,5 +117,6 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Advised]:
     database = _ingested([RUNS / "night-01.ncu-rep"], tmp_path_factory.mktemp("night"))
     with run_query(database, KERNELS, wait=0) as answer:
         rows = list(answer.rows)
-    found = _advised(database, simulated=True)
+    runs = frozenset(run_id for _, run_id, _ in rows)
+    found = _advised(database, runs, simulated=True)
     return {name: found[run_id, variant_id] for name, run_id, variant_id in rows}

@@ -19,12 +19,12 @@ OFFSETS = (-4, -1, 0, 1, 4, 5)
 def test_survives_mutants(first: int) -> None:
     for seed in range(first, first + 50):
         data = report_mutant(seed)
-        started = time.perf_counter()
+        started = time.process_time()
         try:
             judge(ncu_report, data, in_report(data))
         except Exception as error:
             raise AssertionError(f"report_mutant({seed}): {error!r}") from error
-        assert time.perf_counter() - started < LONGEST
+        assert time.process_time() - started < LONGEST
 
 
 @pytest.mark.parametrize("edge", edges(REPORT))

@@ -6,9 +6,10 @@ import collections
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import duckdb
 import pytest
 
-from advisor.facts import load_vocabulary
+from tests.support.facts import vocabulary_once
 from tests.support.reports import ingested
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
@@ -56,7 +57,7 @@ OF_REPORTS |= {"launches_excluded", "peak_dram_bandwidth", "blocks_by_shared_mem
 # digits left, and the largest of what is known is another where less is known.
 FOR_RULES = ("advice.yaml", "knowledge.yaml")
 OF_REPORTS |= {
-    name for name, fact in load_vocabulary().facts.items() if Path(fact.at.name).name in FOR_RULES
+    name for name, fact in vocabulary_once().facts.items() if Path(fact.at.name).name in FOR_RULES
 }
 # With fewer terms known, a bound is looser and says so (t_sol_known).
 OF_TERMS = {"t_sol", "roof_fraction", "wasted_time", "binding_resource", "t_compute"}
@@ -78,19 +79,26 @@ class Tally:
 
 
 @pytest.fixture(scope="module")
-def rows(real_data: Path) -> dict[tuple[str, str], Row]:
+def rows(real_data: Path, real_launches: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], Row]:
     """Return every fact of every launch of the exports and of their reports, by file and launch."""
     folder = real_data / "ncu-export"
-    exports = [path for path in folder.rglob("*") if path.is_file()]
     reports = {
-        real_data / "ncu-rep" / path.relative_to(folder).with_name(path.name.rsplit(".", 2)[0])
-        for path in exports
+        str(path.relative_to(folder).with_name(path.name.rsplit(".", 2)[0]))
+        for path in folder.rglob("*")
+        if path.is_file()
     }
-    with ingested(real_data, [*reports, *exports]) as connection:
-        result = connection.execute("select * from kernel_rows")
-        names = [column[0] for column in result.description or ()]
-        found = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
-    return {(str(row["run_id"]), str(row["variant_id"])): row for row in found}
+    with ingested(folder) as connection:
+        printed = _by_launch(connection, "ncu-export")
+    stored = _by_launch(real_launches, "ncu-rep")
+    wanted = {f"ncu-rep/{report}" for report in reports}
+    return printed | {key: row for key, row in stored.items() if key[0] in wanted}
+
+
+def _by_launch(connection: duckdb.DuckDBPyConnection, folder: str) -> dict[tuple[str, str], Row]:
+    result = connection.execute("select * from kernel_rows")
+    names = [column[0] for column in result.description or ()]
+    found = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+    return {(f"{folder}/{row['run_id']}", str(row["variant_id"])): row for row in found}
 
 
 def is_equal(kind: str, name: str, printed: object, stored: object) -> bool:

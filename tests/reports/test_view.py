@@ -20,10 +20,10 @@ from advisor.reports.record.view import Request, build_report
 from advisor.reports.write import render
 from advisor.reports.write.machine import json_text
 from advisor.reports.write.terminal import kernel_text, report_text
-from advisor.rules import load_rules, load_settings
 from advisor.rules.engine.compiled import Compiled, compile_rules
 from advisor.rules.engine.reach import load_reaches
 from tests.support.facts import Value, database_of, vocabulary_once
+from tests.support.knowledge import rules_once, settings_once
 
 Launch = Mapping[str, Value]
 
@@ -104,8 +104,7 @@ def run_of(launches: Sequence[Launch], **changes: object) -> Iterator[duckdb.Duc
 def compiled_once() -> Compiled:
     """Return the shipped rules."""
     vocabulary = vocabulary_once()
-    settings = load_settings(vocabulary.symbols)
-    rules = load_rules(vocabulary, settings=settings)
+    settings, rules = settings_once(), rules_once()
     reaches = load_reaches(vocabulary, settings.run, rules, load_mapping=load_mapping)
     return compile_rules(rules, vocabulary=vocabulary, settings=settings, reaches=reaches)
 

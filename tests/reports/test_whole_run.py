@@ -12,17 +12,18 @@ import pytest
 
 from advisor.configuration import Suppression
 from advisor.errors import Location
-from advisor.facts import load_vocabulary
 from advisor.reports.record.records import Gain, Report, RunFinding
 from advisor.reports.record.whole_run import run_findings
 from advisor.reports.write import render
 from advisor.reports.write.machine import json_text
 from advisor.reports.write.terminal import report_text
-from advisor.rules import Evaluation, compile_rules, load_rules, load_settings
+from advisor.rules import Evaluation, compile_rules
 from advisor.rules.engine.compiled import Compiled
 from advisor.rules.engine.findings import findings_of_run
 from advisor.rules.language.subjects import RUN
 from advisor.rules.language.words import load_words
+from tests.support.facts import vocabulary_once
+from tests.support.knowledge import rules_once, settings_once
 
 TODAY = date(2026, 11, 20)
 EVIDENCE = "20 kernels do little with each byte."
@@ -31,9 +32,8 @@ EVIDENCE = "20 kernels do little with each byte."
 @pytest.fixture(scope="module")
 def compiled() -> Compiled:
     """The rules about runs, ready to be evaluated."""
-    vocabulary = load_vocabulary()
-    settings = load_settings(vocabulary.symbols)
-    rules = [rule for rule in load_rules(vocabulary, settings=settings) if rule.subject == RUN]
+    vocabulary, settings = vocabulary_once(), settings_once()
+    rules = [rule for rule in rules_once() if rule.subject == RUN]
     return compile_rules(rules, vocabulary=vocabulary, settings=settings)
 
 

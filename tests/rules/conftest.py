@@ -9,24 +9,14 @@ import duckdb
 import pytest
 
 from advisor.expression import Kind
-from advisor.facts import Vocabulary, load_vocabulary
+from advisor.facts import Vocabulary
 from advisor.quoting import quoted
-from advisor.rules import Evaluation, Rule, Settings, load_rules, load_settings
+from advisor.rules import Evaluation, Rule, Settings, load_rules
 from advisor.rules.engine.evaluate import run_program
 from advisor.rules.engine.program import compile_program
 from advisor.rules.language.load import load_directories
 from advisor.rules.language.rule import Value
 from tests.support.sample_rule import RULE, Judge, Load, Write
-
-
-@pytest.fixture(scope="session")
-def vocabulary() -> Vocabulary:
-    return load_vocabulary()
-
-
-@pytest.fixture(scope="session")
-def settings(vocabulary: Vocabulary) -> Settings:
-    return load_settings(vocabulary.symbols)
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from advisor.facts import Vocabulary
 from advisor.rules import (
     ExampleResult,
     Outcome,
+    Rule,
     Settings,
-    load_rules,
     run_examples,
 )
 from advisor.rules.language.words import load_words
@@ -18,9 +18,10 @@ from tests.support.sample_rule import RULE, Load
 
 
 @pytest.fixture(scope="session")
-def results(vocabulary: Vocabulary, settings: Settings) -> list[ExampleResult]:
-    rules = load_rules(vocabulary, settings=settings)
-    return run_examples(rules, vocabulary=vocabulary, settings=settings)
+def results(
+    vocabulary: Vocabulary, settings: Settings, shipped_rules: tuple[Rule, ...]
+) -> list[ExampleResult]:
+    return run_examples(shipped_rules, vocabulary=vocabulary, settings=settings)
 
 
 def test_every_example_comes_out_as_its_rule_says(results: list[ExampleResult]) -> None:

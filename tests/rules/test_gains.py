@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 from advisor.errors import RuleError
 from advisor.facts import Vocabulary
-from advisor.rules import Settings
+from advisor.rules import Rule, Settings
 from advisor.rules.engine.evaluate import run_program
 from advisor.rules.engine.gains import Raw, Seconds, cut
 from advisor.rules.engine.program import compile_program
 from advisor.rules.language.estimators import load_estimators
-from advisor.rules.language.load import load_rules
 from advisor.rules.language.rule import Value
 from advisor.rules.language.subjects import SUBJECTS
 from tests.support.sample_rule import RULE, Judge, Load
@@ -246,8 +245,10 @@ def test_changes_nothing_where_the_assumption_is_unknown(load_rule: Load, judge:
     assert judge(load_rule(text), **facts)[0].cap == pytest.approx(1e-4)
 
 
-def test_keeps_the_assumptions_of_rules_apart(vocabulary: Vocabulary, judge: Judge) -> None:
-    rules = [rule for rule in load_rules(vocabulary) if rule.assumes and rule.subject == "kernel"]
+def test_keeps_the_assumptions_of_rules_apart(
+    shipped_rules: tuple[Rule, ...], judge: Judge
+) -> None:
+    rules = [rule for rule in shipped_rules if rule.assumes and rule.subject == "kernel"]
     # Each level of memory, and each pipe, takes 0.1 ms longer than the one before.
     levels = {"dram": 9e-4, "l2": 8e-4, "l1": 7e-4, "shared": 6e-4}
     facts: dict[str, Value] = {"duration": 1e-3, "t_sol": 9e-4, "t_sol_complete": True}

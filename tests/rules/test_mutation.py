@@ -4,7 +4,7 @@ from advisor.documents import load
 from advisor.errors import Location
 from advisor.expression import compile_expression
 from advisor.facts import Vocabulary
-from advisor.rules import Settings, load_rules
+from advisor.rules import Rule, Settings
 from studies.mutants import mutants, spell
 from studies.mutation import EQUIVALENTS, TARGET, score
 from tests.support.sample_rule import RULE, Load
@@ -81,12 +81,14 @@ def test_notices_what_no_test_of_a_rule_notices(
     assert found.killed + len(found.survivors) == found.made
 
 
-def test_finds_shipped_rules_well_tested(vocabulary: Vocabulary, settings: Settings) -> None:
-    rules = {rule.id: rule for rule in load_rules(vocabulary, settings=settings)}
+def test_finds_shipped_rules_well_tested(
+    vocabulary: Vocabulary, settings: Settings, shipped_rules: tuple[Rule, ...]
+) -> None:
+    rules = {rule.id: rule for rule in shipped_rules}
     for name in SAMPLE:
         found = score(rules[name], vocabulary, settings)
         assert found.killed >= TARGET * found.made, [m.text for m in found.survivors]
 
 
-def test_marks_equivalents_of_rules_that_exist(vocabulary: Vocabulary) -> None:
-    assert set(load(EQUIVALENTS)) <= {rule.id for rule in load_rules(vocabulary)}
+def test_marks_equivalents_of_rules_that_exist(shipped_rules: tuple[Rule, ...]) -> None:
+    assert set(load(EQUIVALENTS)) <= {rule.id for rule in shipped_rules}

@@ -10,7 +10,7 @@ from advisor.errors import RuleError
 from advisor.facts import Vocabulary
 from advisor.rules import Outcome, load_rules
 from advisor.rules.language.proven import Evidence, load_proven, tally
-from studies.proven import Count, count, written
+from studies.proven import Count, count_stored, written
 from tests.support.sample_rule import RULE, Write
 
 REPORTS = "ncu-rep"
@@ -62,8 +62,8 @@ def test_refuses_other_keys(tmp_path: Path) -> None:
 
 @pytest.mark.real
 @pytest.mark.slow
-def test_still_holds_over_the_real_profiles(real_data: Path) -> None:
-    found = count([real_data / REPORTS]).rules
+def test_still_holds_over_the_real_profiles(real_data: Path, real_database: Path) -> None:
+    found = count_stored(str(real_database), real_data / REPORTS).rules
     stored = load_proven()
     now = {rule for rule, evidence in found.items() if evidence.is_proof}
     then = {rule for rule, evidence in stored.items() if evidence.is_proof and rule in found}

@@ -8,24 +8,19 @@ import pytest
 
 from advisor.database.connect import open_for_reading
 from advisor.facts.view import create_views
-from advisor.ingest.profiles import Labels, ingest_paths
-from advisor.knowledge.load import load_knowledge
 from advisor.rules import Evaluation, Outcome
-from advisor.rules.engine.compiled import compile_rules
 from advisor.rules.engine.evaluate import evaluate_runs
 from advisor.wording import UNKNOWN
+from tests.support.facts import vocabulary_once
+from tests.support.knowledge import compiled_once
 
 
 @pytest.mark.real
 @pytest.mark.slow
-def test_never_says_unknown_in_a_sentence(real_data: Path, tmp_path: Path) -> None:
-    database = str(tmp_path / "sentences.duckdb")
-    list(ingest_paths(database, [str(real_data)], labels=Labels(), wait=0))
-    knowledge = load_knowledge()
-    vocabulary, settings = knowledge.vocabulary, knowledge.settings
-    compiled = compile_rules(knowledge.rules, vocabulary=vocabulary, settings=settings)
-    with open_for_reading(database) as connection:
-        create_views(connection, vocabulary)
+def test_never_says_unknown_in_a_sentence(real_database: Path) -> None:
+    compiled = compiled_once()
+    with open_for_reading(real_database) as connection:
+        create_views(connection, vocabulary_once())
         runs = [run for (run,) in connection.execute("select run_id from runs").fetchall()]
         found = evaluate_runs(connection, compiled, runs)
     spoke = [e for each in found.values() for e in each if e.outcome is not Outcome.UNKNOWN]

@@ -22,7 +22,6 @@ from advisor.rules import (
     Settings,
     compile_rules,
     evaluate_runs,
-    load_rules,
     rules_hash,
     store_evaluations,
 )
@@ -77,10 +76,13 @@ def evaluate(
 
 
 def test_stores_what_fires_with_its_values_and_rank(
-    connection: duckdb.DuckDBPyConnection, vocabulary: Vocabulary, settings: Settings
+    connection: duckdb.DuckDBPyConnection,
+    vocabulary: Vocabulary,
+    settings: Settings,
+    shipped_rules: tuple[Rule, ...],
 ) -> None:
     make_kernels(connection, vocabulary, v1=SCATTERED, v2=SILENT)
-    rules = [r for r in load_rules(vocabulary) if r.id == "memory/uncoalesced-loads"]
+    rules = [r for r in shipped_rules if r.id == "memory/uncoalesced-loads"]
     found = evaluate(connection, rules, vocabulary, settings)
     store_evaluations(connection, "r1", found)
     cursor = connection.execute("SELECT * FROM finding")
@@ -110,10 +112,13 @@ def test_replaces_the_findings_of_the_run(
 
 
 def test_stores_findings_about_the_run_without_a_kernel(
-    connection: duckdb.DuckDBPyConnection, vocabulary: Vocabulary, settings: Settings
+    connection: duckdb.DuckDBPyConnection,
+    vocabulary: Vocabulary,
+    settings: Settings,
+    shipped_rules: tuple[Rule, ...],
 ) -> None:
     make_kernels(connection, vocabulary, v1=SCATTERED, v2=SILENT)
-    rules = [r for r in load_rules(vocabulary) if r.id == "run/one-kernel-dominates"]
+    rules = [r for r in shipped_rules if r.id == "run/one-kernel-dominates"]
     found = evaluate(connection, rules, vocabulary, settings)
     store_evaluations(connection, "r1", found)
     query = "SELECT subject, variant_id, evidence FROM finding"

@@ -12,13 +12,13 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from advisor.errors import Location, RuleError
 from advisor.expression import Kind
-from advisor.facts import Vocabulary, load_vocabulary
-from advisor.rules import load_rules
+from advisor.facts import Vocabulary
 from advisor.rules.language.rule import Template
 from advisor.rules.language.sentences import FILTERS
 from advisor.rules.language.templates import read_template
 from advisor.rules.language.words import load_words
 from advisor.wording import NO_BREAK
+from tests.support.knowledge import rules_once
 
 AT = Location(name="rule.yaml", line=3, column=5)
 
@@ -114,8 +114,7 @@ def shipped() -> tuple[tuple[Template, JinjaTemplate], ...]:
         undefined=StrictUndefined, finalize=lambda value: "unknown" if value is None else value
     )
     environment.filters = dict(FILTERS)
-    rules = load_rules(load_vocabulary())
-    templates = {each.text: each for rule in rules for each in rule.templates}
+    templates = {each.text: each for rule in rules_once() for each in rule.templates}
     return tuple((each, environment.from_string(text)) for text, each in templates.items())
 
 

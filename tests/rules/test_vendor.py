@@ -6,7 +6,7 @@ import pytest
 
 from advisor.errors import RuleError
 from advisor.facts import Vocabulary
-from advisor.rules import Settings, load_rules
+from advisor.rules import Rule
 from studies.symptoms import Knowledge, read_knowledge
 from studies.vendor import FOUND, Answer, Message, answer, over_cap, page
 from tests.support.sample_rule import RULE, Judge, Load
@@ -15,9 +15,8 @@ KERNEL = ("r1", "v1")
 
 
 @pytest.fixture(scope="module")
-def knowledge(vocabulary: Vocabulary, settings: Settings) -> Knowledge:
-    rules = load_rules(vocabulary, settings=settings)
-    return read_knowledge(vocabulary, (rule.id for rule in rules))
+def knowledge(vocabulary: Vocabulary, shipped_rules: tuple[Rule, ...]) -> Knowledge:
+    return read_knowledge(vocabulary, (rule.id for rule in shipped_rules))
 
 
 def message(rule: str, title: str) -> Message:
@@ -78,10 +77,10 @@ def test_says_what_becomes_of_the_same_symptom(
     said: str,
     code: str,
     knowledge: Knowledge,
-    vocabulary: Vocabulary,
+    shipped_rules: tuple[Rule, ...],
     judge: Judge,
 ) -> None:
-    rules = {rule.id: rule for rule in load_rules(vocabulary)}
+    rules = {rule.id: rule for rule in shipped_rules}
     found = judge(rules["launch/tail-wave"], duration=1.0, **facts)
     by_key = {(KERNEL, each.rule.id): each for each in found}
     held = {KERNEL: {"nearly-full-wave"}}

@@ -77,9 +77,9 @@ def _connection() -> duckdb.DuckDBPyConnection:
     return empty_database()
 
 
-def empty_database() -> duckdb.DuckDBPyConnection:
-    """Return an empty database in memory, with the tables of today and the views."""
-    connection = duckdb.connect(":memory:", config={"threads": 1})
+def empty_database(path: str = ":memory:") -> duckdb.DuckDBPyConnection:
+    """Return an empty database, with the tables of today and the views."""
+    connection = duckdb.connect(path, config={"threads": 1})
     for table in metadata().sorted_tables:
         connection.execute(str(CreateTable(table).compile(dialect=Dialect())))
     create_views(connection, vocabulary_once(), relations=FROM_LAUNCHES)

@@ -14,7 +14,7 @@ from advisor.errors import InputError
 from advisor.model import Launch, Record, Session
 from advisor.readers import Reader, ReadOptions, Source
 
-LONGEST = 5.0  # seconds that reading one mutant may take
+LONGEST = 5.0  # seconds of processor time that reading one mutant may take
 _OPTIONS = ReadOptions(keyed=frozenset({"opcodes"}), instructions=frozenset({"inst_executed"}))
 _NUMBER = re.compile(r"[0-9](?:[0-9.,]*[0-9])?(?:[eE][-+]?[0-9]+)?")
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}

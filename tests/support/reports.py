@@ -12,12 +12,13 @@ from advisor.counters.mapping import Mapping, load_mapping
 from advisor.database.launches import LaunchWriter
 from advisor.database.rows import PlacedLaunch
 from advisor.errors import InputError
+from advisor.facts import create_views
 from advisor.hardware.devices import DeviceSpec, load_devices
 from advisor.hardware.matching import identify_device
 from advisor.hardware.seeding import seed_database, store_device
 from advisor.model import Launch, Session
 from advisor.readers import ReadOptions, Source, detect
-from tests.support.facts import empty_database
+from tests.support.facts import FROM_LAUNCHES, empty_database, vocabulary_once
 
 
 @contextmanager
@@ -29,17 +30,39 @@ def ingested(
     ``paths`` names the files, all where it is not given. Run ids are paths relative to the folder,
     variant ids the positions of launches.
     """
-    mapping = load_mapping("ncu")
     with empty_database() as connection:
-        seed_database(connection)
-        devices, writer = load_devices(), LaunchWriter(connection, mapping.sql)
-        for path in sorted(paths or folder.rglob("*")):
-            if path.is_file():
-                launches = _placed(connection, mapping, devices, path, path.relative_to(folder))
-                writer.write(launches, mapping.stage([placed.launch for placed in launches]))
-        writer.finish()
-        connection.execute("create temp table kernel_rows as select * from kernels")
+        _write(connection, folder, paths)
         yield connection
+
+
+def keep_launches(database: Path, folder: Path) -> None:
+    """Write a file of what ``ingested`` gives, for ``kept_launches``."""
+    with empty_database(str(database)) as connection:
+        _write(connection, folder, None)
+        connection.execute("create table kept_rows as select * from kernel_rows")
+
+
+@contextmanager
+def kept_launches(database: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open what ``keep_launches`` wrote, to read: it is as ``ingested`` returned it."""
+    with duckdb.connect(str(database), read_only=True, config={"threads": 1}) as connection:
+        create_views(connection, vocabulary_once(), relations=FROM_LAUNCHES)
+        connection.execute("create temp view kernel_rows as select * from kept_rows")
+        yield connection
+
+
+def _write(
+    connection: duckdb.DuckDBPyConnection, folder: Path, paths: Sequence[Path] | None
+) -> None:
+    mapping = load_mapping("ncu")
+    seed_database(connection)
+    devices, writer = load_devices(), LaunchWriter(connection, mapping.sql)
+    for path in sorted(paths or folder.rglob("*")):
+        if path.is_file():
+            launches = _placed(connection, mapping, devices, path, path.relative_to(folder))
+            writer.write(launches, mapping.stage([placed.launch for placed in launches]))
+    writer.finish()
+    connection.execute("create temp table kernel_rows as select * from kernels")
 
 
 def _placed(

@@ -92,7 +92,7 @@ def start(tmp_path: Path) -> Start:
     def started(
         database: Path,
         *words: object,
-        wait: float = 120,
+        wait: float = 900,
         program: Path = ROOT,
         temporary: Path | None = None,
         where: Disk | None = None,
@@ -147,7 +147,7 @@ def whole_runs() -> Callable[[Path], set[str]]:
     """Return the runs of a database, after making sure that each is there with all it has."""
 
     def runs(database: Path) -> set[str]:
-        with open_for_reading(database, wait=240) as connection:
+        with open_for_reading(database, wait=900) as connection:
             promised = dict(connection.execute("SELECT run_id, launches FROM run").fetchall())
             counted = "SELECT run_id, count(*) FROM launch GROUP BY run_id"
             found = dict(connection.execute(counted).fetchall())

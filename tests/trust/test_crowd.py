@@ -10,7 +10,7 @@ WholeRuns = Callable[[Path], set[str]]
 
 def finish(processes: list[subprocess.Popen[str]]) -> list[str]:
     """Return what the processes printed, once all of them ended well."""
-    printed = [process.communicate(timeout=240) for process in processes]
+    printed = [process.communicate(timeout=900) for process in processes]
     codes = [process.returncode for process in processes]
     assert codes == [0] * len(processes), [err for _, err in printed]
     return [out for out, _ in printed]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -29,12 +29,16 @@ _NO_ADVICE = ("a", "an", "the", "this", "there", "it", "is")
 
 @dataclass(frozen=True, kw_only=True)
 class Remark:
-    """An error, which keeps the rule from being used, or a warning, which does not."""
+    """An error, which keeps the rule from being used, or a warning, which does not.
+
+    ``ends_it`` where facts or settings are wrong, so that no rule could be read.
+    """
 
     kind: Literal["error", "warning"]
     problem: str
     at: Location | None
     hint: str | None = None
+    ends_it: bool = False
 
 
 def lint(directory: Path | None = None) -> list[Remark]:
@@ -42,12 +46,14 @@ def lint(directory: Path | None = None) -> list[Remark]:
 
     Rules of the directory may name its own facts and extend shipped rules.
     """
+    if directory is not None and directory.resolve() == data_dir("rules").resolve():
+        directory = None
     packs = () if directory is None else (directory,)
     try:
         vocabulary = load_vocabulary(packs)
         settings = load_settings(vocabulary.symbols, packs=packs)
     except RuleError as error:
-        return [_error(error)]
+        return [replace(_error(error), ends_it=True)]
     scopes = make_scopes(vocabulary, settings)
     nodes: dict[str, MappingNode] = {}
     shipped = data_dir("rules")
