@@ -216,6 +216,32 @@ def _kernels(schema: MetaData) -> None:
         _text("configuration", "label of the configuration"),
         PrimaryKeyConstraint("series_id"),
     )
+    Table(
+        "series_link",
+        schema,
+        _key("series_id", "series that goes on under another name"),
+        _key("continued_by", "the series that it is counted to"),
+        Column("linked_at", DateTime, nullable=False, comment="when the user said so (UTC)"),
+        PrimaryKeyConstraint("series_id"),
+    )
+    Table(
+        "accepted",
+        schema,
+        _key("series_id", "series"),
+        _key("run_id", "run from which its level is the baseline"),
+        _key("because", "why, in the user's words"),
+        Column("accepted_at", DateTime, nullable=False, comment="when the user said so (UTC)"),
+        PrimaryKeyConstraint("series_id", "run_id"),
+    )
+    Table(
+        "calibration",
+        schema,
+        _key("series_id", "series"),
+        _count("runs", "runs of one commit and environment that it was measured from"),
+        Column("noise", Double, nullable=False, comment="spread of one run around their level [1]"),
+        Column("measured_at", DateTime, nullable=False, comment="when it was measured (UTC)"),
+        PrimaryKeyConstraint("series_id"),
+    )
 
 
 def _launches(schema: MetaData, quantities: Quantities) -> None:
