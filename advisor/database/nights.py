@@ -17,7 +17,7 @@ from advisor.database.read import NIGHT
 from advisor.database.records import literal
 
 _CHOSEN = f"""
-    SELECT run_id, coalesce(group_id, run_id) AS execution, {NIGHT} AS night, run.*
+    SELECT *, coalesce(group_id, run_id) AS execution, {NIGHT} AS night
     FROM run WHERE branch IS NOT DISTINCT FROM $branch AND simulated = $simulated
 """
 _NIGHTS = f"""

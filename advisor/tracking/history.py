@@ -50,12 +50,6 @@ def scan_histories(series: Sequence[Tracked], *, settings: Settings) -> list[Ser
     return results
 
 
-def accepted_changes(each: Tracked, result: SeriesResult, settings: Settings) -> list[Change]:
-    """Return the changes to levels that the user took for the baseline."""
-    found = (_change_at(night, result, settings) for night in each.accepted)
-    return [change for change in found if change is not None]
-
-
 def _pieces(each: Tracked) -> list[tuple[int, Nights]]:
     """Return the nights between splits, with where they start; at least one piece."""
     ends = [*each.splits, len(each.values)]
@@ -89,8 +83,8 @@ def _joined(pieces: Sequence[tuple[int, SeriesResult]]) -> SeriesResult:
     return SeriesResult(nights=nights, noise=last.noise, changes=changes, newest=newest)
 
 
-def _change_at(night: int, result: SeriesResult, settings: Settings) -> Change | None:
-    """Return the change whose level a night has, the latest one shortly before it."""
+def change_at(night: int, result: SeriesResult, settings: Settings) -> Change | None:
+    """Return the change to the level of a night, the latest one shortly before it."""
     near = [
         change
         for change in result.changes
@@ -105,7 +99,7 @@ def _levelled(each: Tracked, result: SeriesResult, settings: Settings) -> Tracke
     """Return the series with the nights before an accepted level moved onto it."""
     values = np.array(each.values, dtype=np.float64)
     for night in sorted(each.accepted):
-        change = _change_at(night, result, settings)
+        change = change_at(night, result, settings)
         start = night if change is None else change.index
         old = _level(values, max(0, start - settings.window), start)
         new = _level(values, start, start + settings.window)
