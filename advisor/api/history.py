@@ -109,6 +109,10 @@ class SeriesHistory:
         """The last night with a result."""
         return self.nights[-1]
 
+    def accepted_level(self, change: Change) -> AcceptedLevel | None:
+        """Return what the user said of the level after a change, where it was accepted."""
+        return next((level for level in reversed(self.accepted) if level.change == change), None)
+
 
 @dataclass(frozen=True, kw_only=True)
 class History:
@@ -125,6 +129,15 @@ class History:
     shown_since: datetime | None
     notes: tuple[str, ...]
     alike: tuple[Alike, ...]
+
+    def is_shown(self, night: Night) -> bool:
+        """Tell whether a night is among those that are to be shown."""
+        return self.shown_since is None or night.time >= self.shown_since
+
+    def shown_changes(self, each: SeriesHistory) -> list[Change]:
+        """Return the changes of a series whose end is to be shown, in the order of their nights."""
+        changes = each.result.changes
+        return [change for change in changes if self.is_shown(each.nights[change.end_index])]
 
 
 def history(
@@ -211,8 +224,8 @@ def _nights(runs: Sequence[NightRun], settings: Settings) -> tuple[Night, ...]:
     """Return the nights of a branch; what the first run of each says counts."""
     first = {run.position: run for run in reversed(runs)}
     ordered = [first[position] for position in sorted(first)]
-    texts = environment_texts([_environment(run) for run in ordered])
-    measured = [_measured_by(run) for run in ordered]
+    texts = environment_texts([run.environment for run in ordered])
+    measured = [run.measured_by for run in ordered]
     anew = {
         night: what_changed(measured[night - 1], measured[night])
         for night in split_nights(measured, settings)
@@ -228,22 +241,6 @@ def _nights(runs: Sequence[NightRun], settings: Settings) -> tuple[Night, ...]:
         )
         for number, (run, text) in enumerate(zip(ordered, texts, strict=True))
     )
-
-
-def _environment(run: NightRun) -> dict[str, str | None]:
-    return {
-        "driver": run.driver_version,
-        "run time": run.runtime,
-        "profiler": run.profiler,
-        "clock control": run.clock_control,
-        "host": run.host,
-        "partition": run.partition,
-        "compiler": run.compiler,
-    }
-
-
-def _measured_by(run: NightRun) -> dict[str, str | None]:
-    return {"profiler": run.profiler, "clock control": run.clock_control}
 
 
 def chains_of(shapes: Sequence[ShapeNights]) -> list[list[ShapeNights]]:

@@ -93,6 +93,24 @@ class NightRun:
     partition: str | None
     compiler: str | None
 
+    @property
+    def environment(self) -> dict[str, str | None]:
+        """What it ran on, in the words of messages; beside the key of series, never in it."""
+        return {
+            "driver": self.driver_version,
+            "run time": self.runtime,
+            "profiler": self.profiler,
+            "clock control": self.clock_control,
+            "host": self.host,
+            "partition": self.partition,
+            "compiler": self.compiler,
+        }
+
+    @property
+    def measured_by(self) -> dict[str, str | None]:
+        """What must be the same where times are compared."""
+        return {"profiler": self.profiler, "clock control": self.clock_control}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Branch:

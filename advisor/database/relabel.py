@@ -10,7 +10,7 @@ import duckdb
 from advisor.database import ids
 from advisor.database.records import insert_records, literal, quoted
 from advisor.database.rows import SeriesRow
-from advisor.database.write import transaction, upsert_series
+from advisor.database.write import upsert_series
 
 CHANGEABLE = (
     *("label", "configuration", "commit", "branch", "note", "compiler"),
@@ -38,21 +38,20 @@ def relabel_runs(
 ) -> int:
     """Change columns of runs and give their launches the series that they would have had.
 
-    All of it happens in one transaction. Returns how many variants are in another series now.
+    The caller has a transaction open, so that all of it happens or nothing. Returns how many variants are in another series now.
     Variants keep their ids, and so do findings, which hang on them. Where launches were removed,
     the ranges that they ran in are known only if the run had no label.
     """
     which = ", ".join(map(literal, run_ids))
-    with transaction(connection):
-        before = _rows(connection, _VARIANTS.format(which=which))
-        names = [name for name in CHANGEABLE if name in changes]
-        values = ", ".join(f"{quoted(name)} = ?" for name in names)
-        connection.execute(
-            f"UPDATE run SET {values} WHERE run_id IN ({which})", [changes[name] for name in names]
-        )
-        moved = _moved(before, changes)
-        if moved:
-            _rekey(connection, moved)
+    before = _rows(connection, _VARIANTS.format(which=which))
+    names = [name for name in CHANGEABLE if name in changes]
+    values = ", ".join(f"{quoted(name)} = ?" for name in names)
+    connection.execute(
+        f"UPDATE run SET {values} WHERE run_id IN ({which})", [changes[name] for name in names]
+    )
+    moved = _moved(before, changes)
+    if moved:
+        _rekey(connection, moved)
     return len(moved)
 
 
