@@ -27,7 +27,12 @@ from advisor.database.nights import (
 )
 from advisor.errors import UsageError
 from advisor.tracking import Change, SeriesResult, Verdict, load_settings
-from advisor.tracking.conditions import environment_texts, split_nights, what_changed
+from advisor.tracking.conditions import (
+    environment_texts,
+    known_conditions,
+    split_nights,
+    what_changed,
+)
 from advisor.tracking.history import Tracked, change_at, scan_histories
 from advisor.wording import count
 
@@ -53,8 +58,8 @@ _LEAST_ALONE = 3  # runs with a label of their own that are no chance any more
 class Night:
     """One night of a branch; ``environment`` is what is known of what it ran on.
 
-    ``time`` is in UTC. ``began_anew`` says what changed where series are not compared with the
-    nights before.
+    ``time`` is in UTC. ``changed`` says what of that differs from the night before; ``began_anew``
+    what changed where series are not compared with the nights before.
     """
 
     run_id: str
@@ -62,6 +67,7 @@ class Night:
     commit: str | None
     note: str | None
     environment: str | None
+    changed: tuple[str, ...] = ()
     began_anew: tuple[str, ...] = ()
 
 
@@ -225,11 +231,9 @@ def _nights(runs: Sequence[NightRun], settings: Settings) -> tuple[Night, ...]:
     first = {run.position: run for run in reversed(runs)}
     ordered = [first[position] for position in sorted(first)]
     texts = environment_texts([run.environment for run in ordered])
-    measured = [run.measured_by for run in ordered]
-    anew = {
-        night: what_changed(measured[night - 1], measured[night])
-        for night in split_nights(measured, settings)
-    }
+    ran_on = known_conditions([run.environment for run in ordered])
+    measured = known_conditions([run.measured_by for run in ordered])
+    anew = set(split_nights(measured, settings))
     return tuple(
         Night(
             run_id=run.run_id,
@@ -237,7 +241,10 @@ def _nights(runs: Sequence[NightRun], settings: Settings) -> tuple[Night, ...]:
             commit=run.commit,
             note=run.note,
             environment=text,
-            began_anew=anew[number] or ("conditions",) if number in anew else (),
+            changed=what_changed(ran_on[number - 1], ran_on[number]) if number else (),
+            began_anew=what_changed(measured[number - 1], measured[number])
+            if number in anew
+            else (),
         )
         for number, (run, text) in enumerate(zip(ordered, texts, strict=True))
     )
@@ -352,9 +359,7 @@ def _moment(since: int | datetime | None, nights: Sequence[Night]) -> datetime |
     return since
 
 
-def _notes(
-    branch: Branch, others: tuple[int, int, int], runs: Sequence[NightRun]
-) -> list[str]:
+def _notes(branch: Branch, others: tuple[int, int, int], runs: Sequence[NightRun]) -> list[str]:
     """Return what is left out, and what makes series fall apart."""
     without, of_others, unlike = others
     notes = []

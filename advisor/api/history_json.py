@@ -37,6 +37,7 @@ def _night(night: Night) -> dict[str, object]:
         "commit": night.commit,
         "note": night.note,
         "environment": night.environment,
+        "changed": list(night.changed),
         "began_anew": list(night.began_anew),
     }
 

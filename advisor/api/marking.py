@@ -97,9 +97,7 @@ def calibrate(
         chosen = branch_of_history(connection, branch)
         noises = {} if chosen is None else _noises(connection, chosen)
         if not noises:
-            hint = (
-                "profile one commit four times or more on one machine, and ingest each with --commit"
-            )
+            hint = "profile one commit four times or more on one machine, and ingest each with --commit"
             raise UsageError("no nights of one commit and environment to measure noise", hint=hint)
         known = known_series(connection)
         if store:

@@ -60,9 +60,7 @@ def find_series(known: Mapping[str, KnownSeries], wanted: str) -> KnownSeries:
         asked = Wanted(kernel=wanted)
         raise UsageError(f"there is no series {wanted!r}", hint=_near(known, asked))
     named = ", ".join(f"{each.series_id} ({describe(each)})" for each in found[:5])
-    raise UsageError(
-        f"{wanted!r} means {len(found)} series: {named}", hint="name one by its id"
-    )
+    raise UsageError(f"{wanted!r} means {len(found)} series: {named}", hint="name one by its id")
 
 
 def describe(series: KnownSeries) -> str:

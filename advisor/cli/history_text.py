@@ -23,7 +23,17 @@ _SPARK_NIGHTS = 30
 _BARS = "▁▂▃▄▅▆▇█"
 _PLAIN_BARS = "_.-~=+*#"
 _QUIET = (Verdict.UNCHANGED, Verdict.INSUFFICIENT)
-_NEWEST = ("verdict", "kernel", "change", "since", "time", "noise", "nights", "last nights", "series")
+_NEWEST = (
+    "verdict",
+    "kernel",
+    "change",
+    "since",
+    "time",
+    "noise",
+    "nights",
+    "last nights",
+    "series",
+)
 _CHANGES = ("time", "kernel", "kind", "verdict", "change", "before", "after", "run", "commit")
 _SHORT_COMMIT = 10
 _MISSING = 5  # series without a result that are named
@@ -127,10 +137,12 @@ def _change(each: SeriesHistory, change: Change) -> tuple[str, ...]:
 def _remarks(history: History) -> Iterator[str]:
     """Yield what splits series, what was accepted, what is missing and what was left out."""
     remarks = []
-    for night in history.nights:
-        if night.began_anew and history.is_shown(night):
-            told = one_line("; ".join(night.began_anew))
+    for night in filter(history.is_shown, history.nights):
+        if night.began_anew:
+            told = one_line(", ".join(night.began_anew))
             remarks.append(f"{_day(night)}: every series begins anew: {told}")
+        elif night.changed:
+            remarks.append(one_line(f"{_day(night)}: {', '.join(night.changed)}"))
     for each in history.series:
         for level in each.accepted:
             where = f"{_day(each.nights[level.index])} (run {level.run_id})"

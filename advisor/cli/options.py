@@ -21,9 +21,7 @@ def a_number(
     return value
 
 
-def moment(
-    context: click.Context, parameter: click.Parameter, text: str | None
-) -> datetime | None:
+def moment(context: click.Context, parameter: click.Parameter, text: str | None) -> datetime | None:
     """Return a moment as UTC without a zone; one without a zone is UTC already."""
     if text is None:
         return None

@@ -182,9 +182,7 @@ def other_runs(connection: duckdb.DuckDBPyConnection, branch: Branch) -> tuple[i
     return without, of_others, unlike
 
 
-def durations_of_branch(
-    connection: duckdb.DuckDBPyConnection, branch: Branch
-) -> list[ShapeNights]:
+def durations_of_branch(connection: duckdb.DuckDBPyConnection, branch: Branch) -> list[ShapeNights]:
     """Return what each series took in each night, by launch shape and in order."""
     return [
         ShapeNights(

@@ -142,7 +142,11 @@ def _only(wanted: str, found: list[Run]) -> Run:
 
 
 def _told(run: Run) -> str:
-    words = (("label", run.label), ("branch", run.branch), ("commit", run.commit and run.commit[:10]))
+    words = (
+        ("label", run.label),
+        ("branch", run.branch),
+        ("commit", run.commit and run.commit[:10]),
+    )
     told = ", ".join(f"{name} {value}" for name, value in words if value)
     return f"{run.run_id} ({told})" if told else run.run_id
 
@@ -157,7 +161,9 @@ def _earlier(connection: duckdb.DuckDBPyConnection, run: Run, nights: int, wante
     history = _runs(connection, clause, asked | {"night": run.night, "run_id": run.run_id})
     if nights >= len(history):
         of_branch = f" of branch {run.branch}" if run.branch else ""
-        problem = f"there is no run {wanted!r}: before {run.run_id} are {len(history) - 1}{of_branch}"
+        problem = (
+            f"there is no run {wanted!r}: before {run.run_id} are {len(history) - 1}{of_branch}"
+        )
         raise UsageError(problem, hint=_HINT)
     return history[nights]
 

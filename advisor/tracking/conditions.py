@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from advisor.tracking.settings import Settings
 
+    Conditions = Mapping[str, str | None]
+
 
 def filled(values: Sequence[str | None]) -> list[str | None]:
     """Return values with unknown ones as the last known before, or else the next one.
@@ -25,20 +27,22 @@ def filled(values: Sequence[str | None]) -> list[str | None]:
     return known
 
 
-def environment_texts(nights: Sequence[Mapping[str, str | None]]) -> list[str | None]:
-    """Return one text per night of everything that is known of what it ran on."""
+def known_conditions(nights: Sequence[Conditions]) -> list[Conditions]:
+    """Return what each night ran on, with what it does not tell as its neighbours have it."""
     names = list(nights[0]) if nights else []
-    columns = {name: filled([night[name] for night in nights]) for name in names}
-    texts = []
-    for night in range(len(nights)):
-        told = [f"{name} {columns[name][night]}" for name in names if columns[name][night]]
-        texts.append(", ".join(told) or None)
-    return texts
+    columns = [filled([night[name] for night in nights]) for name in names]
+    return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
 
 
-def what_changed(
-    before: Mapping[str, str | None], after: Mapping[str, str | None]
-) -> tuple[str, ...]:
+def environment_texts(nights: Sequence[Conditions]) -> list[str | None]:
+    """Return one text per night of everything that is known of what it ran on."""
+    return [
+        ", ".join(f"{name} {value}" for name, value in night.items() if value) or None
+        for night in known_conditions(nights)
+    ]
+
+
+def what_changed(before: Conditions, after: Conditions) -> tuple[str, ...]:
     """Return in words what differs of what is known on both sides."""
     return tuple(
         f"{name} {before[name]} → {after[name]}"
@@ -47,7 +51,7 @@ def what_changed(
     )
 
 
-def split_nights(nights: Sequence[Mapping[str, str | None]], settings: Settings) -> list[int]:
+def split_nights(nights: Sequence[Conditions], settings: Settings) -> list[int]:
     """Return the first nights of new conditions, across which series are not compared.
 
     Two that take turns are not new.

@@ -110,9 +110,7 @@ def _levelled(each: Tracked, result: SeriesResult, settings: Settings) -> Tracke
     return replace(each, values=values.tolist(), accepted=())
 
 
-def _nights_at(
-    change: Change, result: SeriesResult, n: int, settings: Settings
-) -> tuple[int, int]:
+def _nights_at(change: Change, result: SeriesResult, n: int, settings: Settings) -> tuple[int, int]:
     """Return where the nights at the level after a change begin and end."""
     start = change.end_index if change.kind is Kind.DRIFT else change.index
     later = [
@@ -126,4 +124,3 @@ def _nights_at(
 def _level(values: Floats, start: int, end: int) -> float | None:
     chosen = values[start:end]
     return float(np.median(chosen)) if len(chosen) else None
-

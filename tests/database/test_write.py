@@ -417,7 +417,7 @@ def test_finds_a_run_by_what_the_user_calls_it(database: Path, run: RunRow) -> N
         assert find_run(connection, "0123").run_id == run.run_id
         assert [found.run_id for found in list_runs(connection)] == [later.run_id, run.run_id]
         assert len(list_runs(connection, limit=1)) == 1
-        with pytest.raises(UsageError, match="several runs begin with '01'"):
+        with pytest.raises(UsageError, match="'01' means several runs"):
             find_run(connection, "01")
         with pytest.raises(UsageError, match="no run 'nihtly'") as caught:
             find_run(connection, "nihtly")
