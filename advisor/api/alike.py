@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
+from advisor.api.history_records import Alike
 from advisor.database.names import load_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from advisor.api.history import Night, SeriesHistory
+    from advisor.api.history_records import Night, SeriesHistory
     from advisor.database.nights import KnownSeries
 
 _MOST = 200  # series that ended, of which each is set against each that began
-
-
-@dataclass(frozen=True, kw_only=True)
-class Alike:
-    """A series that may go on as another; ``because`` says what differs."""
-
-    series_id: str
-    kernel: str
-    continued_by: str
-    because: str
 
 
 def series_alike(
@@ -73,10 +63,8 @@ def series_alike(
 def _likeness(old: KnownSeries, new: KnownSeries) -> float:
     if old.kernel_id == new.kernel_id:
         return 1.0
-    matcher = SequenceMatcher(None, old.normalised_name, new.normalised_name, autojunk=False)
-    if matcher.real_quick_ratio() < 0.5 or matcher.quick_ratio() < 0.5:
-        return 0.0
-    return matcher.ratio()
+    names = (old.normalised_name, new.normalised_name)
+    return SequenceMatcher(None, *names, autojunk=False).ratio()
 
 
 def _difference(old: KnownSeries, new: KnownSeries) -> str:

@@ -100,6 +100,7 @@ def _series(database: str, wait: float) -> str:
     from advisor.api.history import falling_apart
     from advisor.database.connect import open_for_reading
     from advisor.database.nights import branch_of_history, known_series, runs_of_branch
+    from advisor.tracking import load_settings
 
     with open_for_reading(Path(database), wait) as connection:
         branch = branch_of_history(connection, None)
@@ -107,7 +108,7 @@ def _series(database: str, wait: float) -> str:
         found = (
             f"{len(known_series(connection)):,} over {len({run.position for run in runs}):,} nights"
         )
-    return "; ".join([found, *falling_apart(runs)])
+    return "; ".join([found, *falling_apart(runs, load_settings())])
 
 
 def _operations(configuration: Configuration, database: str, wait: float) -> str:

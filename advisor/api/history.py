@@ -7,9 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from advisor.api.alike import Alike, series_alike
+from advisor.api.alike import series_alike
+from advisor.api.history_records import (
+    WORST_FIRST,
+    AcceptedLevel,
+    History,
+    Night,
+    SeriesHistory,
+)
 from advisor.api.matching import Wanted, matching_series
-from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.connect import open_for_reading
 from advisor.database.nights import (
     Accepted,
@@ -26,7 +32,7 @@ from advisor.database.nights import (
     runs_of_branch,
 )
 from advisor.errors import UsageError
-from advisor.tracking import Change, SeriesResult, Verdict, load_settings
+from advisor.tracking import SeriesResult, load_settings
 from advisor.tracking.conditions import (
     environment_texts,
     known_conditions,
@@ -43,108 +49,6 @@ if TYPE_CHECKING:
 
     from advisor.tracking import Settings
 
-WORST_FIRST = (
-    Verdict.REGRESSED,
-    Verdict.ENVIRONMENT,
-    Verdict.INCONCLUSIVE,
-    Verdict.IMPROVED,
-    Verdict.INSUFFICIENT,
-    Verdict.UNCHANGED,
-)
-_LEAST_ALONE = 3  # runs with a label of their own that are no chance any more
-
-
-@dataclass(frozen=True, kw_only=True)
-class Night:
-    """One night of a branch; ``environment`` is what is known of what it ran on.
-
-    ``time`` is in UTC. ``changed`` says what of that differs from the night before; ``began_anew``
-    what changed where series are not compared with the nights before.
-    """
-
-    run_id: str
-    time: datetime
-    commit: str | None
-    note: str | None
-    environment: str | None
-    changed: tuple[str, ...] = ()
-    began_anew: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class AcceptedLevel:
-    """A level that the user took for the baseline.
-
-    ``index`` is the night in the series, ``change`` the change to that level, where there is one.
-    """
-
-    index: int
-    run_id: str
-    because: str
-    change: Change | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class SeriesHistory:
-    """One series: its nights, oldest first, and what the detector found in them.
-
-    ``durations`` are of one launch [s], in the order of ``nights``, which ``result`` counts from 0.
-    A series of which a run holds several launch shapes has one history for each, told apart by
-    ``launch_shape``, the newest one; ``launch_shapes`` are those it had over the nights.
-    ``calibrated_noise`` is relative. ``is_missing``: the newest night of the branch has none of it.
-    """
-
-    series_id: str
-    kernel: str
-    kernel_name: str
-    problem: str | None
-    device: str | None
-    configuration: str | None
-    launch_shape: str
-    launch_shapes: tuple[str, ...]
-    nights: tuple[Night, ...]
-    durations: tuple[float, ...]
-    result: SeriesResult
-    splits: tuple[int, ...]
-    accepted: tuple[AcceptedLevel, ...]
-    calibrated_noise: float | None
-    is_missing: bool
-
-    @property
-    def newest_night(self) -> Night:
-        """The last night with a result."""
-        return self.nights[-1]
-
-    def accepted_level(self, change: Change) -> AcceptedLevel | None:
-        """Return what the user said of the level after a change, where it was accepted."""
-        return next((level for level in reversed(self.accepted) if level.change == change), None)
-
-
-@dataclass(frozen=True, kw_only=True)
-class History:
-    """A branch over its nights, the series that moved for the worse first.
-
-    ``shown_since`` is the first night that is to be shown. ``notes`` say what is left out or in
-    doubt, ``alike`` which series may go on under another name.
-    """
-
-    branch: str | None
-    is_simulated: bool
-    nights: tuple[Night, ...]
-    series: tuple[SeriesHistory, ...]
-    shown_since: datetime | None
-    notes: tuple[str, ...]
-    alike: tuple[Alike, ...]
-
-    def is_shown(self, night: Night) -> bool:
-        """Tell whether a night is among those that are to be shown."""
-        return self.shown_since is None or night.time >= self.shown_since
-
-    def shown_changes(self, each: SeriesHistory) -> list[Change]:
-        """Return the changes of a series whose end is to be shown, in the order of their nights."""
-        changes = each.result.changes
-        return [change for change in changes if self.is_shown(each.nights[change.end_index])]
-
 
 def history(
     database: str,
@@ -155,19 +59,17 @@ def history(
     branch: str | None = None,
     since: int | datetime | None = None,
     wait: float = 0.0,
-    configuration: Configuration = DEFAULTS,
 ) -> History:
     """Return the history of one branch: that of the newest run, or the one called ``branch``.
 
-    ``kernel`` is a series' id or the beginning of one, or a pattern that its name matches. ``since``
-    is a number of nights or a moment: what is shown, the detector sees every night. ``wait`` is for
-    the database's lock [s].
+    ``kernel`` is a series' id or the beginning of one, or a pattern that its name matches.
+    ``since`` is a number of nights or a moment: what is shown, the detector sees every night.
+    ``wait`` is for the database's lock [s].
 
     Raises:
         UsageError: there is no such branch, or nothing that matches.
         DatabaseError: the database cannot be opened.
     """
-    del configuration
     wanted = Wanted(kernel=kernel, device=device, configuration=configuration_label)
     with open_for_reading(database, wait) as connection:
         return read_history(connection, wanted, branch=branch, since=since)
@@ -203,7 +105,10 @@ def read_history(
         nights=nights,
         series=tuple(sorted(series, key=_worst)),
         shown_since=_moment(since, nights),
-        notes=tuple(_notes(chosen, other_runs(connection, chosen), runs)),
+        notes=(
+            *_left_out(chosen, other_runs(connection, chosen)),
+            *falling_apart(runs, settings),
+        ),
         alike=series_alike(series, known, nights),
     )
 
@@ -359,8 +264,8 @@ def _moment(since: int | datetime | None, nights: Sequence[Night]) -> datetime |
     return since
 
 
-def _notes(branch: Branch, others: tuple[int, int, int], runs: Sequence[NightRun]) -> list[str]:
-    """Return what is left out, and what makes series fall apart."""
+def _left_out(branch: Branch, others: tuple[int, int, int]) -> list[str]:
+    """Return which runs are left out."""
     without, of_others, unlike = others
     notes = []
     if without and branch.name is not None:
@@ -373,17 +278,17 @@ def _notes(branch: Branch, others: tuple[int, int, int], runs: Sequence[NightRun
     if unlike:
         kind = "measured" if branch.simulated else "simulated"
         notes.append(f"{count(unlike, f'{kind} run')} left out: they are never compared")
-    return notes + falling_apart(runs)
+    return notes
 
 
-def falling_apart(runs: Sequence[NightRun]) -> list[str]:
+def falling_apart(runs: Sequence[NightRun], settings: Settings) -> list[str]:
     """Return notes on labels that are part of every series and new with every run."""
     notes = []
     options = {"label": "--label", "configuration": "--config"}
     for name, option in options.items():
         given = Counter(getattr(run, name) for run in runs if getattr(run, name))
         alone = sum(number == 1 for number in given.values())
-        if alone >= _LEAST_ALONE and 2 * alone >= sum(given.values()):
+        if alone >= settings.labels_alone and 2 * alone >= sum(given.values()):
             notes.append(
                 f"{count(alone, 'run')} of {len(runs):,} have a {name} of their own, so that every"
                 f" series falls apart: `advisor runs label RUN… {option} NAME` mends it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from advisor.api.history import AcceptedLevel, History, Night, SeriesHistory
+    from advisor.api.history_records import AcceptedLevel, History, Night, SeriesHistory
     from advisor.tracking import Change
 
 SCHEMA_VERSION = 1

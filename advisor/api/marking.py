@@ -20,6 +20,7 @@ from advisor.database.nights import (
 )
 from advisor.database.read import find_run
 from advisor.errors import UsageError
+from advisor.tracking import load_settings
 from advisor.tracking.conditions import environment_texts
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     import duckdb
 
     from advisor.database.nights import Branch, KnownSeries, NightRun
-
-_LEAST_FREEDOM = 3  # residuals that are free: a deviation from fewer is off by half
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +96,7 @@ def calibrate(
         chosen = branch_of_history(connection, branch)
         noises = {} if chosen is None else _noises(connection, chosen)
         if not noises:
-            hint = "profile one commit four times or more on one machine, and ingest each with --commit"
+            hint = "profile one commit four times on one machine; ingest each with --commit"
             raise UsageError("no nights of one commit and environment to measure noise", hint=hint)
         known = known_series(connection)
         if store:
@@ -113,6 +112,7 @@ def _noises(
     connection: duckdb.DuckDBPyConnection, branch: Branch
 ) -> Mapping[str, tuple[int, float]]:
     """Return (runs, noise) of the series that enough nights of one commit and environment have."""
+    freedom = load_settings().calibration_freedom
     groups = _alike(runs_of_branch(connection, branch))
     pooled: dict[str, list[list[float]]] = defaultdict(list)
     for shape in durations_of_branch(connection, branch):
@@ -124,7 +124,7 @@ def _noises(
     return {
         series: (sum(map(len, samples)), noise)
         for series, samples in pooled.items()
-        if (noise := pooled_deviation(samples)) is not None
+        if (noise := pooled_deviation(samples, freedom)) is not None
     }
 
 
@@ -138,13 +138,13 @@ def _alike(runs: Sequence[NightRun]) -> dict[int, tuple[str, str | None]]:
     }
 
 
-def pooled_deviation(samples: Sequence[Sequence[float]]) -> float | None:
+def pooled_deviation(samples: Sequence[Sequence[float]], least_freedom: int) -> float | None:
     """Return the relative deviation of one value, from logarithms around the mean of each sample.
 
-    None where fewer than three residuals are free.
+    None where fewer residuals than ``least_freedom`` are free.
     """
     freedom = sum(len(each) - 1 for each in samples)
-    if freedom < _LEAST_FREEDOM:
+    if freedom < least_freedom:
         return None
     squares = sum((value - sum(each) / len(each)) ** 2 for each in samples for value in each)
     return math.expm1(math.sqrt(squares / freedom))

@@ -6,7 +6,7 @@ import textwrap
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from advisor.api.history import WORST_FIRST
+from advisor.api.history_records import WORST_FIRST
 from advisor.cli.output import Narrow, table
 from advisor.tracking import Kind, Verdict
 from advisor.wording import count, one_line, percent, seconds
@@ -14,7 +14,7 @@ from advisor.wording import count, one_line, percent, seconds
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.api.history import History, Night, SeriesHistory
+    from advisor.api.history_records import History, Night, SeriesHistory
     from advisor.tracking import Change
 
 _DEFAULT_WIDTH = 80
@@ -111,9 +111,11 @@ def _called(each: SeriesHistory, history: History) -> str:
     """Return the kernel, with what tells it from its namesakes."""
     namesakes = [other for other in history.series if other.kernel == each.kernel]
     parts = [each.kernel]
-    for name in ("problem", "device", "configuration", "launch_shape"):
-        if len({getattr(other, name) for other in namesakes}) > 1:
-            parts.append(str(getattr(each, name) or "none"))
+    parts += [
+        str(getattr(each, name) or "none")
+        for name in ("problem", "device", "configuration", "launch_shape")
+        if len({getattr(other, name) for other in namesakes}) > 1
+    ]
     return one_line(", ".join(parts))
 
 

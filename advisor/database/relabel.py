@@ -38,9 +38,9 @@ def relabel_runs(
 ) -> int:
     """Change columns of runs and give their launches the series that they would have had.
 
-    The caller has a transaction open, so that all of it happens or nothing. Returns how many variants are in another series now.
-    Variants keep their ids, and so do findings, which hang on them. Where launches were removed,
-    the ranges that they ran in are known only if the run had no label.
+    The caller has a transaction open, so that all of it happens or nothing. Returns how many
+    variants are in another series now. Variants keep their ids, and so do findings, which hang on
+    them. Where launches were removed, their ranges are known only if the run had no label.
     """
     which = ", ".join(map(literal, run_ids))
     before = _rows(connection, _VARIANTS.format(which=which))

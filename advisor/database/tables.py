@@ -23,6 +23,7 @@ from sqlalchemy import (
     Table,
 )
 
+from advisor.database.marked import tables_of_marks
 from advisor.quantities import (
     Quantities,
     Quantity,
@@ -36,7 +37,7 @@ def metadata(quantities: Quantities | None = None) -> MetaData:
     """Return the schema; the columns of ``launch`` follow ``quantities``."""
     quantities = quantities or load_quantities()
     schema = MetaData()
-    for define in (_devices, _provenance, _kernels, _details, _advice):
+    for define in (_devices, _provenance, _kernels, tables_of_marks, _details, _advice):
         define(schema)
     _launches(schema, quantities)
     _variants(schema, quantities, load_stored_facts())
@@ -156,7 +157,7 @@ def _provenance(schema: MetaData) -> None:
         Column("ingested_at", DateTime, nullable=False, comment="when it was stored (UTC)"),
         _time("started_at", "when the profiled program started (UTC)"),
         _count(
-            "clock_origin", "the profile's clock at its first event, which launches count from [ns]"
+            "clock_origin", "the profile's clock at its first event; launches count from it [ns]"
         ),
         _text("clock_epoch", "what that clock counts from: utc (1970), boot or session"),
         _text("profiler", "tool that made the profile"),
@@ -214,32 +215,6 @@ def _kernels(schema: MetaData) -> None:
         _text("problem_key", "user's label, range, or order of appearance"),
         _text("device_name", "device model"),
         _text("configuration", "label of the configuration"),
-        PrimaryKeyConstraint("series_id"),
-    )
-    Table(
-        "series_link",
-        schema,
-        _key("series_id", "series that goes on under another name"),
-        _key("continued_by", "the series that it is counted to"),
-        Column("linked_at", DateTime, nullable=False, comment="when the user said so (UTC)"),
-        PrimaryKeyConstraint("series_id"),
-    )
-    Table(
-        "accepted",
-        schema,
-        _key("series_id", "series"),
-        _key("run_id", "run from which its level is the baseline"),
-        _key("because", "why, in the user's words"),
-        Column("accepted_at", DateTime, nullable=False, comment="when the user said so (UTC)"),
-        PrimaryKeyConstraint("series_id", "run_id"),
-    )
-    Table(
-        "calibration",
-        schema,
-        _key("series_id", "series"),
-        _count("runs", "runs of one commit and environment that it was measured from"),
-        Column("noise", Double, nullable=False, comment="spread of one run around their level [1]"),
-        Column("measured_at", DateTime, nullable=False, comment="when it was measured (UTC)"),
         PrimaryKeyConstraint("series_id"),
     )
 
