@@ -114,7 +114,7 @@ def show(
     if style == "json":
         from advisor.api.history_json import as_json
 
-        write_text(json.dumps(plain(as_json(found)), ensure_ascii=False, indent=2), output)
+        write_text(json.dumps(as_json(found), ensure_ascii=False, allow_nan=False), output)
         return
     from advisor.cli.history_text import as_text
 

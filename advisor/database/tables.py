@@ -156,9 +156,7 @@ def _provenance(schema: MetaData) -> None:
         _key("status", "complete, or partial where the profile was cut off or damaged"),
         Column("ingested_at", DateTime, nullable=False, comment="when it was stored (UTC)"),
         _time("started_at", "when the profiled program started (UTC)"),
-        _count(
-            "clock_origin", "the profile's clock at its first event; launches count from it [ns]"
-        ),
+        _count("clock_origin", "profile's clock at its first event; launches count from it [ns]"),
         _text("clock_epoch", "what that clock counts from: utc (1970), boot or session"),
         _text("profiler", "tool that made the profile"),
         _text("profiler_version", "its version"),
