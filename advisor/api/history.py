@@ -147,7 +147,7 @@ def _nights(runs: Sequence[NightRun], settings: Settings) -> tuple[Night, ...]:
             note=run.note,
             environment=text,
             changed=what_changed(ran_on[number - 1], ran_on[number]) if number else (),
-            began_anew=what_changed(measured[number - 1], measured[number])
+            started_over=what_changed(measured[number - 1], measured[number])
             if number in anew
             else (),
         )
@@ -181,7 +181,7 @@ def _scanned(
     marks: _Marks,
     settings: Settings,
 ) -> list[SeriesHistory]:
-    anew = [number for number, night in enumerate(nights) if night.began_anew]
+    anew = [number for number, night in enumerate(nights) if night.started_over]
     numbers = [[night for each in chain for night in each.nights] for chain in chains]
     accepted = [
         marks.accepted_of(chain[0].series_id, its)
@@ -291,6 +291,6 @@ def falling_apart(runs: Sequence[NightRun], settings: Settings) -> list[str]:
         if alone >= settings.labels_alone and 2 * alone >= sum(given.values()):
             notes.append(
                 f"{count(alone, 'run')} of {len(runs):,} have a {name} of their own, so that every"
-                f" series falls apart: `advisor runs label RUN… {option} NAME` mends it"
+                f" series falls apart: `advisor runs label RUN… {option} NAME` joins it"
             )
     return notes

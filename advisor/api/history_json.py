@@ -38,7 +38,7 @@ def _night(night: Night) -> dict[str, object]:
         "note": night.note,
         "environment": night.environment,
         "changed": list(night.changed),
-        "began_anew": list(night.began_anew),
+        "started_over": list(night.started_over),
     }
 
 

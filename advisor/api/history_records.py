@@ -36,7 +36,7 @@ class Alike:
 class Night:
     """One night of a branch; ``environment`` is what is known of what it ran on.
 
-    ``time`` is in UTC. ``changed`` says what of that differs from the night before; ``began_anew``
+    ``time`` is in UTC. ``changed`` says what of that differs from the night before; ``started_over``
     what changed where series are not compared with the nights before.
     """
 
@@ -46,7 +46,7 @@ class Night:
     note: str | None
     environment: str | None
     changed: tuple[str, ...] = ()
-    began_anew: tuple[str, ...] = ()
+    started_over: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,7 +33,7 @@ Examples:
 def collect(settings: Settings, run: str, kernel: str | None, style: str) -> None:
     """Print the one profiler command that settles most of what RUN leaves open, and what that is.
 
-    RUN is an id, the beginning of one, a label, or "latest".
+    RUN is an id or the beginning of one, a label, a branch, a commit, or "latest".
     """
     from advisor.api.collecting import to_collect
 

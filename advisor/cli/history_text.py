@@ -140,9 +140,9 @@ def _remarks(history: History) -> Iterator[str]:
     """Yield what splits series, what was accepted, what is missing and what was left out."""
     remarks = []
     for night in filter(history.is_shown, history.nights):
-        if night.began_anew:
-            told = one_line(", ".join(night.began_anew))
-            remarks.append(f"{_day(night)}: every series begins anew: {told}")
+        if night.started_over:
+            told = one_line(", ".join(night.started_over))
+            remarks.append(f"{_day(night)}: every series starts over here: {told}")
         elif night.changed:
             remarks.append(one_line(f"{_day(night)}: {', '.join(night.changed)}"))
     for each in history.series:

@@ -213,7 +213,7 @@ def test_series_begin_anew_with_another_profiler(fill: Fill) -> None:
     (series,) = found.series
     assert series.splits == (30,)
     assert series.result.changes == ()
-    assert found.nights[30].began_anew == ("profiler ncu 1 → ncu 2",)
+    assert found.nights[30].started_over == ("profiler ncu 1 → ncu 2",)
 
 
 def test_windows_count_nights_with_results(fill: Fill) -> None:
