@@ -36,8 +36,8 @@ class Alike:
 class Night:
     """One night of a branch; ``environment`` is what is known of what it ran on.
 
-    ``time`` is in UTC. ``changed`` says what of that differs from the night before; ``started_over``
-    what changed where series are not compared with the nights before.
+    ``time`` is in UTC. ``changed`` says what of that differs from the night before;
+    ``started_over`` what changed where series are not compared with the nights before.
     """
 
     run_id: str
