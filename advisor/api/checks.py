@@ -37,6 +37,8 @@ def examine(
     yield _tried("rules", lambda: _rules(configuration))
     yield _tried("devices", _devices)
     yield _tried("database", lambda: _database(database, wait))
+    if Path(database).exists():
+        yield _tried("series", lambda: _series(database, wait))
     if configuration.operations and Path(database).exists():
         yield _tried("operations", lambda: _operations(configuration, database, wait))
 
@@ -91,6 +93,22 @@ def _database(database: str, wait: float) -> str:
         runs, launches = counts(connection)
     held = f"{runs:,} runs, {launches:,} launches, {size(path.stat().st_size)}"
     return f"{database}: schema {found.revision} (newest {found.head}), {held}"
+
+
+def _series(database: str, wait: float) -> str:
+    """Say whether series of the newest run's branch fall apart because every run has new labels."""
+    from advisor.api.history import falling_apart
+    from advisor.database.connect import open_for_reading
+    from advisor.database.nights import branch_of_history, known_series, runs_of_branch
+    from advisor.tracking import load_settings
+
+    with open_for_reading(Path(database), wait) as connection:
+        branch = branch_of_history(connection, None)
+        runs = [] if branch is None else runs_of_branch(connection, branch)
+        found = (
+            f"{len(known_series(connection)):,} over {len({run.position for run in runs}):,} nights"
+        )
+    return "; ".join([found, *falling_apart(runs, load_settings())])
 
 
 def _operations(configuration: Configuration, database: str, wait: float) -> str:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.database.read import find_run, run_details
 from advisor.database.read import list_runs as stored_runs
+from advisor.database.relabel import relabel_runs
 from advisor.database.write import remove_run as remove
+from advisor.database.write import transaction
+from advisor.errors import UsageError
 
 Rows = list[tuple[object, ...]]
 
@@ -14,7 +19,7 @@ _SHORT_COMMIT = 10
 
 
 def list_runs(database: str, *, limit: int, wait: float) -> tuple[tuple[str, ...], Rows]:
-    """Return columns and one row per run, the one ingested last first.
+    """Return columns and one row per run, the newest night first.
 
     Raises:
         DatabaseError: the database cannot be opened.
@@ -55,6 +60,34 @@ def describe_run(database: str, run: str, *, wait: float) -> str:
     with open_for_reading(database, wait) as connection:
         found = find_run(connection, run)
     return f"{found.run_id} ({found.launches:,} launches, {found.name})"
+
+
+def relabel(
+    database: str, runs: Sequence[str], changes: Mapping[str, object], *, wait: float
+) -> tuple[tuple[str, ...], int]:
+    """Change what runs are called; return their ids, and how many variants changed their series.
+
+    ``changes`` are columns of ``run``; ``tags`` are added to those that each run has.
+
+    Raises:
+        UsageError: there is no such run, or nothing to change.
+        DatabaseError: the database cannot be opened or written; nothing is changed.
+    """
+    if not changes:
+        raise UsageError("nothing to change", hint="say what: --label, --branch, --commit, …")
+    with open_for_writing(database, wait) as connection:
+        found = {run.run_id: run for run in (find_run(connection, name) for name in runs)}
+        own_tags = {tuple(run.tags or ()) for run in found.values()}
+        tags = changes.get("tags")
+        moved = 0
+        with transaction(connection):
+            for had in sorted(own_tags) if tags else [()]:
+                chosen = [k for k, run in found.items() if not tags or tuple(run.tags or ()) == had]
+                told = dict(changes)
+                if isinstance(tags, tuple):
+                    told["tags"] = list(dict.fromkeys((*had, *tags)))
+                moved += relabel_runs(connection, chosen, told)
+    return tuple(found), moved
 
 
 def remove_run(database: str, run: str, *, wait: float) -> str:

@@ -33,7 +33,7 @@ Examples:
 def collect(settings: Settings, run: str, kernel: str | None, style: str) -> None:
     """Print the profiler command that fills most of the gaps in RUN, and what it settles.
 
-    RUN is an id, the beginning of one, a label, or "latest".
+    RUN is an id or the beginning of one, a label, a branch, a commit, or "latest".
     """
     from advisor.api.collecting import to_collect
 

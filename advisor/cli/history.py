@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 
 import click
 
-from advisor.cli.output import plain, terminal_width, write_text
+from advisor.cli.application import Settings
+from advisor.cli.options import moment
+from advisor.cli.output import (
+    FORMATS,
+    Narrow,
+    has_unicode,
+    plain,
+    terminal_width,
+    write_rows,
+    write_text,
+)
 
 _EPILOG = """\b
 Examples:
@@ -22,9 +33,135 @@ A file to start from:
 """
 
 
-@click.group()
+_SHOW_EPILOG = """\b
+Examples:
+  advisor history
+  advisor history layer_norm --since 30
+  advisor history --branch main --since 2026-11-01 --format json
+"""
+_SHOW = "show"
+
+
+class _Default(click.Group):
+    """A group whose command ``show`` need not be named."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put ``show`` before what is no command."""
+        own = args[:1] and (args[0] in self.commands or args[0] in ctx.help_option_names)
+        return super().parse_args(ctx, args if own else [_SHOW, *args])
+
+
+@click.group(cls=_Default)
 def history() -> None:
-    """Show what moved over nights."""
+    """Show what moved over nights; `advisor history KERNEL` is `advisor history show KERNEL`."""
+
+
+def _since(
+    context: click.Context, parameter: click.Parameter, text: str | None
+) -> int | datetime | None:
+    """Return a number of nights, or a moment."""
+    if text is not None and text.isascii() and text.isdecimal():
+        if int(text) == 0:
+            raise click.BadParameter("show one night at least", context, parameter)
+        return int(text)
+    return moment(context, parameter, text)
+
+
+@history.command(epilog=_SHOW_EPILOG)
+@click.argument("kernel", required=False)
+@click.option("--device", metavar="TEXT", help="Only series of devices whose name holds TEXT.")
+@click.option("--config", "configuration", help="Only series of this configuration.")
+@click.option("--branch", show_default="that of the newest run", help="The branch to look at.")
+@click.option(
+    "--since",
+    callback=_since,
+    metavar="N|DATE",
+    help="Show the last N nights, or those since DATE; changes are found over all.",
+)
+@click.option("--all", "every", is_flag=True, help="List series that did not move as well.")
+@click.option(
+    "--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
+@click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True))
+@click.pass_obj
+def show(
+    settings: Settings,
+    kernel: str | None,
+    device: str | None,
+    configuration: str | None,
+    branch: str | None,
+    since: int | datetime | None,
+    every: bool,
+    style: str,
+    output: str | None,
+) -> None:
+    """Say which kernels of a branch moved over its nights, the worst first.
+
+    KERNEL is a name, a part of one (a regular expression), or the id of a series. A night is a run,
+    or the runs of one --group; simulated ones are never shown beside measured ones.
+    """
+    from advisor.api.history import history as read
+
+    found = read(
+        settings.database,
+        kernel,
+        device=device,
+        configuration_label=configuration,
+        branch=branch,
+        since=since,
+        wait=settings.wait,
+    )
+    if style == "json":
+        from advisor.api.history_json import as_json
+
+        write_text(json.dumps(as_json(found), ensure_ascii=False, allow_nan=False), output)
+        return
+    from advisor.cli.history_text import as_text
+
+    text = as_text(
+        found,
+        width=terminal_width() if output is None else 0,
+        with_bars=output is not None or has_unicode(),
+        every=every or kernel is not None,
+    )
+    write_text(text, output)
+
+
+@history.command()
+@click.argument("series", nargs=-1, required=True, metavar="SERIES...")
+@click.option("--at", required=True, metavar="RUN", help="The run from which the level holds.")
+@click.option("--because", required=True, metavar="TEXT", help="Why; shown wherever it counts.")
+@click.pass_obj
+def accept(settings: Settings, series: tuple[str, ...], at: str, because: str) -> None:
+    """Take the level that SERIES have in a run for the new baseline.
+
+    SERIES are ids, or names of kernels. The change stays in the history, marked as accepted; the
+    newest nights are compared with its level.
+    """
+    from advisor.api.marking import accept as accept_levels
+
+    run, accepted = accept_levels(
+        settings.database, series, at=at, because=because, wait=settings.wait
+    )
+    click.echo(f"accepted the level in run {run} of {', '.join(accepted)}")
+
+
+@history.command()
+@click.option("--branch", show_default="that of the newest run", help="The branch to look at.")
+@click.option("--dry-run", is_flag=True, help="Only print; store nothing.")
+@click.option("--format", "style", type=FORMATS, default="table", show_default=True)
+@click.pass_obj
+def calibrate(settings: Settings, branch: str | None, dry_run: bool, style: str) -> None:
+    """Measure the noise of every series from nights of one commit and environment, and store it.
+
+    noise_percent is the spread (one standard deviation) of a night around the level of its commit.
+    """
+    from advisor.api.marking import calibrate as measure
+
+    found = measure(settings.database, branch=branch, store=not dry_run, wait=settings.wait)
+    rows = [(each.kernel, 100 * each.noise, each.runs, each.series_id) for each in found]
+    columns = ("kernel", "noise_percent", "nights", "series")
+    write_rows(columns, rows, style, Narrow(whole=("noise_percent", "nights", "series")))
 
 
 @history.command(epilog=_EPILOG)

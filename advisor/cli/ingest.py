@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from advisor.cli.application import Settings
-from advisor.cli.options import a_number
+from advisor.cli.options import a_number, moment
 from advisor.cli.outcomes import status_of, tell, tell_all, tell_sum
 from advisor.cli.output import Progress
 from advisor.wording import printable
@@ -34,20 +33,6 @@ _SAID = (
     *("tags", "step_time", "at"),
 )
 _NAMED = 6  # unknown quantities that a trial names
-
-
-def _moment(
-    context: click.Context, parameter: click.Parameter, text: str | None
-) -> datetime | None:
-    """Return a moment as UTC without a zone; one without a zone is UTC already."""
-    if text is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-        return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
-    except (ValueError, OverflowError) as error:
-        problem = f"{text!r} is no time such as 2026-11-20T03:00+01:00"
-        raise click.BadParameter(problem, context, parameter) from error
 
 
 @click.command(epilog=_EPILOG)
@@ -85,7 +70,7 @@ def _moment(
 @click.option("--tag", "tags", multiple=True, help="Free word to find the run by; repeatable.")
 @click.option(
     "--at",
-    callback=_moment,
+    callback=moment,
     metavar="TIME",
     help="When the program ran, as ISO 8601; without a zone it is UTC.",
 )

@@ -55,7 +55,7 @@ class Size(click.ParamType[int]):
 @click.option("--dynamic", type=Size(), help="Dynamic shared memory of a block; none.")
 @click.option("--carveout", type=Size(), help="Shared memory of a multiprocessor; the largest.")
 @click.option("--kernel", help="A measured kernel instead: name, part, regular expression, id.")
-@click.option("--run", help="The run of the kernel: id, beginning of one, label; the latest.")
+@click.option("--run", help="The run of the kernel, as `report` takes it; the latest.")
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True)
 @click.pass_obj
 def occupancy(settings: Settings, /, kernel: str | None, style: str, **given: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import UTC, datetime
 
 import click
 
@@ -18,3 +19,15 @@ def a_number(
     if value is not None and math.isnan(value):
         raise click.BadParameter(f"{value} is no number", context, parameter)
     return value
+
+
+def moment(context: click.Context, parameter: click.Parameter, text: str | None) -> datetime | None:
+    """Return a moment as UTC without a zone; one without a zone is UTC already."""
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
+    except (ValueError, OverflowError) as error:
+        problem = f"{text!r} is no time such as 2026-11-20T03:00+01:00"
+        raise click.BadParameter(problem, context, parameter) from error

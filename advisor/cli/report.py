@@ -38,7 +38,8 @@ def report(
 ) -> None:
     """Show what limits a run, what to do first, and what it saves.
 
-    RUN is an id, the beginning of one, a label, or "latest".
+    RUN is an id or the beginning of one, a label, a branch (its newest run), a commit, or
+    "latest"; "last~7" is seven runs before the latest one in its history.
     """
     from advisor.api.reporting import render_report
 

@@ -101,7 +101,7 @@ def show(settings: Settings, rule: str) -> None:
 @rules.command(epilog=_EXPLAIN)
 @click.argument("rule")
 @click.argument("kernel", required=False)
-@click.option("--run", default="latest", show_default=True, help="Id, beginning of one, or label.")
+@click.option("--run", default="latest", show_default=True, help="As `report` takes it.")
 @click.option(
     "--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True
 )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from advisor.cli.application import Settings
+from advisor.cli.options import moment
 from advisor.cli.output import FORMATS, Narrow, write_rows
 
 _LIST = Narrow(
@@ -12,12 +15,17 @@ _LIST = Narrow(
     ends=("file",),
     spare=("profiler", "commit", "branch", "label", "launches"),
 )
+_LABEL_EPILOG = """\b
+Examples:
+  advisor runs label latest --label nightly --branch main
+  advisor runs label 3f2a 77c1 --commit 1a2b3c4 --at 2026-11-20T03:00+01:00
+"""
 _SHOW = Narrow(whole=("field", "value"))
 
 
 @click.group()
 def runs() -> None:
-    """List, show and remove runs."""
+    """List, show, label and remove runs."""
 
 
 @runs.command("list")
@@ -25,7 +33,7 @@ def runs() -> None:
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True)
 @click.pass_obj
 def list_(settings: Settings, limit: int, style: str) -> None:
-    """List runs, the last one first."""
+    """List runs, the newest night first."""
     from advisor.api.runs import list_runs
 
     columns, rows = list_runs(settings.database, limit=limit, wait=settings.wait)
@@ -57,3 +65,30 @@ def remove(settings: Settings, run: str, yes: bool) -> None:
         click.confirm(f"Remove run {found}?", abort=True, err=True)
     removed = remove_run(settings.database, run, wait=settings.wait)
     click.echo(f"removed {removed}")
+
+
+@runs.command(epilog=_LABEL_EPILOG)
+@click.argument("names", nargs=-1, required=True, metavar="RUN...")
+@click.option("--label", help="Name the problem: part of what identifies a series.")
+@click.option("--config", "configuration", help="Name the build or configuration, likewise.")
+@click.option("--commit", help="Commit of the profiled program.")
+@click.option("--branch", help="Branch of the profiled program.")
+@click.option("--note", metavar="TEXT", help="What is new in it.")
+@click.option("--compiler", metavar="TEXT", help="Compiler of the profiled program, and version.")
+@click.option("--tag", "tags", multiple=True, help="Free word to find the run by; repeatable.")
+@click.option("--at", callback=moment, metavar="TIME", help="When the program ran, as ISO 8601.")
+@click.pass_obj
+def label(settings: Settings, /, names: tuple[str, ...], **options: Any) -> None:
+    """Change what runs are called, and what series their launches belong to with it.
+
+    Each RUN is what `report` takes. An empty text, as in --label "", takes a word away; tags are
+    added to those that are there. All runs change, or none.
+    """
+    from advisor.api.runs import relabel
+
+    options["started_at"] = options.pop("at")
+    changes = {name: value or None for name, value in options.items() if value not in (None, ())}
+    changed, moved = relabel(settings.database, names, changes, wait=settings.wait)
+    click.echo(f"changed {', '.join(changed)}")
+    if moved:
+        click.echo(f"{moved:,} of their kernels belong to other series now")

@@ -18,7 +18,7 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @click.argument("kernel")
-@click.option("--run", default="latest", show_default=True, help="Id, beginning of one, or label.")
+@click.option("--run", default="latest", show_default=True, help="As `report` takes it.")
 @click.option("--all", "every", is_flag=True, help="Every fact, also those that are unknown.")
 @click.option("--source", is_flag=True, help="The worst instructions instead, and by how much.")
 @click.pass_obj

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 
 _DIGITS = 12
 _SEPARATOR = "\x1f"  # between parts of a key: "a", "bc" and "ab", "c" are two keys
@@ -29,9 +30,19 @@ def series_id(
     return key_id("series", kernel, problem_key, device_name or "", configuration or "")
 
 
-def variant_id(run: str, series: str, launch_shape: str) -> str:
-    """Return the id of the launches of one series and launch shape in one run."""
-    return key_id("variant", run, series, launch_shape)
+def ranges_key(ranges: Iterable[str]) -> str:
+    """Return the problem key of launches within ranges, outermost first, where no label says it."""
+    return "/".join(ranges)
+
+
+def variant_id(
+    run: str, kernel: str, ranges: str, device_name: str | None, launch_shape: str
+) -> str:
+    """Return the id of the launches of a kernel with one launch shape in one run.
+
+    What the user calls the run is no part of it: a new label gives no new variants.
+    """
+    return key_id("variant", run, series_id(kernel, ranges, device_name, None), launch_shape)
 
 
 def key_id(*parts: str) -> str:

@@ -8,7 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 
+from advisor.documents import Node, load
+from advisor.resources import data_dir
+
+_FILE = "names.yaml"
 _OPEN = {"(": ")", "<": ">", "[": "]", "{": "}"}
 _OPERATOR = re.compile(
     r"\boperator\s*(?:\(\)|\[\]|<=>|<<=|>>=|<<|>>|<=|>=|->\*|->|<|>|,|[-+*/%^&|~!=]+)"
@@ -25,17 +31,43 @@ _SPACES = re.compile(r"\s+")
 _LOOSE_SPACES = re.compile(r"\s*([<>(),*&:\[\]{}])\s*")
 _CAST = re.compile(r"\((?:unsigned|signed|long|short|char|int|bool|\s)+\)(?=-?\d)")
 _LITERAL_SUFFIX = re.compile(r"\b(\d+)(?:[uU]?[lL]{0,2}|[lL]{1,2}[uU])\b")
-_SPELLINGS = tuple(
-    (re.compile(rf"\b{spelled}\b"), meant)
-    for spelled, meant in (
-        ("(?:long long unsigned int|unsigned long long int)", "unsigned long long"),
-        ("(?:long unsigned int|unsigned long int)", "unsigned long"),
-        ("(?:short unsigned int|unsigned short int)", "unsigned short"),
-        ("unsigned int", "unsigned"),
-        ("long long int", "long long"),
-        ("long int", "long"),
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamePatterns:
+    """What ``rules/names.yaml`` says: pairs of a pattern and what is put in its place.
+
+    ``alike`` is the share of characters that names which are nearly the same have in common.
+    """
+
+    spellings: tuple[tuple[re.Pattern[str], str], ...]
+    suffixes: tuple[tuple[re.Pattern[str], str], ...]
+    alike: float
+
+
+@lru_cache(maxsize=1)
+def load_names() -> NamePatterns:
+    """Return the patterns by which names are normalised.
+
+    Raises:
+        RuleError: an entry is missing, unknown or wrong; with its place.
+    """
+    document = load(data_dir("rules") / _FILE)
+    document.refuse_unknown(("spellings", "suffixes", "alike"))
+    return NamePatterns(
+        spellings=tuple(map(_pattern, document.sequence("spellings"))),
+        suffixes=tuple(map(_pattern, document.sequence("suffixes"))),
+        alike=document.mapping("alike").number("value"),
     )
-)
+
+
+def _pattern(node: Node) -> tuple[re.Pattern[str], str]:
+    entry = node.as_mapping()
+    entry.refuse_unknown(("pattern", "with", "about", "example", "becomes"))
+    try:
+        return re.compile(entry.text("pattern")), entry.text("with") if "with" in entry else ""
+    except re.error as error:
+        raise entry["pattern"].unexpected("a regular expression") from error
 
 
 def short_name(name: str) -> str:
@@ -62,10 +94,13 @@ def normalised_name(name: str) -> str:
     """
     text, operators = _prepared(name)
     text = _qualified(text)
-    for spelling, meant in _SPELLINGS:
+    patterns = load_names()
+    for spelling, meant in patterns.spellings:
         text = spelling.sub(meant, text)
     text = _LITERAL_SUFFIX.sub(r"\1", _CAST.sub("", text))
     text = _LOOSE_SPACES.sub(r"\1", _SPACES.sub(" ", text)).strip()
+    for suffix, meant in patterns.suffixes:
+        text = suffix.sub(meant, text)
     return _show_operators(text, operators) or name
 
 

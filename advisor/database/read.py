@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +14,13 @@ from advisor.errors import UsageError
 from advisor.suggest import did_you_mean
 
 LATEST = "latest"
+NIGHT = "coalesce(run.started_at, run.ingested_at)"
+"""SQL: when a run was, which is what orders runs: an old night that comes late stays old."""
+
+_LATEST = (LATEST, "last")
+_BACK = re.compile(r"(?s)(?P<name>.+)~(?P<nights>\d{1,6})")
+_LEAST_COMMIT = 4  # digits of a commit that name it
+_NAMED = 5  # runs that a message names
 _HINT = "advisor runs list shows the runs"
 _COLUMNS = (
     'run_id, name, label, configuration, branch, "commit", note, compiler, group_id, rank, tags,'
@@ -25,7 +33,7 @@ _VENDORS = """
     FROM main.run LEFT JOIN main.launch USING (run_id) LEFT JOIN main.device USING (device_id)
     WHERE list_contains($wanted, run_id) GROUP BY run_id
 """
-_NEWEST_FIRST = "ORDER BY ingested_at DESC, run_id DESC"
+_NEWEST_FIRST = f"ORDER BY {NIGHT} DESC, run_id DESC"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,9 +63,14 @@ class Run:
     skipped: int
     content_hash: str
 
+    @property
+    def night(self) -> datetime:
+        """When the run was: what orders runs."""
+        return self.started_at or self.ingested_at
+
 
 def list_runs(connection: duckdb.DuckDBPyConnection, limit: int | None = None) -> list[Run]:
-    """Return the runs, the one ingested last first, at most ``limit`` of them."""
+    """Return the runs, the newest night first, at most ``limit`` of them."""
     return _runs(connection, "LIMIT $limit", {"limit": limit})
 
 
@@ -76,14 +89,23 @@ def get_vendors(
 
 
 def find_run(connection: duckdb.DuckDBPyConnection, wanted: str = LATEST) -> Run:
-    """Return the run that ``wanted`` names: ``latest``, a label, or the beginning of an id.
+    """Return the run that ``wanted`` names.
 
-    Of several runs with one label, the one ingested last.
+    That is ``latest`` or ``last``; a label or a branch: its newest run; a commit or the beginning
+    of one: its newest run; the beginning of an id. Behind each ``~7`` goes seven runs back in the
+    history of the run: among those of its branch, measured like it.
 
     Raises:
-        UsageError: there is none, or several ids begin so.
+        UsageError: there is none, or several are meant.
     """
-    if wanted == LATEST:
+    back = _BACK.fullmatch(wanted)
+    if back is None or _runs(connection, "WHERE label = $wanted", {"wanted": storable(wanted)}):
+        return _named(connection, wanted)
+    return _earlier(connection, _named(connection, back["name"]), int(back["nights"]), wanted)
+
+
+def _named(connection: duckdb.DuckDBPyConnection, wanted: str) -> Run:
+    if wanted in _LATEST:
         found = list_runs(connection, limit=1)
         if not found:
             hint = "advisor ingest PROFILE stores one"
@@ -91,14 +113,72 @@ def find_run(connection: duckdb.DuckDBPyConnection, wanted: str = LATEST) -> Run
         return found[0]
     name = {"wanted": storable(wanted)}
     by_id = _runs(connection, "WHERE starts_with(run_id, $wanted)", name)
-    exact = [run for run in by_id if run.run_id == wanted]
-    by_label = _runs(connection, "WHERE label = $wanted", name)
-    if found := exact or by_label or by_id:
-        if len(found) > 1 and found is by_id:
-            ids = ", ".join(run.run_id for run in found[:5])
-            raise UsageError(f"several runs begin with {wanted!r}: {ids}", hint=_HINT)
-        return found[0]
+    if exact := [run for run in by_id if run.run_id == wanted]:
+        return exact[0]
+    labelled = _runs(connection, "WHERE label = $wanted", name)[:1]
+    on_branch = _runs(connection, "WHERE branch = $wanted", name)[:1]
+    if found := labelled + on_branch:
+        return _only(wanted, found)
+    if found := _of_commit(connection, wanted) + by_id:
+        return _only(wanted, found)
     raise UsageError(f"there is no run {wanted!r}", hint=_did_you_mean(connection, wanted))
+
+
+def _of_commit(connection: duckdb.DuckDBPyConnection, wanted: str) -> list[Run]:
+    """Return the newest run of each commit that begins so, or that is the beginning of it."""
+    if len(wanted) < _LEAST_COMMIT:
+        return []
+    clause = (
+        'WHERE starts_with("commit", $wanted)'
+        ' OR length("commit") >= $least AND starts_with($wanted, "commit")'
+    )
+    runs = _runs(connection, clause, {"wanted": storable(wanted), "least": _LEAST_COMMIT})
+    newest: dict[str | None, Run] = {}
+    for run in runs:
+        newest.setdefault(run.commit, run)
+    exact = newest.get(wanted)
+    return list(newest.values()) if exact is None else [exact]
+
+
+def _only(wanted: str, found: list[Run]) -> Run:
+    """Return the one run that was found.
+
+    Raises:
+        UsageError: there are several.
+    """
+    known = {run.run_id: run for run in found}
+    if len(known) == 1:
+        return found[0]
+    named = ", ".join(_told(run) for run in list(known.values())[:_NAMED])
+    more = f" and {len(known) - _NAMED} more" if len(known) > _NAMED else ""
+    raise UsageError(f"{wanted!r} means several runs: {named}{more}", hint=_HINT)
+
+
+def _told(run: Run) -> str:
+    words = (
+        ("label", run.label),
+        ("branch", run.branch),
+        ("commit", run.commit and run.commit[:10]),
+    )
+    told = ", ".join(f"{name} {value}" for name, value in words if value)
+    return f"{run.run_id} ({told})" if told else run.run_id
+
+
+def _earlier(connection: duckdb.DuckDBPyConnection, run: Run, nights: int, wanted: str) -> Run:
+    """Return the run that many runs before one, of its branch and measured like it."""
+    clause = (
+        "WHERE branch IS NOT DISTINCT FROM $branch AND simulated = $simulated"
+        f" AND ({NIGHT}, run_id) <= ($night, $run_id)"
+    )
+    asked = {"branch": run.branch, "simulated": run.simulated}
+    history = _runs(connection, clause, asked | {"night": run.night, "run_id": run.run_id})
+    if nights >= len(history):
+        of_branch = f" of branch {run.branch}" if run.branch else ""
+        problem = (
+            f"there is no run {wanted!r}: before {run.run_id} are {len(history) - 1}{of_branch}"
+        )
+        raise UsageError(problem, hint=_HINT)
+    return history[nights]
 
 
 def run_details(connection: duckdb.DuckDBPyConnection, run_id: str) -> dict[str, object]:
@@ -131,6 +211,7 @@ def _runs(
 
 
 def _did_you_mean(connection: duckdb.DuckDBPyConnection, wanted: str) -> str:
-    known = [name for run in list_runs(connection) for name in (run.run_id, run.label) if name]
+    runs = list_runs(connection)
+    known = [name for run in runs for name in (run.run_id, run.label, run.branch) if name]
     near = did_you_mean(wanted, known)
     return f"{near} {_HINT}" if near else _HINT

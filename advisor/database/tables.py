@@ -23,6 +23,7 @@ from sqlalchemy import (
     Table,
 )
 
+from advisor.database.marked import tables_of_marks
 from advisor.quantities import (
     Quantities,
     Quantity,
@@ -36,7 +37,7 @@ def metadata(quantities: Quantities | None = None) -> MetaData:
     """Return the schema; the columns of ``launch`` follow ``quantities``."""
     quantities = quantities or load_quantities()
     schema = MetaData()
-    for define in (_devices, _provenance, _kernels, _details, _advice):
+    for define in (_devices, _provenance, _kernels, tables_of_marks, _details, _advice):
         define(schema)
     _launches(schema, quantities)
     _variants(schema, quantities, load_stored_facts())
@@ -155,9 +156,7 @@ def _provenance(schema: MetaData) -> None:
         _key("status", "complete, or partial where the profile was cut off or damaged"),
         Column("ingested_at", DateTime, nullable=False, comment="when it was stored (UTC)"),
         _time("started_at", "when the profiled program started (UTC)"),
-        _count(
-            "clock_origin", "the profile's clock at its first event, which launches count from [ns]"
-        ),
+        _count("clock_origin", "profile's clock at its first event; launches count from it [ns]"),
         _text("clock_epoch", "what that clock counts from: utc (1970), boot or session"),
         _text("profiler", "tool that made the profile"),
         _text("profiler_version", "its version"),

@@ -30,6 +30,7 @@ _PARTS_OF_A_RUN = (
     "variant_place",
     "reference_finding",
     "finding",
+    "accepted",
 )
 
 

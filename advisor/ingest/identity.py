@@ -51,10 +51,10 @@ class IncomingRun:
 
     def place(self, launch: Launch) -> PlacedLaunch:
         """Return the launch with the ids of what it belongs to."""
-        problem = self.profile.labels.label or "/".join(launch.nvtx)
-        key = (launch.kernel_name, launch.device_name, problem)
+        ranges = ids.ranges_key(launch.nvtx)
+        key = (launch.kernel_name, launch.device_name, ranges)
         if key not in self._seen:
-            self._seen[key] = self._identity(launch, problem)
+            self._seen[key] = self._identity(launch, self.profile.labels.label or ranges)
         kernel, series = self._seen[key]
         shape = _launch_shape(launch)
         device_id = self._device_id(launch)
@@ -64,7 +64,9 @@ class IncomingRun:
             launch=launch,
             kernel_id=kernel.kernel_id,
             series_id=series.series_id,
-            variant_id=ids.variant_id(self.run_id, series.series_id, shape or ""),
+            variant_id=ids.variant_id(
+                self.run_id, kernel.kernel_id, ranges, series.device_name, shape or ""
+            ),
             launch_shape=shape,
             device_id=device_id,
             device_name=launch.device_name,

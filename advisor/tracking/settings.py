@@ -59,6 +59,8 @@ class Settings:
     drift_penalty: float
     environment_reach: int
     environment_nights: int
+    calibration_freedom: int
+    labels_alone: int
 
 
 def load_settings(path: Path | None = None) -> Settings:

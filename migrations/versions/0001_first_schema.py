@@ -132,6 +132,29 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("series_id"),
     )
     op.create_table(
+        "series_link",
+        sa.Column("series_id", sa.String, nullable=False),
+        sa.Column("continued_by", sa.String, nullable=False),
+        sa.Column("linked_at", sa.DateTime, nullable=False),
+        sa.PrimaryKeyConstraint("series_id"),
+    )
+    op.create_table(
+        "accepted",
+        sa.Column("series_id", sa.String, nullable=False),
+        sa.Column("run_id", sa.String, nullable=False),
+        sa.Column("because", sa.String, nullable=False),
+        sa.Column("accepted_at", sa.DateTime, nullable=False),
+        sa.PrimaryKeyConstraint("series_id", "run_id"),
+    )
+    op.create_table(
+        "calibration",
+        sa.Column("series_id", sa.String, nullable=False),
+        sa.Column("runs", sa.BigInteger),
+        sa.Column("noise", sa.Double, nullable=False),
+        sa.Column("measured_at", sa.DateTime, nullable=False),
+        sa.PrimaryKeyConstraint("series_id"),
+    )
+    op.create_table(
         "key_set",
         sa.Column("key_set", sa.String, nullable=False),
         sa.Column("keys", sa.ARRAY(sa.String), nullable=False),

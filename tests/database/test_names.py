@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.database.names import normalised_name, short_name
+from advisor.resources import data_dir
 
 
 @pytest.mark.parametrize(
@@ -75,3 +77,34 @@ def test_gives_every_text_some_name(name: str) -> None:
 def test_takes_no_account_of_spaces_between_arguments(arguments: list[str]) -> None:
     close, wide = (f"f<{comma.join(arguments)}>(int)" for comma in (",", " , "))
     assert normalised_name(close) == normalised_name(wide)
+
+
+def name_examples() -> list[tuple[str, str]]:
+    """Return the examples of rules/names.yaml, each with what it becomes."""
+    document = yaml.safe_load((data_dir("rules") / "names.yaml").read_text(encoding="utf-8"))
+    return [
+        (entry["example"], entry["becomes"])
+        for part in ("spellings", "suffixes")
+        for entry in document[part]
+    ]
+
+
+@pytest.mark.parametrize(("name", "becomes"), name_examples())
+def test_each_pattern_does_what_its_example_says(name: str, becomes: str) -> None:
+    assert name != becomes
+    assert normalised_name(name) == becomes
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "conv_2d",
+        "radix_0d",
+        "triton_poi_fused_add_0",
+        "sort_1234567890123456",  # figures alone are a size
+        "f_deadbeefdeadbeef",  # letters alone are a word
+        "scale.x2",
+    ],
+)
+def test_leaves_alone_what_only_looks_like_a_suffix(name: str) -> None:
+    assert normalised_name(name) == name

@@ -16,6 +16,7 @@ from advisor.database import ids, launches, write
 from advisor.database.arrays import ArrayTable, lists, objects, text_lists
 from advisor.database.connect import memory_limit, open_for_reading, open_for_writing
 from advisor.database.launches import LaunchWriter
+from advisor.database.marks import accept_levels
 from advisor.database.read import find_run, get_meta, list_runs, run_details
 from advisor.database.rows import FindingRow, KernelRow, PlacedLaunch, RunRow, SeriesRow
 from advisor.errors import UsageError
@@ -278,13 +279,14 @@ def test_removes_a_run_with_all_that_hangs_on_it(database: Path, run: RunRow) ->
                 f"INSERT INTO variant ({', '.join(variant)}) VALUES ({values})",
                 [stored.run_id, "v", "k", "s", "t", "f"],
             )
+            accept_levels(connection, ["s"], stored.run_id, "wanted")
         assert write.remove_run(connection, run.run_id)
         assert not write.remove_run(connection, run.run_id)
         tables = connection.execute(
             "SELECT table_name FROM duckdb_columns() WHERE column_name = 'run_id'"
             " AND database_name = current_database()"
         ).fetchall()
-        assert len(tables) == 8
+        assert len(tables) == 9
         for (table,) in tables:
             rows = connection.execute(f"SELECT DISTINCT run_id FROM {table}").fetchall()
             assert rows == [("other",)], table
@@ -417,7 +419,7 @@ def test_finds_a_run_by_what_the_user_calls_it(database: Path, run: RunRow) -> N
         assert find_run(connection, "0123").run_id == run.run_id
         assert [found.run_id for found in list_runs(connection)] == [later.run_id, run.run_id]
         assert len(list_runs(connection, limit=1)) == 1
-        with pytest.raises(UsageError, match="several runs begin with '01'"):
+        with pytest.raises(UsageError, match="'01' means several runs"):
             find_run(connection, "01")
         with pytest.raises(UsageError, match="no run 'nihtly'") as caught:
             find_run(connection, "nihtly")
@@ -440,6 +442,7 @@ def test_ids_tell_keys_apart_and_stay_the_same() -> None:
     assert ids.kernel_id("f") == ids.kernel_id("f")
     assert ids.key_id("a", "bc") != ids.key_id("ab", "c")
     assert ids.series_id("k", "1", "A", None) != ids.series_id("k", "1", None, "A")
-    assert len(ids.variant_id("r", "s", "g")) == 12
+    assert len(ids.variant_id("r", "k", "", "A", "g")) == 12
+    assert ids.variant_id("r", "k", "a", "A", "g") != ids.variant_id("r", "k", "b", "A", "g")
     assert ids.run_id("0123456789abcdef") == "0123456789ab"
     assert ids.run_id("0123456789abcdef", 1) == "0123456789ab-1"

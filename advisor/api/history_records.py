@@ -1,0 +1,124 @@
+"""The record of a history: frozen, for text, JSON and the report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from advisor.tracking import Verdict
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from advisor.tracking import Change, SeriesResult
+
+WORST_FIRST = (
+    Verdict.REGRESSED,
+    Verdict.ENVIRONMENT,
+    Verdict.INCONCLUSIVE,
+    Verdict.IMPROVED,
+    Verdict.INSUFFICIENT,
+    Verdict.UNCHANGED,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alike:
+    """A series that may go on as another; ``because`` says what differs."""
+
+    series_id: str
+    kernel: str
+    continued_by: str
+    because: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Night:
+    """One night of a branch; ``environment`` is what is known of what it ran on.
+
+    ``time`` is in UTC. ``changed`` says what of that differs from the night before;
+    ``started_over`` what changed where series are not compared with the nights before.
+    """
+
+    run_id: str
+    time: datetime
+    commit: str | None
+    note: str | None
+    environment: str | None
+    changed: tuple[str, ...] = ()
+    started_over: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcceptedLevel:
+    """A level that the user took for the baseline.
+
+    ``index`` is the night in the series, ``change`` the change to that level, where there is one.
+    """
+
+    index: int
+    run_id: str
+    because: str
+    change: Change | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesHistory:
+    """One series: its nights, oldest first, and what the detector found in them.
+
+    ``durations`` are of one launch [s], in the order of ``nights``, which ``result`` counts from 0.
+    A series of which a run holds several launch shapes has one history for each, told apart by
+    ``launch_shape``, the newest one; ``launch_shapes`` are those it had over the nights.
+    ``calibrated_noise`` is relative. ``is_missing``: the newest night of the branch has none of it.
+    """
+
+    series_id: str
+    kernel: str
+    kernel_name: str
+    problem: str | None
+    device: str | None
+    configuration: str | None
+    launch_shape: str
+    launch_shapes: tuple[str, ...]
+    nights: tuple[Night, ...]
+    durations: tuple[float, ...]
+    result: SeriesResult
+    splits: tuple[int, ...]
+    accepted: tuple[AcceptedLevel, ...]
+    calibrated_noise: float | None
+    is_missing: bool
+
+    @property
+    def newest_night(self) -> Night:
+        """The last night with a result."""
+        return self.nights[-1]
+
+    def accepted_level(self, change: Change) -> AcceptedLevel | None:
+        """Return what the user said of the level after a change, where it was accepted."""
+        return next((level for level in reversed(self.accepted) if level.change == change), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class History:
+    """A branch over its nights, the series that moved for the worse first.
+
+    ``shown_since`` is the first night that is to be shown. ``notes`` say what is left out or in
+    doubt, ``alike`` which series may go on under another name.
+    """
+
+    branch: str | None
+    is_simulated: bool
+    nights: tuple[Night, ...]
+    series: tuple[SeriesHistory, ...]
+    shown_since: datetime | None
+    notes: tuple[str, ...]
+    alike: tuple[Alike, ...]
+
+    def is_shown(self, night: Night) -> bool:
+        """Tell whether a night is among those that are to be shown."""
+        return self.shown_since is None or night.time >= self.shown_since
+
+    def shown_changes(self, each: SeriesHistory) -> list[Change]:
+        """Return the changes of a series whose end is to be shown, in the order of their nights."""
+        changes = each.result.changes
+        return [change for change in changes if self.is_shown(each.nights[change.end_index])]

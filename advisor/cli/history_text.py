@@ -1,0 +1,216 @@
+"""A history as text: the newest nights worst first, what moved before, and what to do next."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from advisor.api.history_records import WORST_FIRST
+from advisor.cli.output import Narrow, table
+from advisor.tracking import Kind, Verdict
+from advisor.wording import count, one_line, percent, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from advisor.api.history_records import History, Night, SeriesHistory
+    from advisor.tracking import Change
+
+_DEFAULT_WIDTH = 80
+_SHOWN = 40
+_SPARK_NIGHTS = 30
+_BARS = "▁▂▃▄▅▆▇█"
+_PLAIN_BARS = "_.-~=+*#"
+_QUIET = (Verdict.UNCHANGED, Verdict.INSUFFICIENT)
+_NEWEST = (
+    "verdict",
+    "kernel",
+    "change",
+    "since",
+    "time",
+    "noise",
+    "nights",
+    "last nights",
+    "series",
+)
+_CHANGES = ("time", "kernel", "kind", "verdict", "change", "before", "after", "run", "commit")
+_SHORT_COMMIT = 10
+_MISSING = 5  # series without a result that are named
+
+
+def as_text(history: History, *, width: int, with_bars: bool, every: bool) -> str:
+    """Return the answer as text of at most ``width`` columns; 0 is no limit.
+
+    ``with_bars`` tells that the terminal shows more than ASCII; ``every`` asks for series that did
+    not move as well.
+    """
+    return "\n".join(_blocks(history, width, with_bars, every)) + "\n"
+
+
+def _blocks(history: History, width: int, with_bars: bool, every: bool) -> Iterator[str]:
+    yield from _wrapped(_headline(history), width)
+    series = history.series
+    shown = [each for each in series if every or each.result.newest.verdict not in _QUIET]
+    if shown:
+        bars = _BARS if with_bars else _PLAIN_BARS
+        narrow = Narrow(
+            whole=("verdict", "change", "since", "series", "last nights"),
+            spare=("noise", "nights", "last nights", "time"),
+        )
+        yield ""
+        rows = [_newest(history, each, bars) for each in shown[:_SHOWN]]
+        yield table(_NEWEST, rows, width=width, narrow=narrow)
+        yield from _more(len(shown) - _SHOWN)
+    changes = sorted(
+        ((each, change) for each in series for change in history.shown_changes(each)),
+        key=lambda found: found[0].nights[found[1].index].time,
+        reverse=True,
+    )
+    if changes:
+        narrow = Narrow(
+            whole=("time", "verdict", "change", "run"),
+            spare=("before", "after", "kind", "commit"),
+        )
+        yield ""
+        yield "Changes over all nights, the latest first; a launch took before and after:"
+        yield ""
+        rows = [_change(each, change) for each, change in changes[:_SHOWN]]
+        yield table(_CHANGES, rows, width=width, narrow=narrow)
+        yield from _more(len(changes) - _SHOWN)
+    for line in (*_remarks(history), *_next(history, shown)):
+        yield from (_wrapped(line, width) if line else [""])
+
+
+def _headline(history: History) -> str:
+    counts = Counter(each.result.newest.verdict for each in history.series)
+    said = ", ".join(f"{counts[word]:,} {word}" for word in WORST_FIRST if counts[word])
+    of_branch = f" of branch {one_line(history.branch)}" if history.branch else ""
+    simulated = " (simulated)" if history.is_simulated else ""
+    first, last = history.nights[0], history.nights[-1]
+    nights = f"{count(len(history.nights), 'night')}{of_branch}{simulated}"
+    return f"{nights}, {_day(first)} to {_day(last)}; {len(history.series):,} series: {said}."
+
+
+def _newest(history: History, each: SeriesHistory, bars: str) -> tuple[str, ...]:
+    newest = each.result.newest
+    return (
+        newest.verdict,
+        _called(each, history),
+        _share(newest.relative),
+        "" if newest.index is None else _day(each.nights[newest.index]),
+        seconds(each.durations[-1]),
+        percent(each.result.noise, 1),
+        count(each.result.nights),
+        sparkline(each.durations[-_SPARK_NIGHTS:], bars),
+        each.series_id,
+    )
+
+
+def _called(each: SeriesHistory, history: History) -> str:
+    """Return the kernel, with what tells it from its namesakes."""
+    namesakes = [other for other in history.series if other.kernel == each.kernel]
+    parts = [each.kernel]
+    parts += [
+        str(getattr(each, name) or "none")
+        for name in ("problem", "device", "configuration", "launch_shape")
+        if len({getattr(other, name) for other in namesakes}) > 1
+    ]
+    return one_line(", ".join(parts))
+
+
+def _change(each: SeriesHistory, change: Change) -> tuple[str, ...]:
+    night = each.nights[change.index]
+    one_night = change.end_index == change.index or change.kind is Kind.STEP
+    until = "" if one_night else f" to {_day(each.nights[change.end_index])}"
+    return (
+        _day(night) + until,
+        one_line(each.kernel),
+        change.kind,
+        "accepted" if each.accepted_level(change) else change.verdict or "",
+        _share(change.relative),
+        seconds(change.before),
+        seconds(change.after),
+        night.run_id,
+        (night.commit or "")[:_SHORT_COMMIT],
+    )
+
+
+def _remarks(history: History) -> Iterator[str]:
+    """Yield what splits series, what was accepted, what is missing and what was left out."""
+    remarks = []
+    for night in filter(history.is_shown, history.nights):
+        if night.started_over:
+            told = one_line(", ".join(night.started_over))
+            remarks.append(f"{_day(night)}: every series starts over here: {told}")
+        elif night.changed:
+            remarks.append(one_line(f"{_day(night)}: {', '.join(night.changed)}"))
+    for each in history.series:
+        for level in each.accepted:
+            where = f"{_day(each.nights[level.index])} (run {level.run_id})"
+            told = f"accepted: the level of {each.kernel} on {where}: {level.because}"
+            remarks.append(one_line(told))
+    missing = [each for each in history.series if each.is_missing]
+    if missing:
+        named = [f"{each.kernel} (last {_day(each.newest_night)})" for each in missing[:_MISSING]]
+        more = f" and {len(missing) - _MISSING:,} more" if missing[_MISSING:] else ""
+        remarks.append(one_line(f"no result in the newest night: {', '.join(named)}{more}"))
+    remarks += history.notes
+    if remarks:
+        yield ""
+        yield from remarks
+
+
+def _next(history: History, shown: Sequence[SeriesHistory]) -> Iterator[str]:
+    """Yield the commands that come next."""
+    commands = []
+    moved = next((each for each in shown if each.result.newest.index is not None), None)
+    if moved is not None:
+        index = moved.result.newest.index or 0
+        before, at = moved.nights[max(0, index - 1)], moved.nights[index]
+        commands.append(f"advisor compare {before.run_id} {at.run_id}")
+        accepts = f"advisor history accept {moved.series_id} --at {at.run_id} --because TEXT"
+        if moved.result.newest.verdict is not Verdict.IMPROVED:
+            commands.append(accepts)
+    commands += [
+        f"advisor series link {one.series_id} {one.continued_by}  ({one_line(one.because)})"
+        for one in history.alike[:_MISSING]
+    ]
+    if commands:
+        yield ""
+        for number, command in enumerate(commands):
+            yield ("next: " if number == 0 else "      ") + command
+
+
+def sparkline(values: Sequence[float], bars: str) -> str:
+    """Return one character per value, from the smallest to the largest.
+
+    >>> sparkline([1.0, 1.0, 2.0], "_.-")
+    '__-'
+    """
+    low, high = min(values), max(values)
+    if not high > low:
+        return bars[len(bars) // 2] * len(values)
+    top = len(bars) - 1
+    return "".join(bars[round((value - low) / (high - low) * top)] for value in values)
+
+
+def _more(left: int) -> list[str]:
+    return [f"and {left:,} more; --format json lists all"] if left > 0 else []
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    size = width or _DEFAULT_WIDTH
+    return textwrap.wrap(
+        text, size, break_on_hyphens=False, break_long_words=False, subsequent_indent="  "
+    )
+
+
+def _day(night: Night) -> str:
+    return f"{night.time:%Y-%m-%d}"
+
+
+def _share(relative: float | None) -> str:
+    """Return a change with its sign, such as +4.9 %."""
+    shown = percent(relative, 1) if relative is not None else ""
+    return f"+{shown}" if relative is not None and relative > 0 else shown

@@ -1,0 +1,241 @@
+"""Read the nights of one branch: its runs in order, and what each series took in each of them.
+
+Runs of one execution, such as its ranks, are one night. A series that was linked counts to the
+one that continues it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import duckdb
+
+from advisor.database.read import NIGHT
+from advisor.database.records import literal
+
+_CHOSEN = f"""
+    SELECT *, coalesce(group_id, run_id) AS execution, {NIGHT} AS night
+    FROM run WHERE branch IS NOT DISTINCT FROM $branch AND simulated = $simulated
+"""
+_NIGHTS = f"""
+    WITH chosen AS ({_CHOSEN}), executions AS (
+        SELECT execution, row_number() OVER (ORDER BY min(night), min(run_id)) - 1 AS position
+        FROM chosen GROUP BY execution
+    )
+"""
+_RUNS = f"""
+    {_NIGHTS}
+    SELECT run_id, position, night, "commit", note, label, configuration, driver_version,
+        concat_ws(' ', runtime, runtime_version) AS runtime,
+        concat_ws(' ', profiler, profiler_version) AS profiler, clock_control, host,
+        "partition", compiler
+    FROM chosen JOIN executions USING (execution)
+    ORDER BY position, rank NULLS FIRST, run_id
+"""
+_DURATIONS = f"""
+    {_NIGHTS}, shaped AS (
+        SELECT coalesce(continued_by, variant.series_id) AS series_id,
+            coalesce(launch_shape, '') AS shape, executions.position AS night,
+            min(variant.position) AS place, sum(launch_count)::BIGINT AS launches,
+            sum(duration_median * launch_count) / sum(launch_count) AS duration
+        FROM variant JOIN chosen USING (run_id) JOIN executions USING (execution)
+        LEFT JOIN series_link ON series_link.series_id = variant.series_id
+        WHERE duration_median IS NOT NULL AND launch_count > 0
+        GROUP BY ALL
+    )
+    SELECT series_id, shape, min(place), list(night ORDER BY night),
+        list(duration ORDER BY night)
+    FROM shaped GROUP BY series_id, shape ORDER BY series_id, min(night), min(place), shape
+"""
+_SERIES = """
+    SELECT series_id, kernel_id, short_name, normalised_name, problem_key, device_name,
+        configuration
+    FROM series JOIN kernel USING (kernel_id)
+    WHERE series_id IN (SELECT series_id FROM variant) ORDER BY series_id
+"""
+_NEWEST = f"SELECT branch, simulated FROM run ORDER BY {NIGHT} DESC, run_id DESC LIMIT 1"
+_NEWEST_OF = f"""
+    SELECT simulated FROM run WHERE branch = ? ORDER BY {NIGHT} DESC, run_id DESC LIMIT 1
+"""
+_OTHERS = """
+    SELECT count(*) FILTER (simulated = $simulated AND branch IS NULL),
+        count(*) FILTER (simulated = $simulated AND branch IS NOT NULL
+            AND branch IS DISTINCT FROM $branch),
+        count(*) FILTER (simulated <> $simulated)
+    FROM run WHERE branch IS DISTINCT FROM $branch OR simulated <> $simulated
+"""
+_ACCEPTED = """
+    SELECT coalesce(continued_by, accepted.series_id), run_id, because, accepted_at
+    FROM accepted LEFT JOIN series_link ON series_link.series_id = accepted.series_id
+    ORDER BY accepted_at, run_id
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NightRun:
+    """One run of a branch. ``position`` counts its nights from 0; ``night`` is in UTC."""
+
+    run_id: str
+    position: int
+    night: datetime
+    commit: str | None
+    note: str | None
+    label: str | None
+    configuration: str | None
+    driver_version: str | None
+    runtime: str | None
+    profiler: str | None
+    clock_control: str | None
+    host: str | None
+    partition: str | None
+    compiler: str | None
+
+    @property
+    def environment(self) -> dict[str, str | None]:
+        """What it ran on, in the words of messages; beside the key of series, never in it."""
+        return {
+            "driver": self.driver_version,
+            "run time": self.runtime,
+            "profiler": self.profiler,
+            "clock control": self.clock_control,
+            "host": self.host,
+            "partition": self.partition,
+            "compiler": self.compiler,
+        }
+
+    @property
+    def measured_by(self) -> dict[str, str | None]:
+        """What must be the same where times are compared."""
+        return {"profiler": self.profiler, "clock control": self.clock_control}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Branch:
+    """Which runs are compared: of one branch, None where the runs tell none."""
+
+    name: str | None
+    simulated: bool
+
+    @property
+    def asked(self) -> dict[str, object]:
+        """Return the parameters of a statement."""
+        return {"branch": self.name, "simulated": self.simulated}
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownSeries:
+    """What a series is of."""
+
+    series_id: str
+    kernel_id: str
+    short_name: str
+    normalised_name: str
+    problem_key: str | None
+    device_name: str | None
+    configuration: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShapeNights:
+    """The nights of a series with one launch shape; durations are of one launch [s].
+
+    ``place`` is where in a run the shape stands, by its first launch.
+    """
+
+    series_id: str
+    shape: str
+    place: int
+    nights: tuple[int, ...]
+    durations: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accepted:
+    """A level that the user took for the baseline, from a run on."""
+
+    series_id: str
+    run_id: str
+    because: str
+    accepted_at: datetime
+
+
+def branch_of_history(connection: duckdb.DuckDBPyConnection, name: str | None) -> Branch | None:
+    """Return the branch of the newest run, or the one called ``name``; None where it has no run."""
+    if name is not None:
+        found = connection.execute(_NEWEST_OF, [name]).fetchone()
+        return None if found is None else Branch(name=name, simulated=bool(found[0]))
+    found = connection.execute(_NEWEST).fetchone()
+    return None if found is None else Branch(name=found[0], simulated=bool(found[1]))
+
+
+def runs_of_branch(connection: duckdb.DuckDBPyConnection, branch: Branch) -> list[NightRun]:
+    """Return the runs of a branch, the oldest night first."""
+    return [NightRun(**row) for row in _rows(connection, _RUNS, branch.asked)]
+
+
+def other_runs(connection: duckdb.DuckDBPyConnection, branch: Branch) -> tuple[int, int, int]:
+    """Return how many runs have no branch, have another one, or are simulated or measured else."""
+    without, of_others, unlike = connection.execute(_OTHERS, branch.asked).fetchall()[0]
+    return without, of_others, unlike
+
+
+def durations_of_branch(connection: duckdb.DuckDBPyConnection, branch: Branch) -> list[ShapeNights]:
+    """Return what each series took in each night, by launch shape and in order."""
+    return [
+        ShapeNights(
+            series_id=series,
+            shape=shape,
+            place=place,
+            nights=tuple(nights),
+            durations=tuple(durations),
+        )
+        for series, shape, place, nights, durations in connection.execute(
+            _DURATIONS, branch.asked
+        ).fetchall()
+    ]
+
+
+def known_series(connection: duckdb.DuckDBPyConnection) -> dict[str, KnownSeries]:
+    """Return the series that have launches, by their ids."""
+    return {row["series_id"]: KnownSeries(**row) for row in _rows(connection, _SERIES, {})}
+
+
+def accepted_levels(connection: duckdb.DuckDBPyConnection) -> list[Accepted]:
+    """Return the levels that the user took for baselines, in the order of their acceptance."""
+    names = ("series_id", "run_id", "because", "accepted_at")
+    rows = connection.execute(_ACCEPTED).fetchall()
+    return [Accepted(**dict(zip(names, row, strict=True))) for row in rows]
+
+
+def calibrated_noises(connection: duckdb.DuckDBPyConnection) -> dict[str, float]:
+    """Return the noise that was measured from runs of one commit and environment, by series."""
+    return dict(connection.execute("SELECT series_id, noise FROM calibration").fetchall())
+
+
+def series_links(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Return the series that continues each series that the user linked."""
+    return dict(connection.execute("SELECT series_id, continued_by FROM series_link").fetchall())
+
+
+def series_of_runs(
+    connection: duckdb.DuckDBPyConnection, run_ids: Iterable[str]
+) -> set[tuple[str, str]]:
+    """Return (run, series) of runs, links followed."""
+    which = ", ".join(map(literal, run_ids)) or "NULL"
+    query = (
+        "SELECT DISTINCT run_id, coalesce(continued_by, variant.series_id) FROM variant"
+        " LEFT JOIN series_link ON series_link.series_id = variant.series_id"
+        f" WHERE run_id IN ({which})"
+    )
+    return set(connection.execute(query).fetchall())
+
+
+def _rows(
+    connection: duckdb.DuckDBPyConnection, query: str, asked: dict[str, object]
+) -> list[dict[str, Any]]:
+    cursor = connection.execute(query, asked)
+    names = [column[0] for column in cursor.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

@@ -1,0 +1,132 @@
+"""``advisor history``, ``runs label`` and ``series`` as they are typed."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from advisor.api.history_records import History, Night, SeriesHistory
+from advisor.cli.history_text import as_text, sparkline
+from advisor.tracking import Change, Kind, Newest, SeriesResult, Verdict
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+FIRST = datetime.fromisoformat("2026-01-01T03:00")
+
+
+def test_one_night_is_too_few(filled: Run) -> None:
+    done = filled("history")
+    assert done.status == 0
+    assert done.out.startswith("1 night (simulated), ")
+    assert "14 series: 14 insufficient." in done.out.replace("\n  ", " ")
+
+
+def test_json_names_runs_and_values(filled: Run) -> None:
+    found = json.loads(filled("history", "gelu", "--format", "json").out)
+    (series,) = found["series"]
+    assert series["kernel"] == "gelu_kernel"
+    assert series["newest"]["verdict"] == "insufficient"
+    ((night, duration),) = series["values"]
+    assert night == 0
+    assert 0 < duration < 1
+    assert found["nights"][0]["run"]
+
+
+def test_a_kernel_may_be_called_like_no_command(filled: Run) -> None:
+    assert filled("history", "show", "gelu").out == filled("history", "gelu").out
+    assert "scan" in filled("history", "--help").out
+
+
+def test_refuses_what_means_nothing(filled: Run) -> None:
+    for words, said in (
+        (("history", "nope"), "no series matches"),
+        (("history", "["), "is no regular expression"),
+        (("history", "--since", "0"), "show one night at least"),
+        (("history", "--since", "soon"), "'soon' is no time"),
+        (("history", "--branch", "nope"), "no run of branch 'nope'"),
+        (("history", "accept", "gelu_kernel", "--at", "latest", "--because", ""), "for a reason"),
+        (("history", "calibrate"), "no nights of one commit"),
+        (("runs", "label", "latest"), "nothing to change"),
+        (("series", "link", "gelu_kernel", "gelu_kernel"), "is one series"),
+    ):
+        done = filled(*words)
+        assert done.status == 2, words
+        assert said in done.err, words
+
+
+def test_runs_are_called_otherwise(filled: Run) -> None:
+    before = filled("series", "list", "--format", "json").out
+    done = filled("runs", "label", "latest", "--label", "weekly", "--branch", "main")
+    assert (done.status, "14 of their kernels belong to other series" in done.out) == (0, True)
+    listed = json.loads(filled("series", "list", "--format", "json").out)
+    assert {row["problem"] for row in listed} == {"weekly"}
+    assert "of branch main" in filled("history").out
+    assert filled("runs", "label", "weekly", "--label", "").status == 0
+    assert filled("series", "list", "--format", "json").out == before
+
+
+def test_text_names_the_change_the_run_and_the_next_command() -> None:
+    nights = tuple(
+        Night(
+            run_id=f"run{n:02}",
+            time=FIRST + timedelta(days=n),
+            commit="abcdef0123456789",
+            note=None,
+            environment=None,
+        )
+        for n in range(3)
+    )
+    change = Change(
+        kind=Kind.STEP,
+        index=2,
+        end_index=2,
+        before=0.001,
+        after=0.0011,
+        relative=0.1,
+        p_value=1e-6,
+        verdict=Verdict.REGRESSED,
+    )
+    newest = Newest(verdict=Verdict.REGRESSED, index=2, relative=0.1, p_value=1e-6)
+    series = SeriesHistory(
+        series_id="0123456789ab",
+        kernel="gemm",
+        kernel_name="gemm",
+        problem="",
+        device="A100",
+        configuration=None,
+        launch_shape="(1)x(32)",
+        launch_shapes=("(1)x(32)",),
+        nights=nights,
+        durations=(0.001, 0.001, 0.0011),
+        result=SeriesResult(nights=3, noise=0.002, changes=(change,), newest=newest),
+        splits=(),
+        accepted=(),
+        calibrated_noise=None,
+        is_missing=False,
+    )
+    found = History(
+        branch="main",
+        is_simulated=False,
+        nights=nights,
+        series=(series,),
+        shown_since=None,
+        notes=(),
+        alike=(),
+    )
+    lines = as_text(found, width=0, with_bars=False, every=False).splitlines()
+    assert lines[0] == "3 nights of branch main, 2026-01-01 to 2026-01-03; 1 series: 1 regressed."
+    (row,) = [line.split("  ") for line in lines if line.startswith("regressed")]
+    cells = [cell.strip() for cell in row if cell.strip()]
+    assert cells[:2] == ["regressed", "gemm"]
+    assert cells[2:6] == ["+10.0 %", "2026-01-03", "1.10 ms", "0.2 %"]
+    assert cells[-2:] == ["__#", "0123456789ab"]
+    assert "next: advisor compare run01 run02" in lines
+    accepted = "      advisor history accept 0123456789ab --at run02 --because TEXT"
+    assert accepted in lines
+
+
+def test_a_level_line_has_no_peak() -> None:
+    assert sparkline([2.0, 2.0], "_.-") == ".."
+    assert sparkline([1.0, 1.5, 2.0], "_.-") == "_.-"
