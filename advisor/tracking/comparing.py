@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from advisor.documents import MappingNode
 
 FILE = "comparing.yaml"
-_WHOLE = ("least_launches", "exact_launches", "past_nights", "least_past", "machine_series")
+_WHOLE = (
+    "least_launches",
+    "exact_launches",
+    "past_nights",
+    "least_past",
+    "machine_series",
+    "levels_launches",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +43,9 @@ class Limits:
     machine_series: int
     machine_share: float
     work_share: float
+    levels_launches: int
+    levels_share: float
+    levels_gap: float
     equal_work: float
 
     @property
@@ -48,13 +58,14 @@ class Limits:
 class Comparing:
     """Everything in the file: thresholds, resources, the clock of last resort, the environment.
 
-    ``environment`` are columns of a run.
+    ``environment`` and ``around``, what else may differ, are columns of a run.
     """
 
     limits: Limits
     resources: tuple[Resource, ...]
     clock: str
     environment: tuple[str, ...]
+    around: tuple[str, ...]
 
     @property
     def amounts(self) -> tuple[str, ...]:
@@ -81,7 +92,7 @@ def load_comparing(path: Path | None = None) -> Comparing:
         RuleError: an entry is missing, unknown or wrong; with its place.
     """
     document = load(path or data_dir("rules") / FILE)
-    document.refuse_unknown(("thresholds", "resources", "clock", "environment"))
+    document.refuse_unknown(("thresholds", "resources", "clock", "environment", "around"))
     entries = document.mapping("thresholds")
     names = tuple(Limits.__dataclass_fields__)
     entries.refuse_unknown(names)
@@ -96,6 +107,7 @@ def load_comparing(path: Path | None = None) -> Comparing:
         resources=tuple(_resource(name, resources.mapping(name)) for name in resources),
         clock=document.text("clock"),
         environment=document.sequence("environment").texts(),
+        around=document.sequence("around").texts(),
     )
 
 

@@ -1,8 +1,10 @@
 """Whether series moved between two runs: a statistical gate, a practical one, and a whole machine.
 
-A series has moved where chance does not explain it (the rank test of its launches or, with few of
-them, the noise of its past; false discoveries limited over all series) *and* the effect is worth
-acting on (a least share, and more than the spread of single launches).
+A series has moved where chance does not explain it *and* the effect is worth acting on (a least
+share, and more than the spread of single launches). Chance is that of the rank test of its launches
+or, with few of them, of the noise of its past. The rank test of few launches cannot be as sure as
+many series together ask for: it must agree, and Student's test on logarithms, which is as sure as
+the effect is clear, goes into the limit of false discoveries over all series.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from statistics import median
 import numpy as np
 
 from advisor.tracking.comparing import Limits
-from advisor.tracking.noise import TO_DEVIATION, chance
+from advisor.tracking.noise import as_normal, chance
 from advisor.tracking.ranks import rank_chance
 from advisor.tracking.records import Verdict
 
@@ -40,8 +42,9 @@ class Gated:
     """What both gates say of one series.
 
     ``effect`` is the natural logarithm of head over base, ``noise`` the relative deviation that it
-    is held against, ``p_value`` the chance of it; each None where it is not known. ``needed`` is
-    the effect that the practical gate asks for.
+    is held against, ``p_value`` the chance of it by ranks, or by the past; each None where it is
+    not known. ``needed`` is the effect that the practical gate asks for, ``clear`` the chance that
+    the limit of false discoveries is held against.
     """
 
     verdict: Verdict
@@ -49,6 +52,7 @@ class Gated:
     noise: float | None = None
     p_value: float | None = None
     needed: float | None = None
+    clear: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,21 +95,30 @@ def _measured(each: Samples, limits: Limits, shift: float) -> Gated:
     """Return effect, noise and chance of one series, with no verdict but ``insufficient`` yet."""
     base = [value * each.base_launches for value in each.base]
     head = [value * each.head_launches / math.exp(shift) for value in each.head]
-    if not base or not head or min(min(base), min(head)) <= 0:
+    if not base or not head or min(*base, *head) <= 0:
         return Gated(verdict=Verdict.INSUFFICIENT, effect=None)
     effect = math.log(median(head) / median(base))
     enough = min(len(base), len(head)) >= limits.least_launches
     if enough:
         noise = max(_spread(base, head), limits.noise_floor)
         p_value = rank_chance(base, head, limits.exact_launches)
+        clear = _student(base, head, limits)
     elif each.past_noise is not None:
         noise = max(each.past_noise, limits.noise_floor)
-        p_value = chance(effect / (noise * math.sqrt(2)))
+        p_value = clear = chance(effect / (noise * math.sqrt(2)))
     else:
-        return Gated(verdict=Verdict.INSUFFICIENT, effect=effect, needed=limits.least_effect)
+        moved = abs(effect) >= limits.least_effect  # less is nothing to act on, by chance or not
+        verdict = Verdict.INSUFFICIENT if moved else Verdict.UNCHANGED
+        return Gated(verdict=verdict, effect=effect, needed=limits.least_effect)
     needed = max(limits.least_effect, math.log1p(limits.noise_multiple * noise))
-    verdict = Verdict.UNCHANGED
-    return Gated(verdict=verdict, effect=effect, noise=noise, p_value=p_value, needed=needed)
+    return Gated(
+        verdict=Verdict.UNCHANGED,
+        effect=effect,
+        noise=noise,
+        p_value=p_value,
+        needed=needed,
+        clear=clear,
+    )
 
 
 def _spread(base: Sequence[float], head: Sequence[float]) -> float:
@@ -118,21 +131,34 @@ def _spread(base: Sequence[float], head: Sequence[float]) -> float:
     return math.sqrt(squares / max(freedom, 1))
 
 
+def _student(base: Sequence[float], head: Sequence[float], limits: Limits) -> float:
+    """Return the two-sided chance of Student's test on logarithms, by the pooled deviation."""
+    ours, theirs = np.log(np.array(base)), np.log(np.array(head))
+    freedom = len(ours) + len(theirs) - 2
+    squares = float(((ours - ours.mean()) ** 2).sum() + ((theirs - theirs.mean()) ** 2).sum())
+    deviation = max(math.sqrt(squares / freedom), limits.noise_floor)
+    error = deviation * math.sqrt(1 / len(ours) + 1 / len(theirs))
+    return chance(as_normal(abs(float(theirs.mean() - ours.mean())) / error, freedom))
+
+
 def _decided(measured: Sequence[Gated], limits: Limits) -> list[Gated]:
-    chances = [each.p_value for each in measured if each.p_value is not None]
+    chances = [each.clear for each in measured if each.clear is not None]
     bar = false_discovery_bar(chances, limits.false_discoveries)
     return [
-        each if each.p_value is None else replace(each, verdict=_verdict(each, bar))
+        each if each.p_value is None else replace(each, verdict=_verdict(each, bar, limits))
         for each in measured
     ]
 
 
-def _verdict(each: Gated, bar: float) -> Verdict:
+def _verdict(each: Gated, bar: float, limits: Limits) -> Verdict:
     assert each.effect is not None
     assert each.p_value is not None
+    assert each.clear is not None
     assert each.needed is not None
-    if abs(each.effect) < each.needed or each.p_value > bar:
+    if abs(each.effect) < each.needed or each.p_value > limits.false_discoveries:
         return Verdict.UNCHANGED
+    if each.clear > bar:
+        return Verdict.INCONCLUSIVE
     return Verdict.REGRESSED if each.effect > 0 else Verdict.IMPROVED
 
 
@@ -148,6 +174,21 @@ def false_discovery_bar(chances: Sequence[float], rate: float) -> float:
         (value for place, value in enumerate(ranked, 1) if value <= rate * place / count),
         default=-1.0,
     )
+
+
+def has_two_levels(values: Sequence[float], limits: Limits) -> bool:
+    """Tell whether launches fall on two levels: a gap far wider than the spread on either side."""
+    logarithms = np.sort(np.log(np.array([value for value in values if value > 0])))
+    least = math.ceil(limits.levels_share * len(logarithms))
+    if least < 2 or len(logarithms) < limits.levels_launches:
+        return False
+    gaps = np.diff(logarithms)[least - 1 : len(logarithms) - least]
+    if not len(gaps):
+        return False
+    split = int(np.argmax(gaps)) + least
+    low, high = logarithms[:split], logarithms[split:]
+    spread = max(float(low.std()), float(high.std()), limits.noise_floor)
+    return float(high[0] - low[-1]) >= max(limits.levels_gap * spread, limits.least_effect)
 
 
 def _machine(measured: Sequence[Gated], limits: Limits) -> MachineShift | None:
