@@ -13,7 +13,7 @@ from advisor.errors import UsageError
 from advisor.knowledge.load import load_knowledge
 
 if TYPE_CHECKING:
-    from advisor.reports.record.gate import Gate
+    from advisor.reports.record.gate import Gate, Looked
     from advisor.rules.language.rule import Severity
 
 
@@ -54,7 +54,7 @@ def check(
         head = find_run(connection, run)
         base = None if baseline is None else find_run(connection, baseline)
         plan_for(connection, max(head.launches, 0 if base is None else base.launches))
-        looked = []
+        looked: list[Looked] = []
         if base is not None and (REGRESSION in fail_on or severity is not None):
             comparison = compare_runs(connection, base, head, knowledge)
             looked += regressions(comparison) if REGRESSION in fail_on else ()

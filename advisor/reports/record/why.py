@@ -103,16 +103,13 @@ def explain_changes(
 
 
 def _ranked(found: Sequence[Evaluation], row: Compared) -> tuple[Cause, ...]:
-    """Return causes: what is loud first, then those whose term is the largest."""
+    """Return causes: what is loud first; of these what names more than a term, then large terms."""
     terms = {} if row.terms is None else row.terms.parts
 
-    def order(each: Evaluation) -> tuple[int, float, str]:
+    def order(each: Evaluation) -> tuple[int, bool, float, str]:
         rule = each.rule
-        return (
-            _SEVERITIES.index(rule.severity),
-            -abs(terms.get(rule.mechanism, 0.0)),
-            rule.id,
-        )
+        size = abs(terms.get(rule.mechanism, 0.0))
+        return _SEVERITIES.index(rule.severity), rule.mechanism in terms, -size, rule.id
 
     return tuple(
         Cause(

@@ -192,7 +192,7 @@ def reasons(row: Compared) -> Iterator[str]:
 
 def moved_rows(comparison: Comparison) -> list[Compared]:
     """Return the rows with something to say, worst first."""
-    quiet = (Verdict.UNCHANGED, Verdict.INSUFFICIENT, NEW, GONE)
+    quiet = (Verdict.UNCHANGED, NEW, GONE)
     return [row for row in worst_first(comparison.rows) if row.verdict not in quiet]
 
 

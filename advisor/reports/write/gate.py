@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 from advisor.reports.escaping import escape_markdown
 from advisor.reports.record.gate import Gate, Looked
@@ -64,7 +64,7 @@ def _record(each: Looked) -> dict[str, object]:
 
 def junit(gate: Gate) -> str:
     """Return a test suite with a case for each check; what cannot be told is skipped."""
-    suite = ElementTree.Element(
+    suite = ET.Element(
         "testsuite",
         name="advisor check",
         tests=str(len(gate.looked)),
@@ -73,14 +73,14 @@ def junit(gate: Gate) -> str:
         errors="0",
     )
     _cases(suite, gate.looked)
-    ElementTree.indent(suite)
-    body = ElementTree.tostring(suite, encoding="unicode")
+    ET.indent(suite)
+    body = ET.tostring(suite, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
 
 
-def _cases(suite: ElementTree.Element, looked: Sequence[Looked]) -> None:
+def _cases(suite: ET.Element, looked: Sequence[Looked]) -> None:
     for each in looked:
-        case = ElementTree.SubElement(
+        case = ET.SubElement(
             suite,
             "testcase",
             classname=f"advisor.{each.kind}",
@@ -89,5 +89,5 @@ def _cases(suite: ElementTree.Element, looked: Sequence[Looked]) -> None:
         if each.tripped is False:
             continue
         tag = "failure" if each.tripped else "skipped"
-        said = ElementTree.SubElement(case, tag, message=printable(one_line(each.text)))
+        said = ET.SubElement(case, tag, message=printable(one_line(each.text)))
         said.text = each.command
