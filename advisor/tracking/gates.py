@@ -105,7 +105,7 @@ def _measured(each: Samples, limits: Limits, shift: float) -> Gated:
         clear = _student(base, head, limits)
     elif each.past_noise is not None:
         noise = max(each.past_noise, limits.noise_floor)
-        p_value = clear = chance(effect / (noise * math.sqrt(2)))
+        p_value = clear = chance(abs(effect) / (noise * math.sqrt(2)))
     else:
         moved = abs(effect) >= limits.least_effect  # less is nothing to act on, by chance or not
         verdict = Verdict.INSUFFICIENT if moved else Verdict.UNCHANGED

@@ -123,8 +123,8 @@ def test_less_occupancy() -> None:
 
 
 def test_a_switch_of_the_binding_resource_by_clock_and_peak() -> None:
-    # Base: fp32 1 ms, dram 0.5 ms. Head: memory clock to 1/4, so dram at P₁′ takes 2 ms; its peak is
-    # 0.4e12 and not 0.5e12, so 2.5 ms. In 5 ms: E₁ = 1/2, E₂ = 2.5/5 = 1/2.
+    # Base: fp32 1 ms, dram 0.5 ms. Head: memory clock to 1/4, so dram at P₁′ takes 2 ms; its peak
+    # is 0.4e12 and not 0.5e12, so 2.5 ms. In 5 ms: E₁ = 1/2, E₂ = 2.5/5 = 1/2.
     found = terms(after(dram_clock=0.25e9, dram=0.4e12, duration=0.05))
     check(found, clock=log(2), peaks=log(1.25))
     assert (found.binding, found.binding_after) == ("fp32", "dram")

@@ -60,9 +60,15 @@ def test_the_bar_of_false_discoveries_by_hand() -> None:
 def test_few_launches_are_insufficient_unless_the_past_tells(limits: Limits) -> None:
     few = Samples(base=[1.0, 1.0, 1.0], head=[1.1, 1.1, 1.1])
     known = Samples(base=[1.0], head=[1.1], past_noise=0.01)
+    faster = Samples(base=[1.1], head=[1.0], past_noise=0.01)
     noisy = Samples(base=[1.0], head=[1.1], past_noise=0.2)
-    found = [judge([each], limits)[0][0].verdict for each in (few, known, noisy)]
-    assert found == [Verdict.INSUFFICIENT, Verdict.REGRESSED, Verdict.UNCHANGED]
+    found = [judge([each], limits)[0][0].verdict for each in (few, known, faster, noisy)]
+    assert found == [
+        Verdict.INSUFFICIENT,
+        Verdict.REGRESSED,
+        Verdict.IMPROVED,
+        Verdict.UNCHANGED,
+    ]
 
 
 def test_less_than_is_worth_acting_on_is_unchanged_however_sure(limits: Limits) -> None:
