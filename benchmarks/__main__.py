@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import crowd, history, ingest, rules, startup, store, variants
+from benchmarks import compare, crowd, history, ingest, rules, startup, store, variants
 from benchmarks.measure import show
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Path], list[Line]]]] = {
     "rules": ("Rules", rules.run),
     "crowd": ("Crowd", crowd.run),
     "history": ("History", history.run),
+    "compare": ("Compare", compare.run),
 }
 
 

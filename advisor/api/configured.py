@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 
-from advisor.configuration import Configuration, KernelOperation, Suppression, ThresholdSetting
+from advisor.configuration import (
+    Budget,
+    Configuration,
+    KernelOperation,
+    Suppression,
+    ThresholdSetting,
+)
 
 Rows = list[tuple[str, str, str]]
 
@@ -37,6 +43,8 @@ def _rows(configuration: Configuration, today: date) -> Iterator[tuple[str, str,
         yield "suppress", _suppression(suppression, today), str(suppression.at)
     for said in configuration.operations:
         yield "operations", _operation(said), str(said.at)
+    for budget in configuration.budgets:
+        yield "budgets", _budget(budget), str(budget.at)
 
 
 def _threshold(threshold: ThresholdSetting) -> str:
@@ -47,6 +55,11 @@ def _operation(said: KernelOperation) -> str:
     shape = "" if said.shape == "*" else f" {said.shape}"
     sizes = ", ".join(f"{name} {size.value:.15g}" for name, size in said.sizes.items())
     return f"{said.kernel}{shape}: {said.operation.value}; {sizes}"
+
+
+def _budget(budget: Budget) -> str:
+    word = "at most" if budget.is_most else "at least"
+    return f"{budget.kernel}: {budget.fact} {word} {budget.limit:g} {budget.unit}"
 
 
 def _suppression(suppression: Suppression, today: date) -> str:

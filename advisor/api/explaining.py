@@ -22,7 +22,7 @@ from advisor.rules.engine.asking import asking
 from advisor.rules.engine.evaluate import run_words
 from advisor.rules.engine.explain import Explanation, explain
 from advisor.rules.engine.reach import Asked
-from advisor.rules.language.subjects import RUN
+from advisor.rules.language.subjects import RUN, SUBJECTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,6 +71,9 @@ def explain_rule(
     """
     knowledge = load_knowledge(configuration)
     found = find_rule(knowledge.rules, rule)
+    if not SUBJECTS[found.subject].is_part_of_run:
+        hint = "advisor compare BASE HEAD says where it fires"
+        raise UsageError(f"{rule} is about two runs, not about one", hint=hint)
     with open_run(database, run, wait=wait) as (connection, about):
         run_id = about.run_id
         rows = _chosen(variants_of(connection, run_id), found, kernel, run_id)

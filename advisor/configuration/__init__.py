@@ -12,6 +12,7 @@ from __future__ import annotations
 from advisor.configuration.load import load_configuration, merge
 from advisor.configuration.records import (
     DEFAULTS,
+    Budget,
     Configuration,
     KernelOperation,
     Layer,
@@ -22,6 +23,7 @@ from advisor.configuration.records import (
 
 __all__ = [
     "DEFAULTS",
+    "Budget",
     "Configuration",
     "KernelOperation",
     "Layer",

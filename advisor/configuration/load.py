@@ -81,6 +81,7 @@ def merge(layers: Sequence[Layer], files: Sequence[Path] = ()) -> Configuration:
         severity={rule: said for layer in layers for rule, said in layer.severity.items()},
         suppress=tuple(each for layer in layers for each in layer.suppress),
         operations=tuple(each for layer in reversed(layers) for each in layer.operations),
+        budgets=tuple(each for layer in layers for each in layer.budgets),
         files=tuple(files),
     )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from advisor.configuration.records import (
+    Budget,
     KernelOperation,
     Layer,
     Setting,
@@ -18,8 +19,10 @@ from advisor.configuration.records import (
 from advisor.configuration.toml import load_table
 from advisor.documents import MappingNode, Node, load
 from advisor.errors import ConfigError, RuleError
+from advisor.units import parse_unit
 
 KEYS = (
+    "budgets",
     "database",
     "devices",
     "disable",
@@ -71,6 +74,7 @@ def _layer(node: MappingNode, base: Path) -> Layer:
         },
         suppress=tuple(_suppression(each.as_mapping()) for each in _list(node, "suppress")),
         operations=tuple(_operation(each.as_mapping()) for each in _list(node, "operations")),
+        budgets=tuple(_budget(each.as_mapping()) for each in _list(node, "budgets")),
     )
 
 
@@ -155,6 +159,24 @@ def _operation(node: MappingNode) -> KernelOperation:
             name: _said(_not_negative(size, "a size"), size)
             for name, size in node.mapping("sizes").items()
         },
+        at=node.at,
+    )
+
+
+def _budget(node: MappingNode) -> Budget:
+    node.refuse_unknown(("kernel", "fact", "at_most", "at_least", "unit"))
+    bounds = [key for key in ("at_most", "at_least") if key in node]
+    if len(bounds) != 1:
+        hint = "such as {kernel: gemm*, fact: duration, at_most: 1.2, unit: ms}"
+        raise RuleError("a budget has either at_most or at_least", at=node.at, hint=hint)
+    unit = node.text("unit")
+    parse_unit(unit, at=node["unit"].at)
+    return Budget(
+        kernel=_pattern(node["kernel"]) if "kernel" in node else "*",
+        fact=node.text("fact"),
+        limit=node.number(bounds[0]),
+        unit=unit,
+        is_most=bounds == ["at_most"],
         at=node.at,
     )
 

@@ -97,6 +97,27 @@ class KernelOperation:
         return None if self.shape == "*" else _pattern(self.shape)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """What a fact of kernels may come to, at most or at least.
+
+    A kernel matches by its full or its short name; ``*`` stands for anything. ``limit`` is in
+    ``unit`` as written; what adds up over launches is meant for one launch.
+    """
+
+    kernel: str
+    fact: str
+    limit: float
+    unit: str
+    is_most: bool
+    at: Location
+
+    def covers(self, kernel_names: tuple[str | None, ...]) -> bool:
+        """Tell whether it speaks of a kernel."""
+        pattern = _pattern(self.kernel)
+        return any(pattern.fullmatch(name) for name in kernel_names if name is not None)
+
+
 def _pattern(text: str) -> re.Pattern[str]:
     """Return ``text`` as an expression; only ``*`` is special, as names may hold brackets."""
     return re.compile(".*".join(re.escape(part) for part in text.split("*")), re.DOTALL)
@@ -123,6 +144,7 @@ class Layer:
     severity: Mapping[str, Setting[str]] = field(default_factory=dict)
     suppress: tuple[Suppression, ...] = ()
     operations: tuple[KernelOperation, ...] = ()
+    budgets: tuple[Budget, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +165,7 @@ class Configuration:
     severity: Mapping[str, Setting[str]] = field(default_factory=dict)
     suppress: tuple[Suppression, ...] = ()
     operations: tuple[KernelOperation, ...] = ()
+    budgets: tuple[Budget, ...] = ()
     files: tuple[Path, ...] = ()
 
     @property

@@ -7,7 +7,7 @@ the checked tree.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from advisor.errors import Location
@@ -93,7 +93,7 @@ def compile_expression(
     from advisor.expression.plain import parse_plain
 
     source = Text(text, at)
-    tree = parse_plain(text) or _parsed(source)
+    tree = _with_names(parse_plain(text) or _parsed(source), symbols)
     checker = Checker(source, symbols)
     kind, unit = _outcome(source, checker.infer(tree), Kind.NUMBER if unit else kind, unit)
     scales = {name: s.unit.scale for name, s in checker.met.items() if s.unit is not None}
@@ -108,6 +108,16 @@ def compile_expression(
     )
     expression.sql()
     return expression
+
+
+def _with_names(tree: Node, symbols: Mapping[str, Symbol]) -> Node:
+    """Return the tree in which what is called like ``ratio(x)`` is that name, where it is one."""
+    operands = tuple(_with_names(operand, symbols) for operand in tree.operands)
+    if tree.head == "call" and len(operands) == 1 and operands[0].head == "name":
+        name = f"{tree.value}({operands[0].value})"
+        if name in symbols:
+            return Node("name", value=name, position=tree.position)
+    return tree if operands == tree.operands else replace(tree, operands=operands)
 
 
 def _parsed(source: Text) -> Node:

@@ -46,6 +46,7 @@ _KEYWORDS = {
 _MARKS = {
     TokenType.COMMA,
     TokenType.DASH,
+    TokenType.DOT,
     TokenType.EQ,
     TokenType.GT,
     TokenType.GTE,
@@ -83,7 +84,7 @@ _BINARY: dict[type[exp.Expr], str] = {
     exp.Or: "or",
 }
 _ARGUMENTS: dict[type[exp.Expr], set[str]] = {
-    exp.Column: {"this"},
+    exp.Column: {"this", "table"},
     exp.Identifier: {"this", "quoted"},
     exp.Literal: {"this", "is_string"},
     exp.Boolean: {"this"},
@@ -211,7 +212,13 @@ class _Converter:
         identifier = node.this
         if type(identifier) is not exp.Identifier:
             raise self._error(node, "'*' is not a value")
-        return Node("name", value=identifier.this, position=identifier.meta.get("start", 0))
+        of = node.args.get("table")
+        if of is None:
+            return Node("name", value=identifier.this, position=identifier.meta.get("start", 0))
+        if of.args.get("quoted") or identifier.args.get("quoted"):
+            raise self._error(node, "a quoted name has no parts")
+        name = f"{of.this}.{identifier.this}"
+        return Node("name", value=name, position=of.meta.get("start", 0))
 
     def _literal(self, node: exp.Expr, _: int) -> Node:
         position = node.meta.get("start", 0)

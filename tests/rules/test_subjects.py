@@ -57,5 +57,7 @@ def test_runs_the_tests_of_rules_about_it(
 
 def test_names_the_subjects_there_are(vocabulary: Vocabulary, settings: Settings) -> None:
     scopes = make_scopes(vocabulary, settings)
-    with pytest.raises(RuleError, match="expected 'kernel' or 'run', found the text 'device'"):
+    with pytest.raises(
+        RuleError, match="expected 'kernel' or 'run' or 'change', found the text 'device'"
+    ):
         parse_rule(load(RULE), scopes, text_hash="x", overrides={})

@@ -85,8 +85,9 @@ def compile_rules(
         name: _part(kind, [r for r in groups[name] if r.id not in idle], vocabulary, settings)
         for name, kind in subjects.items()
     }
-    names = {_RUN_KEY, *(kind.key for kind in subjects.values() if kind.relation is None)}
-    for part in parts.values():
+    in_runs = [part for part in parts.values() if part.kind.is_part_of_run]
+    names = {_RUN_KEY, *(part.kind.key for part in in_runs if part.kind.relation is None)}
+    for part in in_runs:
         relation = part.kind.relation
         names |= set(part.program.columns) if relation is None else relation.reads(settings)
     kernels = kernels_select(vocabulary, sorted(names))

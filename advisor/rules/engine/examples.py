@@ -113,9 +113,9 @@ def _fill(
     """Make the table of examples: one row each; facts that an example does not name are NULL."""
     columns = {_KEY: "VARCHAR"}
     columns |= {name: _TYPES[symbols[name].kind] for name in program.columns}
-    values: dict[str, list[Value]] = {_KEY: [str(number) for number in range(len(examples))]}
-    values |= {name: [e.facts.get(name) for e in examples] for name in program.columns}
-    lists = (f"unnest(${name}::{kind}[]) AS {quoted(name)}" for name, kind in columns.items())
+    values: list[list[Value]] = [[str(number) for number in range(len(examples))]]
+    values += [[e.facts.get(name) for e in examples] for name in program.columns]
+    lists = (f"unnest(?::{kind}[]) AS {quoted(name)}" for name, kind in columns.items())
     made = ("CREATE TEMP TABLE", _TABLE, "AS SELECT", ", ".join(lists))
     connection.execute(" ".join(made), values)
 

@@ -17,7 +17,7 @@ from advisor.facts.runs import KERNELS, RunFacts
 from advisor.facts.vocabulary import KERNEL_COLUMNS, Fact, KnownOf, Vocabulary
 from advisor.profilers import Profiler, load_profilers, version_key
 from advisor.rules.language.rule import Rule
-from advisor.rules.language.subjects import KERNEL
+from advisor.rules.language.subjects import KERNEL, SUBJECTS
 
 if TYPE_CHECKING:
     from advisor.counters.mapping import Mapping as Counters
@@ -190,7 +190,8 @@ def make_reach(
     hopeless = (
         rule.id
         for rule in rules
-        if not _can_fire(rule, of_kernel if rule.subject == KERNEL else of_run)
+        if SUBJECTS[rule.subject].is_part_of_run
+        and not _can_fire(rule, of_kernel if rule.subject == KERNEL else of_run)
     )
     return Reach(
         profiler=profiler,

@@ -12,6 +12,7 @@ from typing import Any
 
 from jinja2 import TemplateSyntaxError, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.visitor import NodeTransformer
 
 from advisor.documents import locate
 from advisor.errors import Location, RuleError
@@ -69,6 +70,7 @@ def read_template(
         tree = _READER.parse(text)
     except TemplateSyntaxError as error:
         raise RuleError(f"the template is wrong: {error.message}", at=at) from error
+    _Joined(names).visit(tree)
     known = {**names, **dict.fromkeys(terms, _TERM)}
     found: dict[str, None] = {}
     for node in _walk(tree):
@@ -76,6 +78,28 @@ def read_template(
         if isinstance(node, nodes.Name) and node.name in names:
             found[node.name] = None
     return Template(text=text, names=tuple(found), pieces=_sentence(tree.body), at=at)
+
+
+class _Joined(NodeTransformer):
+    """Makes one name of what is written ``before.x`` or ``ratio(x)``, where it is one."""
+
+    def __init__(self, names: Mapping[str, Symbol]) -> None:
+        self._names = names
+
+    def visit_Getattr(self, node: nodes.Getattr) -> nodes.Node:  # noqa: N802
+        """Return the name of a part, such as ``before.x``."""
+        of = node.node
+        return self._name(f"{of.name}.{node.attr}" if isinstance(of, nodes.Name) else "", node)
+
+    def visit_Call(self, node: nodes.Call) -> nodes.Node:  # noqa: N802
+        """Return the name of a call over one name, such as ``ratio(x)``."""
+        of, given = node.node, node.args
+        if isinstance(of, nodes.Name) and len(given) == 1 and isinstance(given[0], nodes.Name):
+            return self._name(f"{of.name}({given[0].name})", node)
+        return node
+
+    def _name(self, name: str, node: nodes.Node) -> nodes.Node:
+        return nodes.Name(name, "load", lineno=node.lineno) if name in self._names else node
 
 
 def _walk(tree: nodes.Template) -> Iterator[nodes.Node]:

@@ -1,0 +1,81 @@
+"""The gate of continuous integration: one run against a baseline and against budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from advisor.configuration import DEFAULTS, Configuration
+from advisor.database.connect import open_for_reading
+from advisor.database.planning import plan_for
+from advisor.database.read import find_run
+from advisor.errors import UsageError
+from advisor.knowledge.load import load_knowledge
+
+if TYPE_CHECKING:
+    from advisor.reports.record.gate import Gate, Looked
+    from advisor.rules.language.rule import Severity
+
+
+def check(
+    database: str,
+    run: str,
+    *,
+    baseline: str | None,
+    fail_on: Sequence[str],
+    wait: float,
+    configuration: Configuration = DEFAULTS,
+) -> Gate:
+    """Return what trips: ``regression``, ``budget``, ``new-finding:SEVERITY`` as asked for.
+
+    Raises:
+        UsageError: there is no such run, a word of ``fail_on`` is unknown, or lacks a baseline.
+        ConfigError: a budget is wrong, or there is none.
+        DatabaseError: the database cannot be opened.
+    """
+    from advisor.reports.record.comparison import compare_runs
+    from advisor.reports.record.gate import (
+        BUDGET,
+        REGRESSION,
+        budgets,
+        make_gate,
+        new_findings,
+        regressions,
+    )
+
+    severity = _severity(fail_on)
+    knowledge = load_knowledge(configuration)
+    if baseline is None and (REGRESSION in fail_on or severity is not None):
+        raise UsageError("regressions and new findings need a baseline", hint="add --baseline RUN")
+    if BUDGET in fail_on and not configuration.budgets:
+        hint = "add `budgets:` to advisor.yaml; docs/configuration.md shows how"
+        raise UsageError("there are no budgets", hint=hint)
+    with open_for_reading(database, wait) as connection:
+        head = find_run(connection, run)
+        base = None if baseline is None else find_run(connection, baseline)
+        plan_for(connection, max(head.launches, 0 if base is None else base.launches))
+        looked: list[Looked] = []
+        if base is not None and (REGRESSION in fail_on or severity is not None):
+            comparison = compare_runs(connection, base, head, knowledge)
+            looked += regressions(comparison) if REGRESSION in fail_on else ()
+            looked += new_findings(connection, comparison, severity) if severity else ()
+        if BUDGET in fail_on:
+            looked += budgets(connection, head, configuration.budgets, knowledge.vocabulary)
+    return make_gate(head, base, looked)
+
+
+def _severity(fail_on: Sequence[str]) -> Severity | None:
+    from advisor.reports.record.gate import BUDGET, NEW_FINDING, REGRESSION
+    from advisor.rules.language.rule import Severity as Severities
+
+    found = None
+    for word in fail_on:
+        if word in (REGRESSION, BUDGET):
+            continue
+        name, _, level = word.partition(":")
+        levels = {each.value: each for each in Severities}
+        if name != NEW_FINDING or level not in levels:
+            known = [REGRESSION, BUDGET, *(f"{NEW_FINDING}:{each}" for each in levels)]
+            raise UsageError(f"{word!r} is nothing to fail on", hint=f"known: {', '.join(known)}")
+        found = levels[level]
+    return found

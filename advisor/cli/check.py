@@ -1,0 +1,83 @@
+"""``advisor check``: the gate for continuous integration."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from advisor.cli.application import Settings
+from advisor.cli.output import plain, write_text
+
+_TRIPPED, _INCONCLUSIVE = 1, 5
+_EPILOG = """\b
+Examples:
+  advisor check --baseline main-nightly
+  advisor check latest --baseline 3f2a --fail-on regression --fail-on new-finding:error
+  advisor check --fail-on budget --format junit -o advisor.xml
+
+\b
+Budgets stand in advisor.yaml; what adds up over launches is meant for one launch:
+  budgets:
+    - {kernel: "gemm*", fact: duration, at_most: 1.2, unit: ms}
+    - {kernel: "*", fact: roof_fraction_achievable, at_least: 70, unit: "%"}
+
+\b
+Exit codes: 0 fine, 1 something tripped, 5 nothing tripped but something cannot be told (--strict).
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("run", default="latest")
+@click.option("--baseline", metavar="RUN", help="The run that counts as good.")
+@click.option(
+    "--fail-on",
+    multiple=True,
+    default=("regression",),
+    show_default=True,
+    metavar="WHAT",
+    help="regression, budget, or new-finding:SEVERITY (error, warning, note); repeatable.",
+)
+@click.option("--strict", is_flag=True, help="Exit with 5 where something cannot be told.")
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["text", "markdown", "json", "junit"]),
+    default="text",
+    show_default=True,
+)
+@click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True))
+@click.pass_obj
+def check(
+    settings: Settings,
+    run: str,
+    baseline: str | None,
+    fail_on: tuple[str, ...],
+    strict: bool,
+    style: str,
+    output: str | None,
+) -> int:
+    """Fail where a run is worse than a baseline, or over its budgets.
+
+    RUN and --baseline are ids, beginnings of ids, labels, or "latest". Improvements never fail.
+    """
+    from advisor.api.checking import check as check_run
+    from advisor.reports.write import gate as written
+
+    gate = check_run(
+        settings.database,
+        run,
+        baseline=baseline,
+        fail_on=fail_on,
+        wait=settings.wait,
+        configuration=settings.configuration,
+    )
+    if style == "json":
+        text = json.dumps(plain(written.as_json(gate)), ensure_ascii=False, indent=2)
+    else:
+        styles = {"text": written.text, "markdown": written.markdown, "junit": written.junit}
+        text = styles[style](gate)
+    write_text(text, output)
+    if gate.tripped:
+        return _TRIPPED
+    return _INCONCLUSIVE if strict and gate.unsure else 0

@@ -1,0 +1,56 @@
+"""Two runs side by side, as text: worst first, with the numbers of both gates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from advisor.cli.output import Narrow, table
+from advisor.reports.write.comparison import (
+    COLUMNS,
+    cells,
+    headline,
+    moved_rows,
+    reasons,
+    worst_first,
+    wrapped,
+)
+from advisor.tracking.records import Verdict
+
+if TYPE_CHECKING:
+    from advisor.reports.record.compared import Comparison
+
+_EXPLAINED = 10
+_SHOWN = 40
+
+
+def as_text(comparison: Comparison, *, width: int) -> str:
+    """Return the answer as text of at most ``width`` columns; 0 is no limit."""
+    return "\n".join(_blocks(comparison, width)) + "\n"
+
+
+def _blocks(comparison: Comparison, width: int) -> Iterator[str]:
+    for line in headline(comparison):
+        yield from wrapped(line, width)
+    shown = [row for row in worst_first(comparison.rows) if row.verdict != Verdict.UNCHANGED]
+    if shown:
+        narrow = Narrow(
+            whole=("verdict", "change", "before", "after"), spare=("needed", "noise", "p")
+        )
+        yield ""
+        yield table(COLUMNS, [cells(row) for row in shown[:_SHOWN]], width=width, narrow=narrow)
+    if shown[_SHOWN:]:
+        yield f"and {len(shown[_SHOWN:]):,} more; --format json lists all"
+    for row in moved_rows(comparison)[:_EXPLAINED]:
+        yield ""
+        yield from wrapped(f"{row.kernel}: {row.verdict}", width)
+        for said in reasons(row):
+            yield from wrapped(f"  {said}", width, indent="    ")
+    few = sum(row.verdict is Verdict.INSUFFICIENT for row in shown)
+    if few:
+        yield ""
+        yield from wrapped(
+            f"insufficient: {few:,} series have too few launches to tell a change from noise;"
+            " profile at least 4 launches of each kernel in both runs, or let nights add up.",
+            width,
+        )

@@ -1,0 +1,107 @@
+"""Read what comparing runs needs beside facts: times of single launches, and of earlier nights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import duckdb
+
+from advisor.database.records import quoted
+
+_LAUNCHES = """
+    SELECT run_id, variant_id, list(duration ORDER BY launch_index)
+    FROM launch WHERE list_contains(string_split($runs, ' '), run_id) AND duration > 0
+    GROUP BY run_id, variant_id
+"""
+_PAST = """
+    WITH nights AS (
+        SELECT run_id, coalesce(started_at, ingested_at) AS night FROM run
+        WHERE simulated = $simulated
+    ), before AS (
+        SELECT series_id, launch_shape, night, duration_median,
+            row_number() OVER (
+                PARTITION BY series_id, launch_shape ORDER BY night DESC, run_id DESC
+            ) AS place
+        FROM variant JOIN nights USING (run_id)
+        WHERE night <= (SELECT night FROM nights WHERE run_id = $run) AND duration_median > 0
+            AND list_contains(string_split($series, ' '), series_id)
+    )
+    SELECT series_id, launch_shape, list(duration_median ORDER BY night)
+    FROM before WHERE place <= $nights
+    GROUP BY series_id, launch_shape HAVING count(*) >= $least
+"""
+_FINDINGS = """
+    SELECT rule_id, variant_id, severity, evidence FROM finding
+    WHERE run_id = ? AND outcome = 'fires' AND variant_id IS NOT NULL
+    ORDER BY rank NULLS LAST, rule_id, variant_id
+"""
+_CODE = """
+    WITH places AS (
+        SELECT DISTINCT run_id, variant_id, unnest(addresses) AS address, unnest(opcodes) AS opcode
+        FROM variant_place
+        WHERE list_contains(string_split($runs, ' '), run_id)
+            AND list_contains(string_split($variants, ' '), variant_id)
+    )
+    SELECT run_id, variant_id, md5(string_agg(opcode, ' ' ORDER BY address)) FROM places
+    GROUP BY run_id, variant_id HAVING count(*) = count(opcode)
+"""
+
+Durations = dict[tuple[str, str], list[float]]
+
+
+def durations_of(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) -> Durations:
+    """Return the times of the launches [s] by run and variant, in the order of the profile."""
+    rows = connection.execute(_LAUNCHES, {"runs": " ".join(run_ids)}).fetchall()
+    return {(run, variant): values for run, variant, values in rows}
+
+
+def past_of(
+    connection: duckdb.DuckDBPyConnection,
+    run_id: str,
+    series: Sequence[str],
+    *,
+    simulated: bool,
+    nights: int,
+    least: int,
+) -> dict[tuple[str, str | None], list[float]]:
+    """Return median times of a launch [s] of series, by series and shape, the oldest first.
+
+    Of at most ``nights`` nights until that of a run, its own included; series with fewer than
+    ``least`` are left out. Measured and simulated runs stay apart.
+    """
+    if not series:
+        return {}
+    asked = {
+        "run": run_id,
+        "series": " ".join(sorted(set(series))),
+        "simulated": simulated,
+        "nights": nights,
+        "least": least,
+    }
+    rows = connection.execute(_PAST, asked).fetchall()
+    return {(each, shape): values for each, shape, values in rows}
+
+
+def firing_findings(
+    connection: duckdb.DuckDBPyConnection, run_id: str
+) -> list[tuple[str, str, str, str]]:
+    """Return rule, variant, severity and evidence of what fires in a run, best ranked first."""
+    return connection.execute(_FINDINGS, [run_id]).fetchall()
+
+
+def take_kernels(
+    connection: duckdb.DuckDBPyConnection, table: str, select: str, run_ids: Sequence[str]
+) -> None:
+    """Make a temporary table of the kernels of some runs from a SELECT of kernels."""
+    made = f"CREATE OR REPLACE TEMP TABLE {quoted(table)} AS SELECT * FROM ({select})"
+    marks = ", ".join("?" * len(run_ids))
+    connection.execute(f"{made} WHERE run_id IN ({marks})", list(run_ids))
+
+
+def code_of(
+    connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str], variants: Sequence[str]
+) -> dict[tuple[str, str], str]:
+    """Return a signature of the instructions by run and variant, where they were collected."""
+    asked = {"runs": " ".join(run_ids), "variants": " ".join(variants)}
+    rows = connection.execute(_CODE, asked).fetchall()
+    return {(run, variant): signature for run, variant, signature in rows}

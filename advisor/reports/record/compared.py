@@ -1,0 +1,111 @@
+"""The records of two runs beside each other, in stored units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from advisor.database.read import Run
+from advisor.tracking.attribution import Terms
+from advisor.tracking.gates import MachineShift
+
+NEW, GONE = "new", "gone"
+"""What is said of a series that only one run has, in place of a verdict."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kernel:
+    """A variant in one run: ``total`` is the time of its ``launches`` together [s]."""
+
+    variant_id: str
+    shape: str | None
+    launches: int
+    total: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moved:
+    """A fact whose value is another afterwards: SI values of one launch."""
+
+    fact: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cause:
+    """What a rule about changes says of one."""
+
+    rule: str
+    severity: str
+    mechanism: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """One series in both runs, or in one of them.
+
+    ``relative`` is head over base less 1, of the time in the run. ``noise`` is what one launch, or
+    one night, strays, ``needed`` what the practical gate asks for, both relative; ``p_value`` is
+    the chance of the statistical gate. ``causes`` come with the likeliest first, ``moved`` with
+    the largest change first.
+    """
+
+    series: str
+    kernel: str
+    verdict: str
+    base: Kernel | None
+    head: Kernel | None
+    relative: float | None
+    p_value: float | None = None
+    noise: float | None = None
+    needed: float | None = None
+    terms: Terms | None = None
+    shape_changed: bool = False
+    causes: tuple[Cause, ...] = ()
+    moved: tuple[Moved, ...] = ()
+
+    @property
+    def cause(self) -> str | None:
+        """Return the likeliest cause in words, None where none is known."""
+        return self.causes[0].text if self.causes else None
+
+    @property
+    def lost(self) -> float:
+        """Return how much longer it takes in the run [s]; 0 where that is not known."""
+        before = None if self.base is None else self.base.total
+        after = None if self.head is None else self.head.total
+        return 0.0 if before is None or after is None else after - before
+
+
+@dataclass(frozen=True, kw_only=True)
+class Differs:
+    """Something around the kernels that is not the same in both runs."""
+
+    what: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Two runs: ``rows`` in the order of the baseline, then what is new.
+
+    Totals are over the series that both runs have [s]. ``environment`` is what the runs were on,
+    ``around`` what else differs. ``machine`` is the shift that most series share.
+    """
+
+    base: Run
+    head: Run
+    rows: Sequence[Compared]
+    total_base: float
+    total_head: float
+    environment: tuple[Differs, ...]
+    around: tuple[Differs, ...]
+    machine: MachineShift | None
+
+    @property
+    def relative(self) -> float | None:
+        """Return by which share the time of all common series changed."""
+        return self.total_head / self.total_base - 1 if self.total_base > 0 else None

@@ -1,0 +1,199 @@
+"""What a gate of continuous integration trips on: regressions, budgets, new findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+from advisor.configuration import Budget
+from advisor.database.comparisons import firing_findings, take_kernels
+from advisor.database.read import Run
+from advisor.errors import ConfigError
+from advisor.expression import Kind
+from advisor.facts import current, kernels_select
+from advisor.facts.vocabulary import Vocabulary
+from advisor.reports.record.compared import Compared, Comparison
+from advisor.rules.language.rule import Severity
+from advisor.suggest import did_you_mean
+from advisor.tracking.records import Verdict
+from advisor.units import parse_unit
+from advisor.wording import percent, seconds, si
+
+REGRESSION, NEW_FINDING, BUDGET = "regression", "new-finding", "budget"
+_KERNELS = "budget_kernels"
+_SEVERITIES = tuple(Severity)
+_UNSURE = (Verdict.INCONCLUSIVE, Verdict.INSUFFICIENT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Looked:
+    """One thing that a gate looked at.
+
+    ``tripped`` is None where it cannot be told. ``weight`` orders what tripped, the worst largest;
+    ``command`` reproduces it.
+    """
+
+    kind: str
+    kernel: str
+    name: str
+    tripped: bool | None
+    text: str
+    command: str
+    weight: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gate:
+    """Everything that was looked at, what tripped first, the worst of it in front."""
+
+    run: Run
+    baseline: Run | None
+    looked: Sequence[Looked]
+
+    @property
+    def tripped(self) -> list[Looked]:
+        """Return what tripped."""
+        return [each for each in self.looked if each.tripped]
+
+    @property
+    def unsure(self) -> list[Looked]:
+        """Return what cannot be told."""
+        return [each for each in self.looked if each.tripped is None]
+
+
+def make_gate(run: Run, baseline: Run | None, looked: Sequence[Looked]) -> Gate:
+    """Return the gate, worst first."""
+    order = {True: 0, None: 1, False: 2}
+    kinds = (REGRESSION, BUDGET, NEW_FINDING)
+    ranked = sorted(
+        looked, key=lambda e: (order[e.tripped], kinds.index(e.kind), -e.weight, e.kernel, e.name)
+    )
+    return Gate(run=run, baseline=baseline, looked=ranked)
+
+
+def regressions(comparison: Comparison) -> Iterator[Looked]:
+    """Yield a line for each series that both runs have; improvements never trip."""
+    for row in comparison.rows:
+        if row.base is None or row.head is None:
+            continue
+        tripped: bool | None = row.verdict == Verdict.REGRESSED
+        if row.verdict in _UNSURE:
+            tripped = None
+        yield Looked(
+            kind=REGRESSION,
+            kernel=row.kernel,
+            name=row.series,
+            tripped=tripped,
+            text=_moved(row),
+            command=f"advisor compare {comparison.base.run_id} {comparison.head.run_id}",
+            weight=row.lost,
+        )
+
+
+def _moved(row: Compared) -> str:
+    assert row.base is not None
+    assert row.head is not None
+    change = "" if row.relative is None else f" ({100 * row.relative:+.1f} %)"
+    times = f"{seconds(row.base.total)} → {seconds(row.head.total)}{change}"
+    because = f"; {row.cause}" if row.cause else ""
+    return f"{row.verdict}: {times}{because}"
+
+
+def new_findings(
+    connection: duckdb.DuckDBPyConnection, comparison: Comparison, least: Severity
+) -> Iterator[Looked]:
+    """Yield what fires in the head, and did not for the same series in the baseline.
+
+    Only findings at least as severe as ``least``.
+    """
+    rows = comparison.rows
+    of_base = {row.base.variant_id: row.series for row in rows if row.base is not None}
+    of_head = {row.head.variant_id: row for row in rows if row.head is not None}
+    base, head = comparison.base.run_id, comparison.head.run_id
+    known = {
+        (rule, of_base.get(variant)) for rule, variant, _, _ in firing_findings(connection, base)
+    }
+    for rule, variant, severity, evidence in firing_findings(connection, head):
+        row = of_head.get(variant)
+        if row is None or _SEVERITIES.index(Severity(severity)) > _SEVERITIES.index(least):
+            continue
+        is_new = (rule, row.series) not in known
+        yield Looked(
+            kind=NEW_FINDING,
+            kernel=row.kernel,
+            name=rule,
+            tripped=is_new,
+            text=f"{severity}: {evidence}",
+            command=f"advisor rules explain {rule} {head}",
+            weight=float(len(_SEVERITIES) - _SEVERITIES.index(Severity(severity))),
+        )
+
+
+def budgets(
+    connection: duckdb.DuckDBPyConnection,
+    run: Run,
+    said: Sequence[Budget],
+    vocabulary: Vocabulary,
+) -> Iterator[Looked]:
+    """Yield a line for each budget and kernel that it covers; unknown where a fact is.
+
+    Raises:
+        ConfigError: a budget names no fact that is a number, has another unit, or covers no kernel.
+    """
+    for each in said:
+        _check(each, vocabulary)
+    facts = sorted({each.fact for each in said})
+    names = ("run_id", "variant_id", "kernel_name", "short_name", "launch_shape")
+    relations = current(connection, vocabulary, [run.run_id])
+    wanted = sorted({*names, "launch_count", "launches_excluded", *facts})
+    take_kernels(connection, _KERNELS, kernels_select(vocabulary, wanted, relations), [run.run_id])
+    cursor = connection.execute(f"FROM {_KERNELS} ORDER BY variant_id")
+    columns = [column[0] for column in cursor.description or ()]
+    kernels = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+    for budget in said:
+        for kernel in kernels:
+            if budget.covers((kernel["kernel_name"], kernel["short_name"])):
+                yield _held(budget, kernel, run, vocabulary)
+
+
+def _check(budget: Budget, vocabulary: Vocabulary) -> None:
+    symbol = vocabulary.symbols.get(budget.fact)
+    if symbol is None or symbol.kind is not Kind.NUMBER:
+        hint = did_you_mean(budget.fact, vocabulary.symbols)
+        raise ConfigError(f"there is no number called {budget.fact!r}", at=budget.at, hint=hint)
+    unit = parse_unit(budget.unit)
+    if symbol.unit is not None and not symbol.unit.is_like(unit):
+        problem = f"{budget.fact} is in {symbol.unit}, not in {budget.unit}"
+        raise ConfigError(problem, at=budget.at)
+
+
+def _held(budget: Budget, kernel: Mapping[str, Any], run: Run, vocabulary: Vocabulary) -> Looked:
+    value = kernel[budget.fact]
+    launches = kernel["launch_count"] - (kernel["launches_excluded"] or 0)
+    if value is not None and vocabulary.adds_up(budget.fact):
+        value = value / launches if launches else None
+    limit = budget.limit * float(parse_unit(budget.unit).scale)
+    tripped: bool | None = None
+    weight = 0.0
+    if value is not None:
+        tripped = value > limit if budget.is_most else value < limit
+        weight = abs(value - limit) / abs(limit) if limit else abs(value)
+    unit = vocabulary.unit(budget.fact) or "1"
+    word = "at most" if budget.is_most else "at least"
+    found = "unknown" if value is None else _shown(value, unit)
+    return Looked(
+        kind=BUDGET,
+        kernel=str(kernel["short_name"]),
+        name=f"{budget.fact} {word} {budget.limit:g} {budget.unit}",
+        tripped=tripped,
+        text=f"{budget.fact} is {found}, the budget {word} {_shown(limit, unit)} ({budget.at})",
+        command=f"advisor show {kernel['variant_id']} --run {run.run_id}",
+        weight=weight,
+    )
+
+
+def _shown(value: float, unit: str) -> str:
+    return percent(value, 1) if unit == "1" else si(value, unit)

@@ -1,0 +1,251 @@
+"""Why series moved between two runs: the rules about changes, and the facts that moved most."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import duckdb
+
+from advisor.database.comparisons import code_of
+from advisor.expression import Kind, quote
+from advisor.facts.vocabulary import Vocabulary
+from advisor.knowledge.knowledge import Knowledge
+from advisor.reports.record.compared import (
+    GONE,
+    NEW,
+    Cause,
+    Compared,
+    Comparison,
+    Differs,
+    Moved,
+)
+from advisor.rules.engine.evaluate import Evaluation, run_program
+from advisor.rules.engine.program import Program
+from advisor.rules.language.rule import Outcome, Severity
+from advisor.rules.language.subjects import CHANGE
+from advisor.rules.language.subjects.change import (
+    KEY,
+    PAIRS,
+    change_select,
+    kernel_columns,
+    pair_facts,
+)
+from advisor.tracking.comparing import Comparing
+from advisor.tracking.gates import Samples, has_two_levels
+from advisor.tracking.records import Verdict
+
+KERNELS = "compared_kernels"
+"""The temporary table with the kernels of both runs."""
+
+_FACTS = "change_facts"
+_SHOWN = 5  # facts that moved, of each series
+_SAME = 1e-3
+_TYPES = {Kind.NUMBER: "DOUBLE", Kind.TEXT: "VARCHAR", Kind.BOOLEAN: "BOOLEAN"}
+_SEVERITIES = tuple(Severity)
+
+Value = float | str | bool | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changed:
+    """A row to be explained, and what the gates saw of it."""
+
+    row: Compared
+    samples: Samples | None
+    series_changed: bool
+
+
+def facts_read(knowledge: Knowledge) -> frozenset[str]:
+    """Return the facts of kernels that the table ``KERNELS`` must have."""
+    facts = knowledge.vocabulary.facts
+    tracked = (n for n, fact in facts.items() if fact.level == "kernel" and fact.stored)
+    return kernel_columns(_program(knowledge).columns) | {*tracked}
+
+
+def _program(knowledge: Knowledge) -> Program:
+    return knowledge.compiled.parts[CHANGE].program
+
+
+def explain_changes(
+    connection: duckdb.DuckDBPyConnection,
+    whole: Comparison,
+    asked: Sequence[Changed],
+    knowledge: Knowledge,
+    comparing: Comparing,
+) -> Comparison:
+    """Return the comparison with causes and facts at the series that did not stay as they were."""
+    told = {
+        number: each
+        for number, each in enumerate(asked)
+        if each.row.verdict not in (NEW, GONE, Verdict.UNCHANGED)
+    }
+    if not told:
+        return whole
+    program = _program(knowledge)
+    _take_pairs(connection, whole, told, comparing)
+    select = change_select(program.columns, KERNELS, knowledge.vocabulary)
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {_FACTS} AS {select}")
+    found = run_program(connection, program, _FACTS, key=KEY, outcomes=(Outcome.FIRES,))
+    causes: dict[int, list[Evaluation]] = {}
+    for evaluation in found:
+        causes.setdefault(int(evaluation.variant_id), []).append(evaluation)
+    kernels = _kernels(connection)
+    rows = list(whole.rows)
+    for number, each in told.items():
+        rows[number] = replace(
+            each.row,
+            causes=_ranked(causes.get(number, []), each.row),
+            moved=_moved(each.row, whole, kernels, knowledge.vocabulary),
+        )
+    return replace(whole, rows=rows)
+
+
+def _ranked(found: Sequence[Evaluation], row: Compared) -> tuple[Cause, ...]:
+    """Return causes: what is loud first; of these what names more than a term, then large terms."""
+    terms = {} if row.terms is None else row.terms.parts
+
+    def order(each: Evaluation) -> tuple[int, bool, float, str]:
+        rule = each.rule
+        size = abs(terms.get(rule.mechanism, 0.0))
+        return _SEVERITIES.index(rule.severity), rule.mechanism in terms, -size, rule.id
+
+    return tuple(
+        Cause(
+            rule=each.rule.id,
+            severity=each.rule.severity.value,
+            mechanism=each.rule.mechanism,
+            text=f"{each.rule.title}: {each.evidence}",
+        )
+        for each in sorted(found, key=order)
+    )
+
+
+def _take_pairs(
+    connection: duckdb.DuckDBPyConnection,
+    whole: Comparison,
+    told: Mapping[int, Changed],
+    comparing: Comparing,
+) -> None:
+    """Make the table of pairs, a row for each that is to be explained."""
+    variants = [
+        kernel.variant_id
+        for each in told.values()
+        for kernel in (each.row.base, each.row.head)
+        if kernel is not None
+    ]
+    runs = (whole.base.run_id, whole.head.run_id)
+    code = code_of(connection, runs, variants)
+    of_runs = _of_runs(whole, comparing)
+    rows = [
+        {KEY: str(number), **of_runs, **_of_pair(each, whole, comparing, code)}
+        for number, each in told.items()
+    ]
+    kinds = {name: _TYPES[symbol.kind] for name, symbol in pair_facts().items()}
+    ids = (KEY, "base_run", "head_run", "base_variant", "head_variant")
+    columns = {**dict.fromkeys(ids, "VARCHAR"), **kinds}
+    values = {f"c{place}": [row.get(name) for row in rows] for place, name in enumerate(columns)}
+    lists = ", ".join(
+        f"unnest($c{place}::{kind}[]) AS {quote(name)}"
+        for place, (name, kind) in enumerate(columns.items())
+    )
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {PAIRS} AS SELECT {lists}", values)
+
+
+def _of_runs(whole: Comparison, comparing: Comparing) -> dict[str, Value]:
+    """Return what is the same for all pairs."""
+    rows = whole.rows
+    verdicts = [row.verdict for row in rows]
+    differ = {each.what: each for each in (*whole.environment, *whole.around)}
+    found: dict[str, Value] = {
+        "base_run": whole.base.run_id,
+        "head_run": whole.head.run_id,
+        "environment_changed": bool(whole.environment),
+        "environment_names": _names(whole.environment),
+        "machine_wide": whole.machine is not None,
+        "regressed_series": float(verdicts.count(Verdict.REGRESSED)),
+        "improved_series": float(verdicts.count(Verdict.IMPROVED)),
+        "judged_series": float(sum(row.p_value is not None for row in rows)),
+    }
+    if whole.machine is not None:
+        found["machine_relative"] = math.expm1(whole.machine.effect)
+        found["machine_moved"] = float(whole.machine.moved)
+        found["machine_series"] = float(whole.machine.series)
+    for column in (*comparing.environment, *comparing.around):
+        each = differ.get(column)
+        found[f"changed({column})"] = each is not None
+        found[f"before.{column}"] = None if each is None else each.before
+        found[f"after.{column}"] = None if each is None else each.after
+    same = whole.base.commit is not None and whole.base.commit == whole.head.commit
+    if not same and "commit" not in differ:
+        found["changed(commit)"] = None
+    return found
+
+
+def _names(differ: Sequence[Differs]) -> str | None:
+    said = [f"{each.what} from {each.before} to {each.after}" for each in differ]
+    return ", ".join(said) or None
+
+
+def _of_pair(
+    each: Changed, whole: Comparison, comparing: Comparing, code: Mapping[tuple[str, str], str]
+) -> dict[str, Value]:
+    row = each.row
+    assert row.base is not None
+    assert row.head is not None
+    parts = {} if row.terms is None else row.terms.parts
+    limits = comparing.limits
+    samples = each.samples
+    before = code.get((whole.base.run_id, row.base.variant_id))
+    after = code.get((whole.head.run_id, row.head.variant_id))
+    found: dict[str, Value] = {
+        "base_variant": row.base.variant_id,
+        "head_variant": row.head.variant_id,
+        "verdict": str(row.verdict),
+        "relative": row.relative,
+        "effect": None if row.relative is None else math.log1p(row.relative),
+        "noise": row.noise,
+        "p_value": row.p_value,
+        "samples_needed": float(limits.least_launches),
+        "shape_changed": row.shape_changed,
+        "series_changed": each.series_changed,
+        "same_code": None if before is None or after is None else before == after,
+        **{f"{name}_term": value for name, value in parts.items()},
+    }
+    if samples is not None:
+        found["samples"] = float(min(len(samples.base), len(samples.head)))
+        found["two_levels"] = has_two_levels(samples.head, limits)
+    return found
+
+
+def _kernels(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], dict[str, Value]]:
+    cursor = connection.execute(f"FROM {KERNELS}")
+    names = [column[0] for column in cursor.description or ()]
+    rows = (dict(zip(names, row, strict=True)) for row in cursor.fetchall())
+    return {(str(row["run_id"]), str(row["variant_id"])): row for row in rows}
+
+
+def _moved(
+    row: Compared,
+    whole: Comparison,
+    kernels: Mapping[tuple[str, str], Mapping[str, Value]],
+    vocabulary: Vocabulary,
+) -> tuple[Moved, ...]:
+    """Return the facts that moved most, by the size of the logarithm of their ratio."""
+    if row.base is None or row.head is None:
+        return ()
+    before = kernels[whole.base.run_id, row.base.variant_id]
+    after = kernels[whole.head.run_id, row.head.variant_id]
+    found = []
+    for name, symbol in vocabulary.symbols.items():
+        if symbol.kind is not Kind.NUMBER or name not in before:
+            continue
+        one, other = before[name], after[name]
+        if not isinstance(one, float | int) or not isinstance(other, float | int):
+            continue
+        if vocabulary.adds_up(name):
+            one, other = one / max(row.base.launches, 1), other / max(row.head.launches, 1)
+        if one > 0 and other > 0 and abs(math.log(other / one)) > _SAME:
+            found.append(Moved(fact=name, before=one, after=other))
+    return tuple(sorted(found, key=lambda each: -abs(math.log(each.after / each.before)))[:_SHOWN])

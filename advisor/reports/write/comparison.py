@@ -1,0 +1,221 @@
+"""Two runs side by side as JSON, text and Markdown."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from advisor.database.read import Run
+from advisor.reports.escaping import escape_markdown
+from advisor.reports.record.compared import GONE, NEW, Compared, Comparison, Differs, Kernel
+from advisor.tracking.attribution import Terms
+from advisor.tracking.records import Verdict
+from advisor.wording import one_line, percent, seconds
+
+SCHEMA_VERSION = 1
+ORDER = (
+    Verdict.REGRESSED,
+    Verdict.ENVIRONMENT,
+    Verdict.INCONCLUSIVE,
+    Verdict.IMPROVED,
+    Verdict.INSUFFICIENT,
+    NEW,
+    GONE,
+    Verdict.UNCHANGED,
+)
+COLUMNS = ("verdict", "kernel", "before", "after", "change", "p", "noise", "needed", "mostly")
+_DEFAULT_WIDTH = 100
+
+
+def as_json(comparison: Comparison) -> dict[str, object]:
+    """Return plain values in stored units: times in s, changes as ratios, unknown as None."""
+    machine = comparison.machine
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "base": _run(comparison.base),
+        "head": _run(comparison.head),
+        "environment": [_differs(each) for each in comparison.environment],
+        "around": [_differs(each) for each in comparison.around],
+        "machine": None
+        if machine is None
+        else {
+            "relative": math.expm1(machine.effect),
+            "moved": machine.moved,
+            "series": machine.series,
+        },
+        "rows": [_row(each) for each in comparison.rows],
+        "total": {
+            "base": comparison.total_base,
+            "head": comparison.total_head,
+            "relative": comparison.relative,
+        },
+    }
+
+
+def _run(run: Run) -> dict[str, object]:
+    return {"run": run.run_id, "name": run.name, "label": run.label, "commit": run.commit}
+
+
+def _differs(each: Differs) -> dict[str, object]:
+    return {"name": each.what, "before": each.before, "after": each.after}
+
+
+def _row(each: Compared) -> dict[str, object]:
+    return {
+        "series": each.series,
+        "kernel": each.kernel,
+        "verdict": str(each.verdict),
+        "base": _side(each.base),
+        "head": _side(each.head),
+        "relative": each.relative,
+        "p_value": each.p_value,
+        "noise": each.noise,
+        "needed": each.needed,
+        "terms": _terms(each.terms),
+        "cause": each.cause,
+        "causes": [
+            {"rule": one.rule, "severity": one.severity, "term": one.mechanism, "text": one.text}
+            for one in each.causes
+        ],
+        "moved": [
+            {"fact": one.fact, "before": one.before, "after": one.after} for one in each.moved
+        ],
+        "launch_shape_changed": each.shape_changed,
+    }
+
+
+def _side(kernel: Kernel | None) -> dict[str, object] | None:
+    if kernel is None:
+        return None
+    return {
+        "variant": kernel.variant_id,
+        "launch_shape": kernel.shape,
+        "launches": kernel.launches,
+        "duration": kernel.total,
+    }
+
+
+def _terms(terms: Terms | None) -> dict[str, object] | None:
+    if terms is None:
+        return None
+    return {
+        **terms.parts,
+        "total": terms.total,
+        "binding_before": terms.binding,
+        "binding_after": terms.binding_after,
+        "resources": list(terms.resources),
+    }
+
+
+def worst_first(rows: Sequence[Compared]) -> list[Compared]:
+    """Return rows by verdict, in each what takes most time more first."""
+    order: dict[str, int] = {str(word): place for place, word in enumerate(ORDER)}
+    return sorted(rows, key=lambda row: (order[str(row.verdict)], -abs(row.lost), row.kernel))
+
+
+def cells(row: Compared) -> tuple[str, ...]:
+    """Return a row of the table, under ``COLUMNS``."""
+    return (
+        str(row.verdict),
+        one_line(row.kernel),
+        "" if row.base is None else seconds(row.base.total),
+        "" if row.head is None else seconds(row.head.total),
+        signed(row.relative),
+        _chance(row.p_value),
+        "" if row.noise is None else percent(row.noise, 1),
+        "" if row.needed is None else percent(row.needed, 1),
+        mostly(row.terms) if row.verdict != Verdict.UNCHANGED else "",
+    )
+
+
+def _chance(p_value: float | None) -> str:
+    if p_value is None:
+        return ""
+    return "< 1e-16" if p_value < 1e-16 else f"{p_value:.1g}"
+
+
+def signed(relative: float | None) -> str:
+    """Return a change with its sign, such as +4.9 %."""
+    if relative is None:
+        return ""
+    shown = percent(relative, 1)
+    return f"+{shown}" if relative > 0 and shown[0].isdigit() else shown
+
+
+def mostly(terms: Terms | None) -> str:
+    """Return the largest term and what it does to the time, such as ``work +4.9 %``."""
+    if terms is None:
+        return ""
+    name, value = max(terms.parts.items(), key=lambda each: abs(each[1]))
+    return f"{name} {signed(math.expm1(value))}" if value else ""
+
+
+def headline(comparison: Comparison) -> Iterator[str]:
+    """Yield what is said before the table: runs, counts, total, machine, environment."""
+    base, head = comparison.base, comparison.head
+    counts = Counter(str(row.verdict) for row in comparison.rows)
+    said = ", ".join(f"{counts[str(word)]:,} {word}" for word in ORDER if counts[str(word)])
+    yield f"{_named(base)} → {_named(head)}: {said or 'no kernels'}."
+    total = (seconds(comparison.total_base), seconds(comparison.total_head))
+    if comparison.relative is not None:
+        yield f"Common series take {total[0]} → {total[1]} ({signed(comparison.relative)})."
+    if comparison.machine is not None:
+        moved = f"{comparison.machine.moved:,} of {comparison.machine.series:,}"
+        shift = signed(math.expm1(comparison.machine.effect))
+        yield f"The whole machine moved: {moved} series by about {shift}. That is one finding."
+    differing = (*comparison.environment, *comparison.around)
+    if differing:
+        listed = (f"{each.what} {each.before} → {each.after}" for each in differing)
+        yield f"Differs around them: {one_line(', '.join(listed))}."
+
+
+def _named(run: Run) -> str:
+    name = run.label or run.name
+    return f"{run.run_id} ({one_line(name)})" if name else run.run_id
+
+
+def reasons(row: Compared) -> Iterator[str]:
+    """Yield what is known of why a series moved, a sentence each."""
+    if row.shape_changed and row.base is not None and row.head is not None:
+        yield f"launch shape changed: {row.base.shape} → {row.head.shape}"
+    for cause in row.causes[:2]:
+        yield one_line(cause.text)
+    if row.terms is not None:
+        parts = (
+            f"{name} {signed(math.expm1(value))}"
+            for name, value in row.terms.parts.items()
+            if abs(value) >= 5e-4
+        )
+        said = ", ".join(parts)
+        if said:
+            yield f"made of: {said} (factors multiply)"
+    if not row.causes and row.moved:
+        facts = (f"{one.fact} ×{one.after / one.before:.3g}" for one in row.moved)
+        yield f"moved most: {', '.join(facts)}"
+
+
+def moved_rows(comparison: Comparison) -> list[Compared]:
+    """Return the rows with something to say, worst first."""
+    quiet = (Verdict.UNCHANGED, NEW, GONE)
+    return [row for row in worst_first(comparison.rows) if row.verdict not in quiet]
+
+
+def wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    """Return lines of at most ``width`` columns, 0 for the default."""
+    return textwrap.wrap(
+        text, width or _DEFAULT_WIDTH, subsequent_indent=indent, break_on_hyphens=False
+    )
+
+
+def markdown(comparison: Comparison) -> str:
+    """Return the comparison as Markdown, for the summary of a job or a comment."""
+    lines = [escape_markdown(line) + "  " for line in headline(comparison)]
+    lines += ["", f"| {' | '.join(COLUMNS)} |", f"|{' --- |' * len(COLUMNS)}"]
+    shown = [row for row in worst_first(comparison.rows) if row.verdict != Verdict.UNCHANGED]
+    lines += [f"| {' | '.join(map(escape_markdown, cells(row)))} |" for row in shown]
+    for row in moved_rows(comparison):
+        lines += ["", f"**{escape_markdown(row.kernel)}**: {row.verdict}", ""]
+        lines += [f"- {escape_markdown(said)}" for said in reasons(row)]
+    return "\n".join(lines) + "\n"

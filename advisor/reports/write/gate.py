@@ -1,0 +1,93 @@
+"""The answer of a gate as text, Markdown, JSON and JUnit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.etree import ElementTree as ET
+
+from advisor.reports.escaping import escape_markdown
+from advisor.reports.record.gate import Gate, Looked
+from advisor.wording import one_line, printable
+
+SCHEMA_VERSION = 1
+
+
+def verdict(gate: Gate) -> str:
+    """Return the first line: what tripped, of how much."""
+    against = f" against {gate.baseline.run_id}" if gate.baseline is not None else ""
+    tripped, unsure = len(gate.tripped), len(gate.unsure)
+    said = f"{tripped:,} of {len(gate.looked):,} checks of {gate.run.run_id}{against} failed"
+    return f"{said}; {unsure:,} could not be told." if unsure else f"{said}."
+
+
+def text(gate: Gate) -> str:
+    """Return what tripped, worst first, each with the command that reproduces it."""
+    lines = [verdict(gate)]
+    for each in gate.tripped:
+        lines += ["", f"{each.kind}: {one_line(each.kernel)} ({one_line(each.name)})"]
+        lines += [f"  {one_line(each.text)}", f"  {each.command}"]
+    return "\n".join(lines) + "\n"
+
+
+def markdown(gate: Gate) -> str:
+    """Return the same as a table, for the summary of a job."""
+    lines = [escape_markdown(verdict(gate))]
+    if gate.tripped:
+        lines += ["", "| check | kernel | what | reproduce |", "| --- | --- | --- | --- |"]
+    for each in gate.tripped:
+        cells = (each.kind, each.kernel, each.text)
+        lines.append(f"| {' | '.join(map(escape_markdown, cells))} | `{each.command}` |")
+    return "\n".join(lines) + "\n"
+
+
+def as_json(gate: Gate) -> dict[str, object]:
+    """Return plain values."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "run": gate.run.run_id,
+        "baseline": None if gate.baseline is None else gate.baseline.run_id,
+        "checked": len(gate.looked),
+        "failed": [_record(each) for each in gate.tripped],
+        "inconclusive": [_record(each) for each in gate.unsure],
+    }
+
+
+def _record(each: Looked) -> dict[str, object]:
+    return {
+        "check": each.kind,
+        "kernel": each.kernel,
+        "name": each.name,
+        "text": each.text,
+        "command": each.command,
+    }
+
+
+def junit(gate: Gate) -> str:
+    """Return a test suite with a case for each check; what cannot be told is skipped."""
+    suite = ET.Element(
+        "testsuite",
+        name="advisor check",
+        tests=str(len(gate.looked)),
+        failures=str(len(gate.tripped)),
+        skipped=str(len(gate.unsure)),
+        errors="0",
+    )
+    _cases(suite, gate.looked)
+    ET.indent(suite)
+    body = ET.tostring(suite, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
+
+
+def _cases(suite: ET.Element, looked: Sequence[Looked]) -> None:
+    for each in looked:
+        case = ET.SubElement(
+            suite,
+            "testcase",
+            classname=f"advisor.{each.kind}",
+            name=printable(one_line(f"{each.kernel}: {each.name}")),
+        )
+        if each.tripped is False:
+            continue
+        tag = "failure" if each.tripped else "skipped"
+        said = ET.SubElement(case, tag, message=printable(one_line(each.text)))
+        said.text = each.command

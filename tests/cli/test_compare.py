@@ -1,0 +1,139 @@
+"""``advisor compare`` and ``advisor check`` on the simulated nights.
+
+Night 13 reads half as many bytes again in ``layer_norm_kernel``; night 20 spills less in
+``stencil_heat3d_kernel``; from night 24 on there is another driver.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from math import exp
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.resources import data_dir
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture(scope="session")
+def nights(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[int, str]]:
+    """Return a database of nights 1 to 13 and 24, and their run ids."""
+    path = tmp_path_factory.mktemp("nights") / "nights.duckdb"
+    folder = data_dir("seed") / "runs" / "nightly"
+    chosen = (*range(1, 14), 24)
+    files = [str(folder / f"night-{night:02}.ncu-rep") for night in chosen]
+    results = list(ingest_paths(str(path), files, labels=Labels(), wait=10))
+    return path, {n: str(each.run_id) for n, each in zip(chosen, results, strict=True)}
+
+
+def compared(advisor: Run, nights: tuple[Path, dict[int, str]], one: int, other: int) -> Any:
+    path, runs = nights
+    found = advisor("--db", str(path), "compare", runs[one], runs[other], "--format", "json")
+    assert found.status == 0, found.err
+    return json.loads(found.out)
+
+
+def test_tells_more_bytes_with_their_cause_and_nothing_else(
+    advisor: Run, nights: tuple[Path, dict[int, str]]
+) -> None:
+    answer = compared(advisor, nights, 12, 13)
+    moved = [row for row in answer["rows"] if row["verdict"] in ("regressed", "improved")]
+    (row,) = moved
+    assert row["kernel"] == "layer_norm_kernel"
+    # Seven loads instead of four and an eighth: half as many bytes again, and memory binds.
+    assert exp(row["terms"]["work"]) == pytest.approx(1.5, abs=0.01)
+    assert row["terms"]["clock"] == pytest.approx(0, abs=0.005)
+    assert "traffic with device memory" in row["cause"]
+    names = ("launches", "work", "clock", "peaks", "efficiency")
+    total = sum(row["terms"][name] for name in names)
+    assert exp(total) - 1 == pytest.approx(row["relative"], abs=1e-9)
+    assert answer["total"]["head"] > answer["total"]["base"]
+
+
+def test_says_environment_where_the_driver_changed(
+    advisor: Run, nights: tuple[Path, dict[int, str]]
+) -> None:
+    answer = compared(advisor, nights, 13, 24)
+    assert "driver_version" in [each["name"] for each in answer["environment"]]
+    told = [row for row in answer["rows"] if row["verdict"] == "environment"]
+    assert told
+    assert all("driver_version" in row["cause"] for row in told)
+    assert "regressed" not in [row["verdict"] for row in answer["rows"]]
+
+
+def test_text_puts_the_worst_first_with_both_gates(
+    advisor: Run, nights: tuple[Path, dict[int, str]]
+) -> None:
+    path, runs = nights
+    found = advisor("--db", str(path), "compare", runs[12], runs[13], "--fail-on", "regression")
+    assert found.status == 1
+    lines = found.out.splitlines()
+    header = next(place for place, line in enumerate(lines) if line.startswith("verdict"))
+    assert lines[header].split() == [
+        "verdict", "kernel", "before", "after", "change", "p", "noise", "needed", "mostly",
+    ]  # fmt: skip
+    assert lines[header + 2].startswith("regressed  layer_norm_kernel")
+
+
+def test_the_check_fails_on_a_regression_and_never_on_an_improvement(
+    advisor: Run, nights: tuple[Path, dict[int, str]]
+) -> None:
+    path, runs = nights
+    worse = advisor("--db", str(path), "check", runs[13], "--baseline", runs[12])
+    assert worse.status == 1
+    assert f"advisor compare {runs[12]} {runs[13]}" in worse.out
+    better = advisor("--db", str(path), "check", runs[12], "--baseline", runs[13])
+    assert better.status == 0
+
+
+def test_the_check_writes_junit(advisor: Run, nights: tuple[Path, dict[int, str]]) -> None:
+    path, runs = nights
+    found = advisor(
+        "--db", str(path), "check", runs[13], "--baseline", runs[12], "--format", "junit"
+    )
+    suite = ET.fromstring(found.out)
+    assert (suite.get("tests"), suite.get("failures")) == ("14", "1")
+    (failure,) = suite.iter("failure")
+    assert "regressed" in str(failure.get("message"))
+
+
+def test_the_check_holds_budgets(
+    advisor: Run, nights: tuple[Path, dict[int, str]], tmp_path: Path
+) -> None:
+    path, runs = nights
+    config = tmp_path / "budgets.yaml"
+    config.write_text(
+        'budgets:\n  - {kernel: "layer_norm*", fact: duration, at_most: 150, unit: us}\n'
+    )
+    common = ("--db", str(path), "--config", str(config), "check", "--fail-on", "budget")
+    assert advisor(*common, runs[12]).status == 0  # 118 µs
+    over = advisor(*common, runs[13])  # 177 µs
+    assert over.status == 1
+    assert "the budget at most 150 µs" in over.out.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_a_budget_of_an_unknown_fact_is_an_error_of_the_configuration(
+    advisor: Run, nights: tuple[Path, dict[int, str]], tmp_path: Path
+) -> None:
+    path, runs = nights
+    config = tmp_path / "budgets.yaml"
+    config.write_text("budgets:\n  - {fact: duratoin, at_most: 150, unit: us}\n")
+    found = advisor(
+        "--db", str(path), "--config", str(config), "check", runs[13], "--fail-on", "budget"
+    )
+    assert found.status == 2
+    assert "budgets.yaml:2" in found.err
+    assert "duration" in found.err
+
+
+def test_regressions_need_a_baseline(advisor: Run, nights: tuple[Path, dict[int, str]]) -> None:
+    path, runs = nights
+    found = advisor("--db", str(path), "check", runs[13])
+    assert found.status == 2
+    assert "--baseline" in found.err

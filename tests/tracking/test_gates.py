@@ -1,0 +1,156 @@
+"""Both gates of a comparison, by hand and on real launches."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from itertools import combinations
+from math import exp, log
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from advisor.tracking.comparing import Limits, load_comparing
+from advisor.tracking.gates import Samples, false_discovery_bar, has_two_levels, judge
+from advisor.tracking.ranks import rank_chance
+from advisor.tracking.records import Verdict
+
+SPLITS, SEED = 200, 2026
+DEPENDS_ON_DATA = ("radix", "nodebypoint5", "distancecalculations")
+TOLD = (Verdict.REGRESSED, Verdict.IMPROVED, Verdict.ENVIRONMENT)
+
+
+@pytest.fixture(scope="module")
+def limits() -> Limits:
+    return load_comparing().limits
+
+
+def test_exact_chances_by_counting() -> None:
+    assert rank_chance([1, 2, 3, 4], [5, 6, 7, 8], 40) == pytest.approx(2 / 70)
+    assert rank_chance([5, 6, 7, 8, 9], [1, 2, 3, 4, 0], 40) == pytest.approx(2 / 252)
+    assert rank_chance([1, 1, 1, 1], [1, 1, 1, 1], 40) == 1
+
+
+def test_exact_chances_with_ties_by_enumeration() -> None:
+    one, other = [1.0, 2.0, 2.0, 3.0], [2.0, 3.0, 3.0, 4.0, 4.0]
+    ranks = {1.0: 1.0, 2.0: 3.0, 3.0: 6.0, 4.0: 8.5}  # means of 1; 2–4; 5–7; 8–9
+    every = [ranks[value] for value in (*one, *other)]
+    middle = 4 * 5.0
+    sums = [sum(chosen) for chosen in combinations(every, 4)]
+    far = abs(sum(every[:4]) - middle)
+    expected = sum(abs(each - middle) >= far for each in sums) / len(sums)
+    assert rank_chance(one, other, 40) == pytest.approx(expected)
+
+
+def test_the_normal_form_is_near_the_exact_one() -> None:
+    chance = random.Random(3)
+    one = [chance.gauss(0, 1) for _ in range(20)]
+    other = [chance.gauss(0.8, 1) for _ in range(20)]
+    assert rank_chance(one, other, 0) == pytest.approx(rank_chance(one, other, 40), abs=1e-3)
+
+
+def test_the_bar_of_false_discoveries_by_hand() -> None:
+    # Of four, the bars are 0.0125, 0.025, 0.0375, 0.05: the third fails, the second holds.
+    assert false_discovery_bar([0.04, 0.2, 0.01, 0.02], 0.05) == 0.02
+    assert false_discovery_bar([0.3, 0.4], 0.05) < 0
+
+
+def test_few_launches_are_insufficient_unless_the_past_tells(limits: Limits) -> None:
+    few = Samples(base=[1.0, 1.0, 1.0], head=[1.1, 1.1, 1.1])
+    known = Samples(base=[1.0], head=[1.1], past_noise=0.01)
+    faster = Samples(base=[1.1], head=[1.0], past_noise=0.01)
+    noisy = Samples(base=[1.0], head=[1.1], past_noise=0.2)
+    found = [judge([each], limits)[0][0].verdict for each in (few, known, faster, noisy)]
+    assert found == [
+        Verdict.INSUFFICIENT,
+        Verdict.REGRESSED,
+        Verdict.IMPROVED,
+        Verdict.UNCHANGED,
+    ]
+
+
+def test_less_than_is_worth_acting_on_is_unchanged_however_sure(limits: Limits) -> None:
+    base = [1.0 + place * 1e-6 for place in range(20)]
+    (found,), _ = judge([Samples(base=base, head=[1.009 * value for value in base])], limits)
+    assert found.verdict is Verdict.UNCHANGED
+    assert found.p_value is not None
+    assert found.p_value < 1e-6
+
+
+def test_time_in_the_run_counts_its_launches(limits: Limits) -> None:
+    same = [1.0, 1.001, 1.002, 0.999]
+    samples = Samples(base=same, head=same * 2, base_launches=4, head_launches=8)
+    (found,), _ = judge([samples], limits)
+    assert found.verdict is Verdict.REGRESSED
+    assert found.effect == pytest.approx(log(2))
+
+
+def test_a_shift_of_the_whole_machine_is_one_finding(limits: Limits) -> None:
+    def series(factor: float) -> Samples:
+        base = [1.0, 1.001, 0.999, 1.002, 0.998]
+        return Samples(base=base, head=[factor * value for value in base])
+
+    found, shift = judge([*(series(1.05) for _ in range(9)), series(1.3)], limits)
+    assert shift is not None
+    assert (shift.moved, shift.series) == (9, 10)
+    assert exp(shift.effect) == pytest.approx(1.05)
+    assert [each.verdict for each in found] == [Verdict.ENVIRONMENT] * 9 + [Verdict.REGRESSED]
+
+
+def test_two_levels_of_launches(limits: Limits) -> None:
+    low = [1.0, 1.001, 0.999, 1.002]
+    assert has_two_levels([*low, *(1.2 * value for value in low)], limits)
+    assert not has_two_levels([*low, *low], limits)
+    assert not has_two_levels([*low, *low, *low, 1.2], limits)
+
+
+@pytest.mark.real
+def test_random_halves_of_real_launches(
+    real_data: Path, limits: Limits, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    series = _launches(real_data / "ncu-rep", tmp_path / "real.duckdb")
+    assert len(series) == 37
+    steady = [
+        place
+        for place, (name, times) in enumerate(series)
+        if len(times) >= 10 and not any(word in name.lower() for word in DEPENDS_ON_DATA)
+    ]
+    assert len(steady) == 12
+    chance = random.Random(SEED)
+    false = told = 0
+    for _ in range(SPLITS):
+        halves = [_halves(times, chance) for _, times in series]
+        false += sum(each.verdict in TOLD for each in judge(halves, limits)[0])
+        moved = [
+            Samples(base=each.base, head=[1.05 * value for value in each.head])
+            if place in steady
+            else each
+            for place, each in enumerate(halves)
+        ]
+        found = judge(moved, limits)[0]
+        told += sum(found[place].verdict is Verdict.REGRESSED for place in steady)
+    shares = false / (SPLITS * len(series)), told / (SPLITS * len(steady))
+    with capsys.disabled():
+        print(f"\nfalse {shares[0]:.2%}, told {shares[1]:.1%} over {SPLITS} splits")
+    assert shares[0] <= 0.01
+    assert shares[1] >= 0.85
+
+
+def _halves(times: list[float], chance: random.Random) -> Samples:
+    shuffled = chance.sample(times, len(times))
+    half = len(times) // 2
+    return Samples(base=shuffled[:half], head=shuffled[half:])
+
+
+def _launches(folder: Path, database: Path) -> list[tuple[str, list[float]]]:
+    command = [sys.executable, "-m", "advisor", "--db", str(database), "ingest", str(folder)]
+    subprocess.run(command, check=False, capture_output=True)  # one of the files is damaged
+    query = """
+        SELECT any_value(short_name), list(duration ORDER BY launch_index)
+        FROM launch JOIN kernel USING (kernel_id) WHERE duration > 0
+        GROUP BY run_id, variant_id HAVING count(*) >= 4 ORDER BY run_id, variant_id
+    """
+    with duckdb.connect(str(database), read_only=True) as connection:
+        return connection.execute(query).fetchall()
