@@ -191,6 +191,9 @@ def _provenance(schema: MetaData) -> None:
         _text("skipped_reasons", "JSON list of {place, reason}: what was left out or is in doubt"),
         _text("advisor_version", "version of the program that stored the run"),
         _text("rules_hash", "hash of the rules that its findings come from"),
+        _time(
+            "pruned_at", "when its launches and counters were dropped (UTC); NULL: they are kept"
+        ),
         PrimaryKeyConstraint("run_id"),
     )
 
@@ -396,4 +399,21 @@ def _advice(schema: MetaData) -> None:
         _text("because", "why it was ruled out"),
         _texts("unchecked", "guards that could not be checked"),
         _text("values", "JSON object: what it read, by name, in SI units"),
+    )
+    Table(
+        "outcome",
+        schema,
+        _key("series_id", "series that the advice was for"),
+        _key("rule_id", "rule that gave it"),
+        _key("opened_run", "first run in which it fired"),
+        _text("decided_run", "run that decided; NULL while it is open or the series is gone"),
+        _key("state", "open, worked, partly, no effect, backfired or gone"),
+        _number("duration_before", "median time of a launch while it was open [s]"),
+        _number("duration_after", "median time of a launch once it was decided [s]"),
+        _number("predicted_low", "time that one launch could save, low [s]"),
+        _number("predicted_likely", "time that one launch could save, likely [s]"),
+        _number("predicted_high", "time that one launch could save, high [s]"),
+        _number("achieved", "time that one launch became shorter by [s]"),
+        _text("lines", "JSON list of {name, before, after, moved}: what its verify lines did"),
+        PrimaryKeyConstraint("series_id", "rule_id", "opened_run"),
     )
