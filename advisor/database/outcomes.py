@@ -61,6 +61,13 @@ _LISTED = """
 """
 
 
+_DECIDED = """
+    SELECT rule_id, state, predicted_likely, achieved
+    FROM outcome JOIN run ON run_id = opened_run
+    WHERE decided_run IS NOT NULL AND simulated = ?
+"""
+
+
 def affected_series(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) -> list[str]:
     """Return series with advice that runs may have decided: of several nights, or left out."""
     runs = _listed(run_ids)
@@ -119,6 +126,11 @@ def stored_outcomes(
         of_run = "(SELECT series_id FROM variant WHERE run_id = ?)"
         which, asked = f"{which} AND series_id IN {of_run}", [*asked, run_id]
     return _rows(connection, _LISTED.format(which=which), asked)
+
+
+def decided_outcomes(connection: duckdb.DuckDBPyConnection, *, simulated: bool) -> list[Row]:
+    """Return rule, state and seconds of the advice that was decided, of measured runs or others."""
+    return _rows(connection, _DECIDED, [simulated])
 
 
 def _listed(names: Sequence[str]) -> str:

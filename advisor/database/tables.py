@@ -23,6 +23,7 @@ from sqlalchemy import (
     Table,
 )
 
+from advisor.database.outcome_table import outcomes
 from advisor.quantities import (
     Quantities,
     Quantity,
@@ -36,7 +37,7 @@ def metadata(quantities: Quantities | None = None) -> MetaData:
     """Return the schema; the columns of ``launch`` follow ``quantities``."""
     quantities = quantities or load_quantities()
     schema = MetaData()
-    for define in (_devices, _provenance, _kernels, _details, _advice):
+    for define in (_devices, _provenance, _kernels, _details, _advice, outcomes):
         define(schema)
     _launches(schema, quantities)
     _variants(schema, quantities, load_stored_facts())
@@ -399,21 +400,4 @@ def _advice(schema: MetaData) -> None:
         _text("because", "why it was ruled out"),
         _texts("unchecked", "guards that could not be checked"),
         _text("values", "JSON object: what it read, by name, in SI units"),
-    )
-    Table(
-        "outcome",
-        schema,
-        _key("series_id", "series that the advice was for"),
-        _key("rule_id", "rule that gave it"),
-        _key("opened_run", "first run in which it fired"),
-        _text("decided_run", "run that decided; NULL while it is open or the series is gone"),
-        _key("state", "open, worked, partly, no effect, backfired or gone"),
-        _number("duration_before", "median time of a launch while it was open [s]"),
-        _number("duration_after", "median time of a launch once it was decided [s]"),
-        _number("predicted_low", "time that one launch could save, low [s]"),
-        _number("predicted_likely", "time that one launch could save, likely [s]"),
-        _number("predicted_high", "time that one launch could save, high [s]"),
-        _number("achieved", "time that one launch became shorter by [s]"),
-        _text("lines", "JSON list of {name, before, after, moved}: what its verify lines did"),
-        PrimaryKeyConstraint("series_id", "rule_id", "opened_run"),
     )

@@ -28,10 +28,6 @@ class State(Enum):
     GONE = "gone"
 
 
-TAKEN = (State.WORKED, State.PARTLY, State.NO_EFFECT, State.BACKFIRED)
-"""States of advice that somebody followed."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
     """Time that one launch could save [s]."""

@@ -174,6 +174,7 @@ class _Line:
         name = self.check.called or self.check.expression.text
         return {
             "name": name,
+            "unit": str(self.check.expression.unit or "1"),
             "before": self.before,
             "after": self.after,
             "moved": self.moved.value,
