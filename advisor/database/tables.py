@@ -24,23 +24,17 @@ from sqlalchemy import (
 )
 
 from advisor.database.outcome_table import outcomes
-from advisor.quantities import (
-    Quantities,
-    Quantity,
-    StoredFact,
-    load_quantities,
-    load_stored_facts,
-)
+from advisor.quantities import Quantities, Quantity, StoredFact, load_quantities
+from advisor.quantities import load_stored_facts as load_facts
 
 
 def metadata(quantities: Quantities | None = None) -> MetaData:
     """Return the schema; the columns of ``launch`` follow ``quantities``."""
-    quantities = quantities or load_quantities()
-    schema = MetaData()
+    schema, quantities = MetaData(), quantities or load_quantities()
     for define in (_devices, _provenance, _kernels, _details, _advice, outcomes):
         define(schema)
     _launches(schema, quantities)
-    _variants(schema, quantities, load_stored_facts())
+    _variants(schema, quantities, load_facts())
     return schema
 
 

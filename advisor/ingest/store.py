@@ -85,7 +85,14 @@ def judge(
     found = evaluate_runs(connection, knowledge.compiled, run_ids)
     for run_id, evaluations in found.items():
         store_evaluations(connection, run_id, evaluations)
-    if series := affected_series(connection, run_ids):
+    follow(connection, affected_series(connection, run_ids), knowledge)
+
+
+def follow(
+    connection: duckdb.DuckDBPyConnection, series: Sequence[str], knowledge: Knowledge
+) -> None:
+    """Work out anew what became of the advice for series, from all that is stored of them."""
+    if series:
         renew_outcomes(connection, knowledge.compiled, series, knowledge.outcomes)
 
 
