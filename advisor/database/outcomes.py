@@ -20,7 +20,13 @@ _OF_SERIES = """
     )
 """
 _LEFT_OUT = """
-    SELECT DISTINCT series_id FROM outcome WHERE state IN ('open', 'gone') AND series_id NOT IN (
+    SELECT DISTINCT series_id FROM outcome JOIN run AS opened ON opened.run_id = opened_run
+    JOIN run AS incoming ON incoming.run_id IN ({runs})
+        AND incoming.simulated = opened.simulated
+        AND incoming.branch IS NOT DISTINCT FROM opened.branch
+        AND incoming.device_names IS NOT DISTINCT FROM opened.device_names
+        AND incoming.configuration IS NOT DISTINCT FROM opened.configuration
+    WHERE state IN ('open', 'gone') AND series_id NOT IN (
         SELECT series_id FROM variant WHERE run_id IN ({runs})
     )
 """

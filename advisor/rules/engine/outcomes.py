@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _TABLE = "outcome_facts"
 _KEY = "variant_id"
+_FEWEST = 2  # nights, of which one can decide on the other's advice
 _STREAM = ("branch", "simulated", "device_names", "configuration")
 _ENVIRONMENT = (
     "driver_version",
@@ -212,6 +213,8 @@ def _advised(
         streams: dict[tuple[object, ...], list[Row]] = defaultdict(list)
         for row in rows:
             streams[_stream(row)].append(row)
+        if len({row["run_id"] for row in chain(*streams.values())}) < _FEWEST:
+            continue
         for history in streams.values():
             found += _of_history(series_id, history, findings, rules)
     return found
