@@ -27,7 +27,7 @@ from advisor.ingest.records import Profile, Stored
 from advisor.knowledge.knowledge import Knowledge
 from advisor.model import Launch, Record, Session, Skipped
 from advisor.readers import ReadOptions
-from advisor.rules.engine.evaluate import evaluate_runs
+from advisor.rules.engine.evaluate import evaluate_runs, run_words
 from advisor.rules.engine.outcomes import renew_outcomes
 from advisor.rules.engine.store import store_evaluations
 
@@ -82,7 +82,8 @@ def judge(
 
     Outcomes are of all nights of the series that the runs continue.
     """
-    found = evaluate_runs(connection, knowledge.compiled, run_ids)
+    words = run_words(connection, run_ids, knowledge.settings)
+    found = evaluate_runs(connection, knowledge.compiled, run_ids, words=words)
     for run_id, evaluations in found.items():
         store_evaluations(connection, run_id, evaluations)
     follow(connection, affected_series(connection, run_ids), knowledge)
