@@ -82,6 +82,7 @@ def _devices() -> str:
 def _database(database: str, wait: float) -> str:
     from advisor.database.connect import open_for_reading
     from advisor.database.parts import counts
+    from advisor.database.pruning import pruned_runs
     from advisor.database.upgrade import current
     from advisor.wording import size
 
@@ -91,7 +92,10 @@ def _database(database: str, wait: float) -> str:
     found = current(path, wait)
     with open_for_reading(path, wait) as connection:
         runs, launches = counts(connection)
+        pruned = len(pruned_runs(connection))
     held = f"{runs:,} runs, {launches:,} launches, {size(path.stat().st_size)}"
+    if pruned:
+        held += f"; {pruned:,} of the runs are pruned"
     return f"{database}: schema {found.revision} (newest {found.head}), {held}"
 
 

@@ -15,6 +15,7 @@ from advisor.reports.record.judgement import judgement_file, load_judgement
 from advisor.reports.record.records import Report
 from advisor.reports.record.view import VIEWS, Request, build_report
 from advisor.resources import data_dir
+from advisor.rules.engine.records import rule_records
 
 STDOUT = "-"
 
@@ -119,6 +120,7 @@ def load_report(
             kernel=kernel,
             every_fact=every_fact,
             suppressions=configuration.suppress,
+            records=rule_records(connection, knowledge.load_outcomes, simulated=found.simulated),
         )
         return build_report(
             connection,

@@ -36,6 +36,15 @@ Examples:
   advisor rules new memory/padded-rows --dir our-rules
   advisor --rules our-rules report
 """
+_RECORDS = Narrow(
+    whole=("rule", "given", "taken"),
+    spare=("gone", "backfired", "no effect", "quartiles"),
+)
+_RECORD = """\b
+Examples:
+  advisor rules record
+  advisor rules record memory/register-spills --format json
+"""
 _EXPLAIN = """\b
 Examples:
   advisor rules explain memory/uncoalesced-loads gather
@@ -128,6 +137,33 @@ def explain(settings: Settings, rule: str, kernel: str | None, run: str, style: 
     click.echo(
         explained_text(found, width=terminal_width(), ascii_only=not has_unicode()), nl=False
     )
+
+
+@rules.command(epilog=_RECORD)
+@click.argument("rule", required=False)
+@click.option(
+    "--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
+@click.pass_obj
+def record(settings: Settings, rule: str | None, style: str) -> None:
+    """Say whether advice worked: how often it was given and taken, and what it brought.
+
+    Of all rules a table; of RULE also what became of each kernel that it spoke of. An estimate of
+    a rule counts as much as its own record says: times `belief`, which is 1 without a record.
+    """
+    from advisor.api.advised import record_json, record_table, record_text, rule_records
+
+    found = rule_records(
+        settings.database, rule, wait=settings.wait, configuration=settings.configuration
+    )
+    if style == "json":
+        click.echo(record_json(found))
+    elif not found:
+        click.echo("no advice that promises time was given yet", err=True)
+    elif rule is None:
+        write_rows(*record_table(found), "table", _RECORDS)
+    else:
+        click.echo(printable(record_text(found)), nl=False)
 
 
 @rules.command(epilog=_LINT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import click
@@ -9,6 +10,7 @@ import click
 from advisor.cli.application import Settings
 from advisor.cli.options import moment
 from advisor.cli.output import FORMATS, Narrow, write_rows
+from advisor.wording import one_line
 
 _LIST = Narrow(
     whole=("run", "started"),
@@ -20,12 +22,18 @@ Examples:
   advisor runs label latest --label nightly --branch main
   advisor runs label 3f2a 77c1 --commit 1a2b3c4 --at 2026-11-20T03:00+01:00
 """
+_PRUNE = """\b
+Examples:
+  advisor runs prune --keep 30 --dry-run
+  advisor runs prune --keep 30
+  advisor runs prune --keep 0 --older-than 2026-01-31
+"""
 _SHOW = Narrow(whole=("field", "value"))
 
 
 @click.group()
 def runs() -> None:
-    """List, show, label and remove runs."""
+    """List, show, label, prune and remove runs."""
 
 
 @runs.command("list")
@@ -63,7 +71,9 @@ def remove(settings: Settings, run: str, yes: bool) -> None:
     found = describe_run(settings.database, run, wait=settings.wait)
     if not yes:
         click.confirm(f"Remove run {found}?", abort=True, err=True)
-    removed = remove_run(settings.database, run, wait=settings.wait)
+    removed = remove_run(
+        settings.database, run, wait=settings.wait, configuration=settings.configuration
+    )
     click.echo(f"removed {removed}")
 
 
@@ -88,7 +98,49 @@ def label(settings: Settings, /, names: tuple[str, ...], **options: Any) -> None
 
     options["started_at"] = options.pop("at")
     changes = {name: value or None for name, value in options.items() if value not in (None, ())}
-    changed, moved = relabel(settings.database, names, changes, wait=settings.wait)
+    changed, moved = relabel(
+        settings.database,
+        names,
+        changes,
+        wait=settings.wait,
+        configuration=settings.configuration,
+    )
     click.echo(f"changed {', '.join(changed)}")
     if moved:
         click.echo(f"{moved:,} of their kernels belong to other series now")
+
+
+@runs.command(epilog=_PRUNE)
+@click.option(
+    "--keep", type=click.IntRange(min=0), required=True, help="Newest runs to keep whole."
+)
+@click.option(
+    "--older-than",
+    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]),
+    help="Only runs before this day or moment (UTC), too.",
+)
+@click.option("--dry-run", is_flag=True, help="Name the runs and change nothing.")
+@click.pass_obj
+def prune(settings: Settings, keep: int, older_than: datetime | None, dry_run: bool) -> None:
+    """Drop launches, raw counters and values per instruction of all but the newest runs.
+
+    Everything that history rests on stays: what kernels add up to, durations with their spread,
+    facts, findings, outcomes and the environment. Single launches, counters in `advisor query`, the
+    worst instructions and the vendor's findings of those runs are gone, and `advisor refresh` no
+    longer reads their counters anew. A run counts by when it started.
+    """
+    from advisor.api.runs import prune_runs
+    from advisor.wording import size
+
+    done = prune_runs(
+        settings.database, keep=keep, older_than=older_than, dry_run=dry_run, wait=settings.wait
+    )
+    verb = "would prune" if dry_run else "pruned"
+    for run in done.runs:
+        click.echo(one_line(f"{verb} {run.run_id}  {run.moment:%Y-%m-%d %H:%M}  {run.name or ''}"))
+    count = f"{len(done.runs):,} run{'s' * (len(done.runs) != 1)}"
+    if dry_run:
+        click.echo(f"{count} to prune; {settings.database} has {size(done.before)}", err=True)
+    else:
+        sizes = f"{size(done.before)} before, {size(done.after)} after"
+        click.echo(f"{count} pruned; {settings.database}: {sizes}", err=True)

@@ -20,6 +20,12 @@ _LAUNCHES = """
     SELECT variant_id, short_name FROM launch JOIN kernel USING (kernel_id)
     WHERE run_id = ? ORDER BY launch_index
 """
+_LAUNCHES_OF_VARIANTS = """
+    SELECT variant_id, short_name FROM (
+        SELECT variant_id, short_name, position, unnest(range(launch_count)) AS launch
+        FROM variant JOIN kernel USING (kernel_id) WHERE run_id = ?
+    ) ORDER BY position, launch
+"""
 _KERNELS = """
     SELECT DISTINCT name, short_name, launch_shape FROM variant JOIN kernel USING (kernel_id)
 """
@@ -81,8 +87,12 @@ def variants_of(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Row]
 
 
 def launches_of(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[tuple[str, str]]:
-    """Return variant and short name of the launches of a run, in the order of the profile."""
-    return connection.execute(_LAUNCHES, [run_id]).fetchall()
+    """Return variant and short name of the launches of a run, in the order of the profile.
+
+    Of a run whose launches were dropped, those of one variant after the other.
+    """
+    found = connection.execute(_LAUNCHES, [run_id]).fetchall()
+    return found or connection.execute(_LAUNCHES_OF_VARIANTS, [run_id]).fetchall()
 
 
 def kernels_and_shapes(

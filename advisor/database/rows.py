@@ -121,5 +121,23 @@ class FindingRow:
     values: str = "{}"
 
 
-Row = RunRow | KernelRow | SeriesRow | FindingRow
+@dataclass(frozen=True, kw_only=True)
+class OutcomeRow:
+    """A row of ``outcome``: what became of advice, in seconds per launch."""
+
+    series_id: str
+    rule_id: str
+    opened_run: str
+    state: str
+    decided_run: str | None = None
+    duration_before: float | None = None
+    duration_after: float | None = None
+    predicted_low: float | None = None
+    predicted_likely: float | None = None
+    predicted_high: float | None = None
+    achieved: float | None = None
+    lines: str = "[]"
+
+
+Row = RunRow | KernelRow | SeriesRow | FindingRow | OutcomeRow
 """What ``write.insert_rows`` takes."""

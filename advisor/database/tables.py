@@ -24,23 +24,18 @@ from sqlalchemy import (
 )
 
 from advisor.database.marked import tables_of_marks
-from advisor.quantities import (
-    Quantities,
-    Quantity,
-    StoredFact,
-    load_quantities,
-    load_stored_facts,
-)
+from advisor.database.outcome_table import outcomes
+from advisor.quantities import Quantities, Quantity, StoredFact, load_quantities
+from advisor.quantities import load_stored_facts as load_facts
 
 
 def metadata(quantities: Quantities | None = None) -> MetaData:
     """Return the schema; the columns of ``launch`` follow ``quantities``."""
-    quantities = quantities or load_quantities()
-    schema = MetaData()
-    for define in (_devices, _provenance, _kernels, tables_of_marks, _details, _advice):
+    schema, quantities = MetaData(), quantities or load_quantities()
+    for define in (_devices, _provenance, _kernels, tables_of_marks, _details, _advice, outcomes):
         define(schema)
     _launches(schema, quantities)
-    _variants(schema, quantities, load_stored_facts())
+    _variants(schema, quantities, load_facts())
     return schema
 
 
@@ -190,6 +185,9 @@ def _provenance(schema: MetaData) -> None:
         _text("skipped_reasons", "JSON list of {place, reason}: what was left out or is in doubt"),
         _text("advisor_version", "version of the program that stored the run"),
         _text("rules_hash", "hash of the rules that its findings come from"),
+        _time(
+            "pruned_at", "when its launches and counters were dropped (UTC); NULL: they are kept"
+        ),
         PrimaryKeyConstraint("run_id"),
     )
 

@@ -105,25 +105,34 @@ def _copy(connection: duckdb.DuckDBPyConnection, path: Path, to: Path | None) ->
     place = Location(name=str(to))
     if to.exists():
         raise DatabaseError("exists already", at=place, hint="name another file with --output")
-    source = connection.execute("SELECT current_database()").fetchone()
-    if source is None:
-        raise DatabaseError("has no name", at=Location(name=str(path)))
     try:
         with tempfile.TemporaryDirectory(dir=to.parent, prefix=f".{to.name}.") as folder:
             made = Path(folder) / "copy.duckdb"
-            options = f"(READ_WRITE, BLOCK_SIZE {BLOCK_SIZE})"
-            copy = quoted(f"copy of {source[0]}")
-            connection.execute(f"ATTACH {_literal(str(made))} AS {copy} {options}")
-            try:
-                connection.execute(f"COPY FROM DATABASE {quoted(source[0])} TO {copy}")
-                connection.execute(f"CHECKPOINT {copy}")
-            finally:
-                connection.execute(f"DETACH {copy}")
+            copy_into(connection, path, made)
             put(made, to)
     except OSError as error:
         hint = "see that its folder can be written and that the disk has room"
         raise DatabaseError(f"cannot be made: {error.strerror}", at=place, hint=hint) from error
     return to
+
+
+def copy_into(connection: duckdb.DuckDBPyConnection, path: Path, made: Path) -> None:
+    """Copy the open database of ``path`` to a file that does not exist yet.
+
+    Raises:
+        DatabaseError: the database has no name.
+    """
+    source = connection.execute("SELECT current_database()").fetchone()
+    if source is None:
+        raise DatabaseError("has no name", at=Location(name=str(path)))
+    options = f"(READ_WRITE, BLOCK_SIZE {BLOCK_SIZE})"
+    copy = quoted(f"copy of {source[0]}")
+    connection.execute(f"ATTACH {_literal(str(made))} AS {copy} {options}")
+    try:
+        connection.execute(f"COPY FROM DATABASE {quoted(source[0])} TO {copy}")
+        connection.execute(f"CHECKPOINT {copy}")
+    finally:
+        connection.execute(f"DETACH {copy}")
 
 
 def _literal(text: str) -> str:

@@ -47,7 +47,7 @@ def refresh_run(
     """Compute a run's quantities, flags and findings anew, all of them or none.
 
     ``connection`` must have the seed data. Counters and texts are those that ingest kept; what
-    reads the profile itself (names, devices) stays.
+    reads the profile itself (names, devices) stays. Of a pruned run only facts are computed anew.
     """
     plan_for(connection, _BATCH)
     with write.transaction(connection):
@@ -56,9 +56,10 @@ def refresh_run(
         plan_for(connection, launches)
         store_variants(connection, [run_id], knowledge.variants)
         before = renewing.findings(connection, run_id)
-        judge(connection, [run_id], knowledge)
+        if launches:  # what is left of a pruned run does not decide rules about whole runs
+            judge(connection, [run_id], knowledge)
+            renewing.set_rules_hash(connection, run_id, knowledge.compiled.digest)
         after = renewing.findings(connection, run_id)
-        renewing.set_rules_hash(connection, run_id, knowledge.compiled.digest)
     return Refreshed(
         run_id=run_id,
         launches=launches,

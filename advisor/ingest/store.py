@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from advisor.database import write
 from advisor.database.columns import require_columns
 from advisor.database.launches import LaunchWriter
+from advisor.database.outcomes import affected_series
 from advisor.database.planning import plan_for
 from advisor.database.rows import PlacedLaunch
 from advisor.database.variants import store_variants
@@ -27,6 +28,7 @@ from advisor.knowledge.knowledge import Knowledge
 from advisor.model import Launch, Record, Session, Skipped
 from advisor.readers import ReadOptions
 from advisor.rules.engine.evaluate import evaluate_runs, run_words
+from advisor.rules.engine.outcomes import renew_outcomes
 from advisor.rules.engine.store import store_evaluations
 
 if TYPE_CHECKING:
@@ -76,11 +78,23 @@ def store_profiles(
 def judge(
     connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str], knowledge: Knowledge
 ) -> None:
-    """Evaluate every rule over runs and store what fires and what was ruled out."""
+    """Evaluate every rule over runs, store what fires and what was ruled out, and the outcomes.
+
+    Outcomes are of all nights of the series that the runs continue.
+    """
     words = run_words(connection, run_ids, knowledge.settings)
     found = evaluate_runs(connection, knowledge.compiled, run_ids, words=words)
     for run_id, evaluations in found.items():
         store_evaluations(connection, run_id, evaluations)
+    follow(connection, affected_series(connection, run_ids), knowledge)
+
+
+def follow(
+    connection: duckdb.DuckDBPyConnection, series: Sequence[str], knowledge: Knowledge
+) -> None:
+    """Work out anew what became of the advice for series, from all that is stored of them."""
+    if series:
+        renew_outcomes(connection, knowledge.compiled, series, knowledge.outcomes)
 
 
 @dataclass

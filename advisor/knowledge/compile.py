@@ -11,7 +11,7 @@ from advisor.facts import Vocabulary, load_vocabulary
 from advisor.facts.bindings import bind
 from advisor.facts.operations import load_operations, operation_paths
 from advisor.knowledge.knowledge import Knowledge
-from advisor.knowledge.parts import load_devices, load_mapping, nearest
+from advisor.knowledge.parts import load_devices, load_mapping, load_outcomes, nearest
 from advisor.rules.engine.reach import load_reaches
 from advisor.rules.language.load import load_rules, rule_paths
 from advisor.rules.language.rule import Rule, Severity
@@ -38,6 +38,7 @@ def loaded(configuration: Configuration) -> Knowledge:
         settings=settings,
         load_mapping=load_mapping,
         load_devices=load_devices,
+        load_outcomes=load_outcomes,
         reaches=load_reaches(vocabulary, settings.run, rules, load_mapping=load_mapping),
     )
     _ = knowledge.compiled, knowledge.variants  # and remembered with the rest

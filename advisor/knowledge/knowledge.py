@@ -17,6 +17,7 @@ from advisor.rules.language.settings import Settings
 if TYPE_CHECKING:
     from advisor.counters.mapping import Mapping as Counters
     from advisor.hardware import DeviceSpec
+    from advisor.tracking.settings import OutcomeSettings
 
 
 @dataclass(kw_only=True)
@@ -24,7 +25,8 @@ class Knowledge:
     """Vocabulary, rules and settings; what only ingest needs is loaded when it does.
 
     ``load_mapping`` returns how the counters of a profiler become quantities, ``load_devices`` the
-    devices of the seed data; ``reaches`` say what profilers can tell, by their names.
+    devices of the seed data, ``load_outcomes`` when advice has worked; ``reaches`` say what
+    profilers can tell, by their names.
     """
 
     vocabulary: Vocabulary
@@ -32,6 +34,7 @@ class Knowledge:
     settings: Settings
     load_mapping: Callable[[str], Counters]
     load_devices: Callable[[], tuple[DeviceSpec, ...]]
+    load_outcomes: Callable[[], OutcomeSettings]
     reaches: Mapping[str, Reach] = field(default_factory=dict)
     _mappings: dict[str, Counters] = field(default_factory=dict, init=False)
 
@@ -70,3 +73,8 @@ class Knowledge:
     def devices(self) -> tuple[DeviceSpec, ...]:
         """The devices of the seed data."""
         return self.load_devices()
+
+    @cached_property
+    def outcomes(self) -> OutcomeSettings:
+        """When advice has worked."""
+        return self.load_outcomes()

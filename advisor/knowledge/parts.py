@@ -13,6 +13,7 @@ from advisor.suggest import did_you_mean
 if TYPE_CHECKING:
     from advisor.counters.mapping import Mapping
     from advisor.hardware import DeviceSpec
+    from advisor.tracking.settings import OutcomeSettings
 
 
 def load_mapping(profiler: str) -> Mapping:
@@ -33,6 +34,19 @@ def load_devices() -> tuple[DeviceSpec, ...]:
 
     files = (*devices.seed_files(), *code_files())
     return remembered("devices", files, "", devices.load_devices)
+
+
+def load_outcomes() -> OutcomeSettings:
+    """Return when advice has worked.
+
+    Raises:
+        RuleError: ``rules/tracking.yaml`` is wrong; with its place.
+    """
+    from advisor.tracking import settings
+
+    files = (*(path / settings.FILE for path in rule_dirs()), *code_files())
+    there = [path for path in files if path.is_file()]
+    return remembered("outcomes", there, "", settings.load_outcome_settings)
 
 
 def knowledge_files(packs: Iterable[Path]) -> list[Path]:

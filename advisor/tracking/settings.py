@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 FILE = "tracking.yaml"
 _WHOLE = "int"
+_SECTIONS = ("thresholds", "outcomes")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,22 +64,48 @@ class Settings:
     labels_alone: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class OutcomeSettings:
+    """The numbers under ``outcomes`` of ``rules/tracking.yaml``: when advice has worked."""
+
+    smallest_change: float
+    worked_share: float
+    settle_nights: int
+    gone_nights: int
+    prior_strength: float
+    largest_ratio: float
+
+
 def load_settings(path: Path | None = None) -> Settings:
     """Return the thresholds; counts of nights are whole numbers.
 
     Raises:
         RuleError: an entry is missing, unknown or wrong; with its place.
     """
+    return Settings(**_values(Settings, "thresholds", path))
+
+
+def load_outcome_settings(path: Path | None = None) -> OutcomeSettings:
+    """Return when advice has worked, and how far a rule's own record is believed.
+
+    Raises:
+        RuleError: an entry is missing, unknown or wrong; with its place.
+    """
+    return OutcomeSettings(**_values(OutcomeSettings, "outcomes", path))
+
+
+def _values(
+    kind: type[Settings | OutcomeSettings], section: str, path: Path | None
+) -> dict[str, Any]:
     document = load(path or data_dir("rules") / FILE)
-    document.refuse_unknown(("thresholds",))
-    entries = document.mapping("thresholds")
-    kinds = {field.name: field.type for field in fields(Settings)}
+    document.refuse_unknown(_SECTIONS)
+    entries = document.mapping(section)
+    kinds = {field.name: field.type for field in fields(kind)}
     entries.refuse_unknown(kinds)
-    values: dict[str, Any] = {
-        name: _whole(entries.mapping(name)) if kind == _WHOLE else _value(entries.mapping(name))
-        for name, kind in kinds.items()
+    return {
+        name: _whole(entries.mapping(name)) if of == _WHOLE else _value(entries.mapping(name))
+        for name, of in kinds.items()
     }
-    return Settings(**values)
 
 
 def _value(entry: MappingNode) -> float:

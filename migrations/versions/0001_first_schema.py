@@ -111,6 +111,7 @@ def upgrade() -> None:
         sa.Column("skipped_reasons", sa.String),
         sa.Column("advisor_version", sa.String),
         sa.Column("rules_hash", sa.String),
+        sa.Column("pruned_at", sa.DateTime),
         sa.PrimaryKeyConstraint("run_id"),
     )
     op.create_table(
@@ -231,6 +232,22 @@ def upgrade() -> None:
         sa.Column("because", sa.String),
         sa.Column("unchecked", sa.ARRAY(sa.String)),
         sa.Column("values", sa.String),
+    )
+    op.create_table(
+        "outcome",
+        sa.Column("series_id", sa.String, nullable=False),
+        sa.Column("rule_id", sa.String, nullable=False),
+        sa.Column("opened_run", sa.String, nullable=False),
+        sa.Column("decided_run", sa.String),
+        sa.Column("state", sa.String, nullable=False),
+        sa.Column("duration_before", sa.Double),
+        sa.Column("duration_after", sa.Double),
+        sa.Column("predicted_low", sa.Double),
+        sa.Column("predicted_likely", sa.Double),
+        sa.Column("predicted_high", sa.Double),
+        sa.Column("achieved", sa.Double),
+        sa.Column("lines", sa.String),
+        sa.PrimaryKeyConstraint("series_id", "rule_id", "opened_run"),
     )
     op.create_table(
         "launch",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from advisor import wording
 from advisor.reports.record.judgement import Judgement
@@ -17,7 +18,7 @@ _NOT_TOLD = "not in the profile"
 def conditions(
     run: Row, rows: Sequence[Row], devices: Sequence[Row], judgement: Judgement, words: Words
 ) -> tuple[Condition, ...]:
-    """Return at most eleven conditions; ``rows`` are the kernels, ``devices`` those they ran on."""
+    """Return at most twelve conditions; ``rows`` are the kernels, ``devices`` those they ran on."""
     units, memory = words.terms["UNITS"], words.terms["DEVICE_MEMORY"]
     found = [
         _device(run, devices),
@@ -31,6 +32,7 @@ def conditions(
         _cache_control(run),
         Condition(label="power, throttling", value=UNKNOWN, note=_NOT_TOLD),
         _completeness(run, rows),
+        _pruned(run),
     ]
     return tuple(condition for condition in found if condition is not None)
 
@@ -169,3 +171,12 @@ def _completeness(run: Row, rows: Sequence[Row]) -> Condition:
     return Condition(
         label="profile", value="incomplete", note=", ".join(notes), departs=bool(excluded)
     )
+
+
+def _pruned(run: Row) -> Condition | None:
+    """Return when the run lost what single launches were, None where it did not."""
+    when = run.get("pruned_at")
+    if not isinstance(when, datetime):
+        return None
+    note = "single launches, raw counters and values per instruction were dropped"
+    return Condition(label="pruned", value=f"{when:%Y-%m-%d}", note=note, departs=True)

@@ -47,6 +47,7 @@ from advisor.rules.engine.compiled import Compiled
 from advisor.rules.engine.evaluate import run_words
 from advisor.rules.engine.findings import findings_of_run
 from advisor.rules.engine.profiled import profiled
+from advisor.rules.engine.records import Records, believed
 from advisor.rules.engine.suppress import screen
 from advisor.rules.language.words import Words
 
@@ -74,7 +75,7 @@ _DEFAULT_DATABASE = "advisor.duckdb"
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What is asked: a run, perhaps only some kernels, perhaps every fact.
+    """What is asked: a run, perhaps only some kernels or every fact; ``records`` of the rules.
 
     ``kernel`` is a regular expression for names; ``database`` is named in commands;
     ``written_at`` is in seconds since 1970, and on that day (UTC) ``suppressions`` are in force.
@@ -86,6 +87,7 @@ class Request:
     kernel: str | None = None
     every_fact: bool = False
     suppressions: tuple[Suppression, ...] = ()
+    records: Records | None = None
 
 
 def build_report(
@@ -197,9 +199,8 @@ def _said(
         kernel_names={variant: _names(row) for variant, row in variants.items()},
         today=today,
     )
-    evaluations = screened.shown
-    ranked = rank(evaluations)
-    total = totals(rows).duration
+    evaluations = believed(screened.shown, request.records or {})
+    ranked, total = rank(evaluations), totals(rows).duration
     worst = of_findings(connection, run_id, evaluations, settings.instruction_views)
     actions = advice.cards(
         ranked,

@@ -1,0 +1,151 @@
+"""What became of advice: the nights it rests on, and the rows of the table ``outcome``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import duckdb
+
+from advisor.database.records import literal
+from advisor.database.rows import OutcomeRow
+from advisor.database.write import insert_rows
+
+Row = dict[str, Any]
+
+_OF_SERIES = """
+    SELECT DISTINCT series_id FROM variant
+    WHERE run_id IN ({runs}) AND series_id IN (
+        SELECT series_id FROM variant GROUP BY series_id HAVING count(DISTINCT run_id) > 1
+    )
+"""
+_LEFT_OUT = """
+    SELECT DISTINCT series_id FROM outcome JOIN run AS opened ON opened.run_id = opened_run
+    JOIN run AS incoming ON incoming.run_id IN ({runs})
+        AND incoming.simulated = opened.simulated
+        AND incoming.branch IS NOT DISTINCT FROM opened.branch
+        AND incoming.device_names IS NOT DISTINCT FROM opened.device_names
+        AND incoming.configuration IS NOT DISTINCT FROM opened.configuration
+    WHERE state IN ('open', 'gone') AND series_id NOT IN (
+        SELECT series_id FROM variant WHERE run_id IN ({runs})
+    )
+"""
+_PROMISED = """
+    SELECT DISTINCT series_id FROM variant
+    JOIN finding USING (run_id, variant_id)
+    WHERE outcome = 'fires' AND gain_likely > 0 AND variant.series_id IN ({series})
+"""
+_NIGHTS = """
+    SELECT variant.series_id, run_id, variant_id, launch_shape, duration,
+        launch_count - coalesce(launches_excluded, 0) AS launches,
+        coalesce(run.started_at, run.ingested_at) AS moment, branch, simulated,
+        run.device_names, run.configuration, driver_version, runtime_version, profiler_version,
+        clock_control, host, run."partition", compiler
+    FROM variant JOIN run USING (run_id)
+    WHERE series_id IN ({series}) AND duration IS NOT NULL AND launches > 0
+    ORDER BY series_id, moment, run_id, duration DESC, variant_id
+"""
+_FINDINGS = """
+    SELECT finding.run_id, finding.variant_id, rule_id, outcome, gain_low, gain_likely, gain_high
+    FROM finding JOIN variant USING (run_id, variant_id)
+    WHERE series_id IN ({series}) AND subject = 'kernel'
+"""
+_STREAM = """
+    SELECT run_id, coalesce(started_at, ingested_at) AS moment, branch, simulated, device_names,
+        configuration
+    FROM run
+"""
+_LISTED = """
+    SELECT outcome.*, kernel.short_name,
+        coalesce(opened.started_at, opened.ingested_at) AS opened_at,
+        coalesce(decided.started_at, decided.ingested_at) AS decided_at,
+        opened.simulated
+    FROM outcome JOIN series USING (series_id) JOIN kernel USING (kernel_id)
+    JOIN run AS opened ON opened.run_id = opened_run
+    LEFT JOIN run AS decided ON decided.run_id = decided_run
+    {which} ORDER BY rule_id, opened_at, series_id
+"""
+
+
+_DECIDED = """
+    SELECT rule_id, state, predicted_likely, achieved
+    FROM outcome JOIN run ON run_id = opened_run
+    WHERE decided_run IS NOT NULL AND simulated = ?
+"""
+
+
+def affected_series(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) -> list[str]:
+    """Return series with advice that runs may have decided: of several nights, or left out."""
+    runs = _listed(run_ids)
+    found = [name for (name,) in connection.execute(_OF_SERIES.format(runs=runs)).fetchall()]
+    if found:
+        query = _PROMISED.format(series=_listed(found))
+        found = [name for (name,) in connection.execute(query).fetchall()]
+    gone = connection.execute(_LEFT_OUT.format(runs=runs)).fetchall()
+    return sorted({*found, *(name for (name,) in gone)})
+
+
+def every_series(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """Return every series of the file."""
+    rows = connection.execute("SELECT series_id FROM series ORDER BY series_id").fetchall()
+    return [name for (name,) in rows]
+
+
+def series_of_outcomes(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[str]:
+    """Return the series of a run for which advice is followed."""
+    query = "SELECT DISTINCT series_id FROM outcome JOIN variant USING (series_id) WHERE run_id = ?"
+    return [name for (name,) in connection.execute(query, [run_id]).fetchall()]
+
+
+def nights_of(connection: duckdb.DuckDBPyConnection, series: Sequence[str]) -> list[Row]:
+    """Return the variants of series with what their runs say, by series and time."""
+    return _rows(connection, _NIGHTS.format(series=_listed(series)))
+
+
+def findings_of(connection: duckdb.DuckDBPyConnection, series: Sequence[str]) -> list[Row]:
+    """Return what fired and was ruled out for the variants of series, gains in seconds."""
+    return _rows(connection, _FINDINGS.format(series=_listed(series)))
+
+
+def runs_in_time(connection: duckdb.DuckDBPyConnection) -> list[Row]:
+    """Return when and of what every run is."""
+    return _rows(connection, _STREAM)
+
+
+def replace_outcomes(
+    connection: duckdb.DuckDBPyConnection, series: Sequence[str], rows: Sequence[OutcomeRow]
+) -> None:
+    """Store the outcomes of series in place of those they had."""
+    connection.execute(f"DELETE FROM outcome WHERE series_id IN ({_listed(series)})")
+    insert_rows(connection, "outcome", rows)
+
+
+def stored_outcomes(
+    connection: duckdb.DuckDBPyConnection, *, rule: str | None = None, run_id: str | None = None
+) -> list[Row]:
+    """Return outcomes with kernel and times: all, of a rule, or of the series of a run."""
+    which = "WHERE true"
+    asked: list[str] = []
+    if rule is not None:
+        which, asked = f"{which} AND rule_id = ?", [rule]
+    if run_id is not None:
+        of_run = "(SELECT series_id FROM variant WHERE run_id = ?)"
+        which, asked = f"{which} AND series_id IN {of_run}", [*asked, run_id]
+    return _rows(connection, _LISTED.format(which=which), asked)
+
+
+def decided_outcomes(connection: duckdb.DuckDBPyConnection, *, simulated: bool) -> list[Row]:
+    """Return rule, state and seconds of the advice that was decided, of measured runs or others."""
+    return _rows(connection, _DECIDED, [simulated])
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(literal, names)) or "NULL"
+
+
+def _rows(
+    connection: duckdb.DuckDBPyConnection, query: str, parameters: Sequence[object] = ()
+) -> list[Row]:
+    cursor = connection.execute(query, list(parameters))
+    names = [column[0] for column in cursor.description or ()]
+    return [dict(zip(names, values, strict=True)) for values in cursor.fetchall()]

@@ -1,0 +1,105 @@
+"""Drop what is large of older runs, and give the room back to the disk."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import duckdb
+
+from advisor.database.connect import DEFAULT_WAIT, opened
+from advisor.database.records import literal
+from advisor.database.upgrade import copy_into
+from advisor.database.write import transaction
+from advisor.errors import DatabaseError, Location
+
+_DROPPED = ("launch", "launch_keyed", "variant_instruction", "variant_place", "reference_finding")
+_SHARED = {
+    "keyed_set": "SELECT keyed_set FROM launch_keyed",
+    "text_set": "SELECT text_set FROM launch",
+    "key_set": "SELECT counter_keys FROM launch UNION SELECT key_set FROM keyed_set",
+}
+_WHEN = "coalesce(started_at, ingested_at)"
+_RUNS = f"""
+    SELECT run_id, name, {_WHEN} AS moment, launches, pruned_at IS NOT NULL AS is_pruned FROM run
+    ORDER BY moment DESC, run_id DESC
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Older:
+    """A run that may be pruned; ``moment`` is UTC without a zone."""
+
+    run_id: str
+    name: str | None
+    moment: datetime
+    launches: int
+
+
+def older_runs(
+    connection: duckdb.DuckDBPyConnection, *, keep: int, before: datetime | None = None
+) -> list[Older]:
+    """Return the runs that are not pruned yet, oldest last, but for the ``keep`` newest of all.
+
+    ``before`` leaves out those from then on (UTC without a zone).
+    """
+    rows = connection.execute(_RUNS).fetchall()[keep:]
+    return [
+        Older(run_id=run_id, name=name, moment=moment, launches=launches)
+        for run_id, name, moment, launches, is_pruned in rows
+        if not is_pruned and (before is None or moment < before)
+    ]
+
+
+def pruned_runs(connection: duckdb.DuckDBPyConnection) -> dict[str, datetime]:
+    """Return when each pruned run was pruned (UTC without a zone)."""
+    query = "SELECT run_id, pruned_at FROM run WHERE pruned_at IS NOT NULL"
+    return dict(connection.execute(query).fetchall())
+
+
+def prune(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) -> None:
+    """Drop launches, counters and what was measured per instruction of runs, all or nothing.
+
+    Variants with their facts, findings and outcomes stay.
+    """
+    which = f"run_id IN ({', '.join(map(literal, run_ids)) or 'NULL'})"
+    with transaction(connection):
+        for table in _DROPPED:
+            connection.execute(f"DELETE FROM {table} WHERE {which}")
+        for table, used in _SHARED.items():
+            known = f"SELECT * FROM ({used}) AS used (key) WHERE key IS NOT NULL"
+            connection.execute(f"DELETE FROM {table} WHERE {table} NOT IN ({known})")
+        now = datetime.now(UTC).replace(tzinfo=None)
+        connection.execute(f"UPDATE run SET pruned_at = ? WHERE {which}", [now])
+
+
+def compact(path: Path, wait: float = DEFAULT_WAIT) -> tuple[int, int]:
+    """Write the file anew without the room that is free in it; return the bytes before and after.
+
+    A copy takes the file's place while nobody can write: who reads keeps the old one open, who
+    waits to write gets the new one. Deleting alone only leaves room for what comes.
+
+    Raises:
+        DatabaseError: locked, or the disk has no room for the copy; the file is as it was.
+    """
+    before = path.stat().st_size
+    try:
+        with (
+            tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder,
+            opened(path, wait=wait, read_only=True) as connection,
+        ):
+            made = Path(folder) / path.name
+            copy_into(connection, path, made)
+            made.chmod(path.stat().st_mode)
+            with made.open("rb") as file:
+                os.fsync(file.fileno())
+            made.replace(path.resolve())
+    except OSError as error:
+        hint = "what was dropped is dropped; repeat it where the disk has room for a copy"
+        problem = f"cannot be written anew: {error.strerror}"
+        raise DatabaseError(problem, at=Location(name=str(path)), hint=hint) from error
+    return before, path.stat().st_size

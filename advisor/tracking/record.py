@@ -1,0 +1,73 @@
+"""The record of a rule: how often its advice was taken, what it brought, how far to believe it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import median, quantiles
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from advisor.tracking.settings import OutcomeSettings
+
+TAKEN = ("worked", "partly", "no effect", "backfired")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Advice:
+    """One outcome: its state, and the seconds per launch that were promised and came."""
+
+    state: str
+    predicted: float | None
+    achieved: float | None
+
+    @property
+    def ratio(self) -> float | None:
+        """Return achieved ÷ predicted where somebody followed the advice."""
+        if self.state not in TAKEN or not self.predicted or self.achieved is None:
+            return None
+        return self.achieved / self.predicted
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """What a rule's advice brought.
+
+    ``ratio`` is the median of achieved ÷ predicted, ``low`` and ``high`` its quartiles, None where
+    too few are known. ``belief`` is the mean of those ratios, shrunk towards 1: what to multiply
+    an estimate of the rule with.
+    """
+
+    given: int
+    states: Counter[str]
+    ratio: float | None
+    low: float | None
+    high: float | None
+    belief: float
+
+    @property
+    def taken(self) -> int:
+        """Return how often the advice was followed."""
+        return sum(self.states[state] for state in TAKEN)
+
+
+def record_of(outcomes: Iterable[Advice], settings: OutcomeSettings) -> Record:
+    """Return the record of one rule; without outcomes, the belief is 1.
+
+    A ratio counts between 0 and ``settings.largest_ratio``; ``settings.prior_strength`` outcomes
+    that brought just what was promised stand beside the real ones.
+    """
+    told = list(outcomes)
+    ratios = [each.ratio for each in told if each.ratio is not None]
+    counted = [min(max(ratio, 0.0), settings.largest_ratio) for ratio in ratios]
+    spread = quantiles(ratios, method="inclusive") if len(ratios) > 1 else None
+    prior = settings.prior_strength
+    return Record(
+        given=len(told),
+        states=Counter(each.state for each in told),
+        ratio=median(ratios) if ratios else None,
+        low=spread[0] if spread else None,
+        high=spread[2] if spread else None,
+        belief=(prior + sum(counted)) / (prior + len(counted)),
+    )

@@ -1,0 +1,110 @@
+"""The recipes of docs/ci: their commands run on simulated nights, with the program on the path."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from advisor.resources import data_dir
+
+RECIPES = Path(__file__).parent.parent / "docs" / "ci"
+BLOCK = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+PROFILE = '#!/bin/sh\nset -eu\nmkdir -p "$1"\ncp "$NIGHT" "$1"\n'
+
+
+def blocks(page: str, kind: str) -> list[str]:
+    text = (RECIPES / page).read_text(encoding="utf-8")
+    return [found["text"] for found in BLOCK.finditer(text) if found["kind"] == kind]
+
+
+def github() -> Iterator[str]:
+    (text,) = blocks("github-actions.md", "yaml")
+    for step in yaml.safe_load(text)["jobs"]["profile"]["steps"]:
+        if "run" in step:
+            yield step["run"]
+
+
+def gitlab() -> Iterator[str]:
+    (text,) = blocks("gitlab.md", "yaml")
+    pipeline = yaml.safe_load(text)
+    for stage in pipeline["stages"]:
+        yield from pipeline[stage]["script"]
+
+
+def cron() -> Iterator[str]:
+    yield from blocks("cron.md", "sh")
+
+
+def systemd() -> Iterator[str]:
+    yield 'advisor ingest "$NIGHT" --spool "$SPOOL" && mkdir -p "$OUT"'  # another machine
+    service = blocks("systemd.md", "ini")[0]
+    yield from re.findall(r"^ExecStart=(.*)$", service, re.MULTILINE)
+
+
+def readme() -> Iterator[str]:
+    yield 'mkdir -p "$PROFILES" && cp "$NIGHT" "$PROFILES"'
+    yield from blocks("README.md", "sh")
+
+
+@pytest.mark.parametrize(
+    "recipe", [github, gitlab, cron, systemd, readme], ids=lambda r: r.__name__
+)
+def test_runs_on_two_nights(recipe: object, tmp_path: Path) -> None:
+    assert callable(recipe)
+    database = tmp_path / "nightly.duckdb"
+    script = tmp_path / "profile.sh"
+    script.write_text(PROFILE, encoding="utf-8")
+    script.chmod(0o755)
+    for number in (19, 20):
+        shutil.rmtree(tmp_path / "profiles", ignore_errors=True)  # a job begins with a checkout
+        night = data_dir("seed") / "runs" / "nightly" / f"night-{number}.ncu-rep"
+        environment = {
+            **os.environ,
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "XDG_CONFIG_HOME": str(tmp_path),
+            "ADVISOR_DB": str(database),
+            "NIGHT": str(night),
+            "PROFILE": str(script),
+            "PROFILES": str(tmp_path / "profiles"),
+            "SPOOL": str(tmp_path / "spool"),
+            "OUT": str(tmp_path / "report"),
+            "GITHUB_SHA": f"abc{number}",
+            "GITHUB_REF_NAME": "main",
+            "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+            "CI_COMMIT_SHA": f"abc{number}",
+            "CI_COMMIT_BRANCH": "main",
+        }
+        for command in recipe():
+            done = subprocess.run(
+                ["bash", "-euc", command],
+                cwd=tmp_path,
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+    if recipe is readme:
+        database = tmp_path / "advisor.duckdb"
+    listed = subprocess.run(
+        [Path(sys.executable).parent / "advisor", "--db", database, "runs", "list"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert [f"night-{number}" in listed.stdout for number in (19, 20)] == [True, True]
+    if recipe is not readme:
+        assert (tmp_path / "report" / "report.html").stat().st_size > 10_000
+
+
+def test_every_page_is_tried() -> None:
+    pages = {"README.md", "github-actions.md", "gitlab.md", "cron.md", "systemd.md"}
+    assert {path.name for path in RECIPES.iterdir()} == pages

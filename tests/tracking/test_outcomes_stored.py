@@ -1,0 +1,107 @@
+"""Outcomes in the database: of the simulated nights around the one with fewer spills."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from advisor.api.advised import rule_records
+from advisor.api.querying import run_query
+from advisor.api.refreshing import refresh_runs
+from advisor.api.runs import list_runs, prune_runs, remove_run
+from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.resources import data_dir
+
+NIGHTS = (18, 19, 20, 21)  # fewer spills from the 20th on: seed/simulation says so
+SPILLS = "memory/local-memory"
+STORED = "SELECT * FROM outcome ORDER BY ALL"
+
+
+def ingest(path: Path, numbers: tuple[int, ...]) -> None:
+    for number in numbers:
+        profile = str(data_dir("seed") / "runs" / "nightly" / f"night-{number:02}.ncu-rep")
+        labels = Labels(at=datetime(2026, 1, number), branch="main")  # noqa: DTZ001
+        (result,) = ingest_paths(str(path), [profile], labels=labels, wait=10)
+        assert result.status == "new"
+
+
+def outcomes(path: Path, query: str = STORED) -> list[tuple[object, ...]]:
+    with duckdb.connect(str(path), read_only=True) as connection:
+        return connection.execute(query).fetchall()
+
+
+@pytest.fixture(scope="module")
+def nights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("nights") / "test.duckdb"
+    ingest(path, NIGHTS)
+    return path
+
+
+def test_advice_against_spills_worked(nights: Path) -> None:
+    (found,) = rule_records(str(nights), SPILLS, wait=10)
+    assert found.simulated
+    first, second = found.outcomes
+    assert (first["short_name"], first["state"]) == ("stencil_heat3d_kernel", "worked")
+    assert (first["opened_at"].day, first["decided_at"].day) == (18, 20)
+    assert first["achieved"] == pytest.approx(first["duration_before"] - first["duration_after"])
+    assert (second["state"], second["opened_at"].day) == ("open", 20)
+    assert (found.record.given, found.record.taken) == (2, 1)
+
+
+def test_nothing_else_was_decided(nights: Path) -> None:
+    query = """
+        SELECT DISTINCT short_name FROM outcome JOIN series USING (series_id)
+        JOIN kernel USING (kernel_id) WHERE decided_run IS NOT NULL
+    """
+    assert outcomes(nights, query) == [("stencil_heat3d_kernel",)]
+
+
+def test_the_order_of_ingesting_changes_nothing(nights: Path, tmp_path: Path) -> None:
+    path = tmp_path / "test.duckdb"
+    ingest(path, (20, 18, 21, 19))
+    assert outcomes(path) == outcomes(nights)
+
+
+def test_a_run_that_is_removed_decides_nothing(nights: Path, tmp_path: Path) -> None:
+    path = tmp_path / "test.duckdb"
+    path.write_bytes(nights.read_bytes())
+    _, rows = list_runs(str(path), limit=10, wait=10)
+    decided = next(row[0] for row in rows if str(row[-1]).endswith("night-20.ncu-rep (simulated)"))
+    remove_run(str(path), str(decided), wait=10)
+    (found,) = rule_records(str(path), SPILLS, wait=10)
+    assert [each["decided_at"].day for each in found.outcomes if each["decided_run"]] == [21]
+
+
+KERNELS = "SELECT * FROM variant ORDER BY run_id, variant_id"
+FINDINGS = "SELECT * FROM finding ORDER BY ALL"
+
+
+def kernels(path: Path) -> list[str]:
+    """Return every fact of every kernel; as text, for a NULL in a map is not equal to itself."""
+    view = "SELECT * FROM kernels ORDER BY run_id, variant_id"
+    with run_query(str(path), view, wait=10) as answer:
+        return [str(row) for row in answer.rows]
+
+
+def test_pruning_keeps_what_history_rests_on(nights: Path, tmp_path: Path) -> None:
+    path = tmp_path / "test.duckdb"
+    path.write_bytes(nights.read_bytes())
+    before = [outcomes(path, query) for query in (STORED, KERNELS, FINDINGS)]
+    facts = kernels(path)
+    assert len(prune_runs(str(path), keep=1, older_than=None, dry_run=True, wait=10).runs) == 3
+    assert outcomes(path, "SELECT DISTINCT pruned_at FROM run") == [(None,)]
+    done = prune_runs(str(path), keep=1, older_than=datetime(2026, 1, 20), dry_run=False, wait=10)  # noqa: DTZ001
+    assert [run.moment.day for run in done.runs] == [19, 18]
+    assert done.after == path.stat().st_size < done.before
+    assert [outcomes(path, query) for query in (STORED, KERNELS, FINDINGS)] == before
+    assert kernels(path) == facts
+    left = "SELECT count(*) FROM {} JOIN run USING (run_id) WHERE pruned_at IS NOT NULL"
+    for table in ("launch", "launch_keyed", "variant_instruction", "variant_place"):
+        assert outcomes(path, left.format(table)) == [(0,)]
+    assert outcomes(path, "SELECT count(DISTINCT run_id) FROM launch") == [(2,)]
+    list(refresh_runs(str(path), None, wait=10))
+    assert outcomes(path) == before[0]
+    assert outcomes(path, "SELECT count(*) FROM finding") == [(len(before[2]),)]
