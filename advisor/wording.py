@@ -15,6 +15,7 @@ _PREFIXES = {
     -12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P", 18: "E",
 }  # fmt: skip
 _PREFIXED = ("FLOP", "FLOP/s", "B", "B/s", "s", "Hz", "W", "J")
+_FEW = {1: "one", 2: "two", 3: "three"}
 _SPELLED = {"1": "", "cycle": "cycles"}
 
 
@@ -105,6 +106,15 @@ def number(value: float | None, digits: int = 3, noun: str = "") -> str:
         return count(value, noun)
     shown = significant(value, digits)
     return f"{shown} {plural(noun, value)}" if noun else shown
+
+
+def few(value: int, noun: str) -> str:
+    """Return a whole number with its noun, spelled out up to three.
+
+    >>> few(1, "exclusion"), few(2, "launch"), few(12, "block")
+    ('one exclusion', 'two launches', '12 blocks')
+    """
+    return f"{_FEW.get(value, f'{value:,}')} {plural(noun, value)}"
 
 
 def plural(noun: str, value: float | None) -> str:

@@ -22,6 +22,7 @@ from advisor.facts.vocabulary import KERNEL_COLUMNS, load_vocabulary
 from advisor.quantities import load_quantities
 from advisor.resources import data_dir
 from advisor.rules.language.load import load_rules
+from advisor.rules.language.words import load_words
 from advisor.rules.pages import operations_page, summary
 
 if TYPE_CHECKING:
@@ -204,11 +205,12 @@ def rules_page() -> str:
     """Return every rule: what it looks for, its thresholds, and what its advice rests on."""
     parts = ["# Rules\n"]
     family = ""
+    words = load_words().default
     for rule in sorted(load_rules(load_vocabulary()), key=lambda r: r.id):
         if rule.family != family:
             family = rule.family
             parts.append(f"## {family}\n")
-        parts.append(summary(rule))
+        parts.append(summary(rule, words))
     return "\n".join(parts)
 
 

@@ -101,7 +101,8 @@ def rule_schema() -> Schema:
 def _rule_keys() -> dict[str, Schema]:
     return {
         "id": text("the path: family/slug", pattern="^[^/]+/[^/]+$"),
-        "title": text("one line: what is wrong"),
+        "title": text("an order of at most eight words: what to do"),
+        "headline": text('the same after "Start by": moving products to the matrix units'),
         "severity": choice((each.value for each in Severity), "what a gate fails on; not rank"),
         "subject": choice(SUBJECTS, "what one evaluation is about"),
         "mechanism": text("the cause; findings of one kernel that share it become one action"),

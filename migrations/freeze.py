@@ -45,14 +45,8 @@ VALUES = {
     "DOUBLE": "0.5",
     "TIMESTAMP": "TIMESTAMP '2026-11-20'",
     "VARCHAR": "'text'",
-    "BIGINT[]": "[7]",
-    "DOUBLE[]": "[0.5]",
-    "VARCHAR[]": "['text']",
-    "MAP(VARCHAR, DOUBLE)": "MAP {'text': 0.5}",
-    "MAP(VARCHAR, BIGINT)": "MAP {'text': 7}",
-    "MAP(VARCHAR, VARCHAR)": "MAP {'text': 'text'}",
 }
-"""An SQL literal of each type that a column may have."""
+"""An SQL literal of each type that a column, a list or a map may hold."""
 
 
 def kind(of: TypeEngine[object]) -> str:
@@ -105,8 +99,22 @@ def asset(scripts: Path = HERE) -> str:
 def row_of(connection: duckdb.DuckDBPyConnection, table: str) -> str:
     """Return SQL that inserts a row which fills every column of a table."""
     columns = connection.execute(" ".join(("DESCRIBE", quoted(table)))).fetchall()
-    values = ", ".join(VALUES[column[1]] for column in columns)
+    values = ", ".join(example(column[1]) for column in columns)
     return " ".join(("INSERT INTO", table, f"VALUES ({values});"))
+
+
+def example(of: str) -> str:
+    """Return an SQL literal of a type, as DuckDB spells it.
+
+    >>> example("MAP(VARCHAR, BIGINT[])")
+    "MAP {'text': [7]}"
+    """
+    if of.endswith("[]"):
+        return f"[{example(of.removesuffix('[]'))}]"
+    if of.startswith("MAP("):
+        key, _, value = of.removeprefix("MAP(").removesuffix(")").partition(", ")
+        return f"MAP {{{example(key)}: {example(value)}}}"
+    return VALUES[of]
 
 
 def freeze(scripts: Path = HERE, released: Path = RELEASED, *, unreleased: bool = False) -> Path:

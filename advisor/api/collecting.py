@@ -17,6 +17,7 @@ from advisor.reports.record.rows import text
 from advisor.reports.record.view import named
 from advisor.rules import Collection, Outcome, collect, evaluate_runs, named_launches
 from advisor.rules.engine.asking import asking, missing_facts
+from advisor.rules.engine.evaluate import run_words
 from advisor.rules.engine.profiled import profiled
 from advisor.rules.engine.suppress import screen
 
@@ -35,12 +36,16 @@ _UNDECIDED = (Outcome.UNKNOWN, Outcome.NOT_KNOWABLE)
 
 @dataclass(frozen=True, kw_only=True)
 class Settled:
-    """A rule that the command would decide, over how many kernels, and the facts it lacks now."""
+    """A rule that the command would decide, over how many kernels, and the facts it lacks now.
+
+    ``lacks`` are keys of facts, ``lacks_named`` what a reader calls them.
+    """
 
     rule_id: str
     title: str
     kernels: int
     lacks: tuple[str, ...]
+    lacks_named: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +123,8 @@ def _unknown(
     variants: Mapping[str, tuple[str, ...]] = {
         str(row["variant_id"]): (str(row["kernel_name"]), str(row["short_name"])) for row in rows
     }
-    found = evaluate_runs(connection, knowledge.compiled, [run_id])[run_id]
+    words = run_words(connection, [run_id], knowledge.settings)
+    found = evaluate_runs(connection, knowledge.compiled, [run_id], words=words)[run_id]
     screened = screen(
         [each for each in found if each.variant_id in variants],
         configuration.suppress,
@@ -137,11 +143,16 @@ def _settled(unknown: Sequence[Evaluation], found: Collection) -> tuple[Settled,
     settled = [
         Settled(
             rule_id=rule_id,
-            title=evaluations[0].rule.title,
+            title=evaluations[0].words.fill(evaluations[0].rule.title),
             kernels=len(evaluations),
-            lacks=tuple(dict.fromkeys(name for each in evaluations for name in each.missing)),
+            lacks=(lacks := _lacks(evaluations)),
+            lacks_named=evaluations[0].words.list_names(lacks),
         )
         for rule_id, evaluations in by_rule.items()
         if rule_id in found.rule_ids
     ]
     return tuple(sorted(settled, key=lambda each: (-each.kernels, each.rule_id)))
+
+
+def _lacks(evaluations: Sequence[Evaluation]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for each in evaluations for name in each.missing))

@@ -19,6 +19,7 @@ from advisor.reports.record.instructions import worst_instructions
 from advisor.reports.record.view import named
 from advisor.rules import Outcome
 from advisor.rules.engine.asking import asking
+from advisor.rules.engine.evaluate import run_words
 from advisor.rules.engine.explain import Explanation, explain
 from advisor.rules.engine.reach import Asked
 from advisor.rules.language.subjects import RUN
@@ -82,6 +83,7 @@ def explain_rule(
             kernels=partial(kernels_select, knowledge.vocabulary, relations=relations),
             vocabulary=knowledge.vocabulary,
             settings=knowledge.settings,
+            words=run_words(connection, [run_id], knowledge.settings)[run_id],
         )
         reach = knowledge.compiled.reach(about.profiler)
         explanations = [_within_reach(each, reach) for each in explanations]

@@ -146,6 +146,7 @@ def write_pages(directory: str, configuration: Configuration = DEFAULTS) -> Iter
         knowledge.vocabulary,
         load_proven(),
         operations,
+        knowledge.settings.vendors.default,
         knowledge.compiled.reaches,
     )
     for name, text in pages.items():

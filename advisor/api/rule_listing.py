@@ -14,6 +14,7 @@ from advisor.rules.language.load import is_shipped
 from advisor.rules.language.proven import Evidence, load_proven
 from advisor.rules.language.rule import Rule
 from advisor.rules.language.verify_words import general_lines
+from advisor.rules.language.words import Words
 from advisor.suggest import did_you_mean
 
 Rows = list[tuple[object, ...]]
@@ -39,7 +40,8 @@ def list_rules(
     Raises:
         UsageError: there is no such family; names those there are.
     """
-    rules = load_knowledge(configuration).rules
+    knowledge = load_knowledge(configuration)
+    rules, words = knowledge.rules, knowledge.settings.vendors.default
     families = sorted({rule.family for rule in rules})
     if family is not None and family not in families:
         hint = did_you_mean(family, families, f"one of {', '.join(families)}")
@@ -48,11 +50,11 @@ def list_rules(
     chosen = [
         rule for rule in rules if family in (None, rule.family) and subject in (None, rule.subject)
     ]
-    rows = [(rule, _row(rule, counted.get(rule.id))) for rule in chosen]
+    rows = [(rule, _row(rule, counted.get(rule.id), words)) for rule in chosen]
     return _LIST, [row for _, row in rows if proven is None or (row[5] == PROVEN) is proven]
 
 
-def _row(rule: Rule, counted: Evidence | None) -> tuple[object, ...]:
+def _row(rule: Rule, counted: Evidence | None, words: Words) -> tuple[object, ...]:
     evidence = counted if is_shipped(rule) else None
     is_proof = evidence is not None and evidence.is_proof
     return (
@@ -64,7 +66,7 @@ def _row(rule: Rule, counted: Evidence | None) -> tuple[object, ...]:
         PROVEN if is_proof else UNPROVEN if is_shipped(rule) else "yours",
         None if evidence is None else evidence.fired,
         None if evidence is None else evidence.silent,
-        rule.title,
+        words.fill(rule.title),
     )
 
 
@@ -82,19 +84,21 @@ def show_rule(name: str, configuration: Configuration = DEFAULTS) -> str:
     Raises:
         UsageError: there is no such rule; names the nearest.
     """
-    rule = find_rule(load_knowledge(configuration).rules, name)
+    knowledge = load_knowledge(configuration)
+    rule = find_rule(knowledge.rules, name)
+    words = knowledge.settings.vendors.default
     parts = [
-        f"{rule.id}: {rule.title}",
+        f"{rule.id}: {words.fill(rule.title)}",
         f"{rule.severity.value}, about a {rule.subject}, mechanism {rule.mechanism}",
         _proof(rule),
         section("When", [rule.when.text]),
-        section("Unless", [f"{g.when.text}: {g.because.text}" for g in rule.unless]),
+        section("Unless", [f"{g.when.text}: {words.quote(g.because)}" for g in rule.unless]),
         section("Thresholds", [_threshold(rule, name, configuration) for name in rule.thresholds]),
         section("Shown in instructions by", [rule.instructions] if rule.instructions else []),
-        section("Why", [rule.why]),
-        section("What to do", [step.text for step in rule.recommendation]),
-        section("Verify", list(general_lines(rule.verify))),
-        section("Mind", rule.caveats),
+        section("Why", [words.fill(rule.why)]),
+        section("What to do", [words.quote(step) for step in rule.recommendation]),
+        section("Verify", list(general_lines(rule.verify, words.name))),
+        section("Caveats", [words.fill(caveat) for caveat in rule.caveats]),
         section("Sources", rule.references),
     ]
     return "\n".join(part for part in parts if part)

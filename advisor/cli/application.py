@@ -27,11 +27,11 @@ log = logging.getLogger(__name__)
 
 _COMMANDS = {
     "ingest": ("advisor.cli.ingest:ingest", "Read profiles into the database."),
-    "report": ("advisor.cli.report:report", "Say what holds a run back and what to do first."),
+    "report": ("advisor.cli.report:report", "Show what limits a run and what to do first."),
     "show": ("advisor.cli.show:show", "Show everything known about one kernel."),
     "collect": ("advisor.cli.collect:collect", "Say what to profile next, as one command."),
     "query": ("advisor.cli.query:query", "Ask the database in SQL, read-only."),
-    "refresh": ("advisor.cli.refresh:refresh", "Work out quantities and findings anew."),
+    "refresh": ("advisor.cli.refresh:refresh", "Recompute metrics and findings."),
     "history": ("advisor.cli.history:history", "Show what moved over nights."),
     "runs": ("advisor.cli.runs:runs", "List, show, label and remove runs."),
     "series": ("advisor.cli.series:series", "List series, and join those that were renamed."),
@@ -114,7 +114,7 @@ def application(
     """From a GPU kernel profile to ranked, sourced advice.
 
     advisor reads what Nsight Compute wrote, keeps every run in one database file, and tells what
-    holds each kernel back, what to do first and what it is worth. It needs no GPU and no network.
+    limits each kernel, what to do first and what it saves. It needs no GPU and no network.
     """
     level = (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
     logging.basicConfig(level=level, stream=sys.stderr, format="advisor: %(message)s")

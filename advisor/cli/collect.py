@@ -31,7 +31,7 @@ Examples:
 )
 @click.pass_obj
 def collect(settings: Settings, run: str, kernel: str | None, style: str) -> None:
-    """Print the one profiler command that settles most of what RUN leaves open, and what that is.
+    """Print the profiler command that fills most of the gaps in RUN, and what it settles.
 
     RUN is an id or the beginning of one, a label, a branch, a commit, or "latest".
     """
@@ -72,17 +72,17 @@ def _text(found: ToCollect) -> str:
     paper = Paper(width=terminal_width(), ascii_only=not has_unicode())
     if found.collection is None:
         if found.profiler is None:
-            paper.write(f"Nothing is known of what the profiler of {found.run_id} can collect.")
+            paper.write(f"Nothing is known about what the profiler of {found.run_id} can collect.")
         else:
             paper.write(
-                "Nothing to collect: no rule that can save time lacks a counter that "
-                f"{found.profiler} has in {found.run_id}."
+                f"Nothing to collect: {found.run_id} has every counter of {found.profiler} that "
+                "could show a saving."
             )
         _not_knowable(paper, found)
         return paper.text()
     version = found.collection.needs_version
     needed = "" if version is None else f", with {found.profiler} {version} or later"
-    paper.write(f"Run this{needed}, then give the report to advisor ingest:")
+    paper.write(f"Run this{needed}, then pass the profile to advisor ingest:")
     paper.command(found.collection.command)
     if found.collection.unsplit is not None:
         paper.write(
@@ -91,24 +91,24 @@ def _text(found: ToCollect) -> str:
         )
     if not found.collection.is_complete:
         paper.write(
-            "The profile does not hold the whole call: fill in what stands in angle brackets, and "
-            "choose launches as you did."
+            "The profile does not hold the whole command: fill in what is in angle brackets, and "
+            "select launches as before."
         )
     paper.blank()
     value = found.collection.value
     stake = (
-        "whose time was not recorded"
+        "whose time is not in the profile"
         if value is None
         else f"which could still save up to {seconds(value)}"
     )
     paper.write(
-        f"It would settle {_counted(len(found.settles), 'rule')} on "
+        f"It settles {_counted(len(found.settles), 'rule')} on "
         f"{_counted(len(found.collection.variant_ids), 'kernel')}, {stake}:"
     )
     for each in found.settles:
-        lacks = ", ".join(name.replace("_", " ") for name in each.lacks)
+        lacks = each.lacks_named
         paper.write(
-            f"{each.title} ({each.rule_id}; {_counted(each.kernels, 'kernel')}; lacks {lacks})",
+            f"{each.title} ({each.rule_id}; {_counted(each.kernels, 'kernel')}; needs {lacks})",
             indent=4,
             first="  -",
         )

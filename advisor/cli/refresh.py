@@ -31,7 +31,7 @@ Examples:
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True)
 @click.pass_obj
 def refresh(settings: Settings, run: str | None, every: bool, style: str) -> None:
-    """Work out quantities and findings of RUN anew, from the counters that were kept.
+    """Recompute metrics and findings for RUN, from the stored counters.
 
     Do this after rules, facts or the mapping of counters changed. RUN is an id, the beginning of
     one, a label, or "latest", which is also meant where none is given.

@@ -36,7 +36,7 @@ Examples:
 def report(
     settings: Settings, run: str, style: str | None, output: str | None, kernel: str | None
 ) -> None:
-    """Say what holds a run back, what to do first, and what it is worth.
+    """Show what limits a run, what to do first, and what it saves.
 
     RUN is an id or the beginning of one, a label, a branch (its newest run), a commit, or
     "latest"; "last~7" is seven runs before the latest one in its history.

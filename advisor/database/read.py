@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -28,6 +28,11 @@ _COLUMNS = (
     " ingested_at, status, simulated, profiler, profiler_version, device_names, launches,"
     " skipped, content_hash"
 )
+_VENDORS = """
+    SELECT run_id, min(vendor), any_value(profiler)
+    FROM main.run LEFT JOIN main.launch USING (run_id) LEFT JOIN main.device USING (device_id)
+    WHERE list_contains($wanted, run_id) GROUP BY run_id
+"""
 _NEWEST_FIRST = f"ORDER BY {NIGHT} DESC, run_id DESC"
 
 
@@ -73,6 +78,14 @@ def get_runs(connection: duckdb.DuckDBPyConnection, run_ids: Iterable[str]) -> d
     """Return those of the runs that are stored, by their ids."""
     wanted = "WHERE list_contains(string_split($wanted, ' '), run_id)"
     return {run.run_id: run for run in _runs(connection, wanted, {"wanted": " ".join(run_ids)})}
+
+
+def get_vendors(
+    connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]
+) -> dict[str, tuple[str | None, str | None]]:
+    """Return the maker of each run's device and the profiler, as far as they are known."""
+    rows = connection.execute(_VENDORS, {"wanted": list(run_ids)}).fetchall()
+    return {run_id: (vendor, profiler) for run_id, vendor, profiler in rows}
 
 
 def find_run(connection: duckdb.DuckDBPyConnection, wanted: str = LATEST) -> Run:

@@ -26,7 +26,7 @@ from advisor.ingest.records import Profile, Stored
 from advisor.knowledge.knowledge import Knowledge
 from advisor.model import Launch, Record, Session, Skipped
 from advisor.readers import ReadOptions
-from advisor.rules.engine.evaluate import evaluate_runs
+from advisor.rules.engine.evaluate import evaluate_runs, run_words
 from advisor.rules.engine.store import store_evaluations
 
 if TYPE_CHECKING:
@@ -77,7 +77,8 @@ def judge(
     connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str], knowledge: Knowledge
 ) -> None:
     """Evaluate every rule over runs and store what fires and what was ruled out."""
-    found = evaluate_runs(connection, knowledge.compiled, run_ids)
+    words = run_words(connection, run_ids, knowledge.settings)
+    found = evaluate_runs(connection, knowledge.compiled, run_ids, words=words)
     for run_id, evaluations in found.items():
         store_evaluations(connection, run_id, evaluations)
 

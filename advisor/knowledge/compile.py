@@ -29,7 +29,7 @@ def loaded(configuration: Configuration) -> Knowledge:
     """
     packs = configuration.rule_dirs
     vocabulary = load_bound_vocabulary(configuration)
-    settings = load_settings(vocabulary.symbols)
+    settings = load_settings(vocabulary.symbols, packs=packs)
     rules = load_rules(vocabulary, packs, overrides=_overrides(configuration), settings=settings)
     rules = _configured(rules, configuration)
     knowledge = Knowledge(

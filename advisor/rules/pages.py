@@ -13,6 +13,7 @@ from advisor.rules.language.proven import Evidence
 from advisor.rules.language.rule import Outcome, Rule
 from advisor.rules.language.subjects import KERNEL
 from advisor.rules.language.verify_words import general_lines
+from advisor.rules.language.words import Words
 
 
 def rule_pages(
@@ -20,6 +21,7 @@ def rule_pages(
     vocabulary: Vocabulary,
     counted: Mapping[str, Evidence],
     operations: Iterable[Operation],
+    words: Words,
     reaches: Mapping[str, Reach] | None = None,
 ) -> dict[str, str]:
     """Return Markdown by relative path: ``FAMILY/SLUG.md`` per rule, and ``index.md``.
@@ -27,8 +29,10 @@ def rule_pages(
     Operations stand together in ``operations.md``; ``reaches`` say what profilers can tell.
     """
     ordered = sorted(rules, key=lambda rule: rule.id)
-    pages = {f"{rule.id}.md": _page(rule, counted.get(rule.id), reaches or {}) for rule in ordered}
-    index = _index(ordered, vocabulary)
+    pages = {
+        f"{rule.id}.md": _page(rule, counted.get(rule.id), words, reaches or {}) for rule in ordered
+    }
+    index = _index(ordered, vocabulary, words)
     return {"index.md": index, "operations.md": operations_page(operations), **pages}
 
 
@@ -75,41 +79,41 @@ def _size(size: Size) -> str:
     return f"`{size.name}`{unit}: {size.about}{default}"
 
 
-def summary(rule: Rule) -> str:
+def summary(rule: Rule, words: Words) -> str:
     """Return a rule in short: what it looks for, its thresholds, and what its advice rests on."""
     lines = [
         f"### `{rule.id}`\n",
-        f"**{rule.title}** ({rule.severity.value}, about a {rule.subject};"
+        f"**{words.fill(rule.title)}** ({rule.severity.value}, about a {rule.subject};"
         f" mechanism `{rule.mechanism}`)\n",
-        f"{rule.why.strip()}\n",
+        f"{words.fill(rule.why)}\n",
         f"Fires when `{_one_line(rule.when.text)}`.\n",
-        *_guards(rule),
+        *_guards(rule, words),
         *_thresholds(rule),
         *(f"* reference: {reference}" for reference in rule.references),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _page(rule: Rule, counted: Evidence | None, reaches: Mapping[str, Reach]) -> str:
+def _page(rule: Rule, counted: Evidence | None, words: Words, reaches: Mapping[str, Reach]) -> str:
     parts = [
-        f"# {rule.title}\n",
+        f"# {words.fill(rule.title)}\n",
         f"`{rule.id}`, {rule.severity.value}, about a {rule.subject}, mechanism"
         f" `{rule.mechanism}`. {_proof(rule, counted)}\n",
-        f"{rule.why.strip()}\n",
+        f"{words.fill(rule.why)}\n",
         "## When it fires\n",
         f"`{_one_line(rule.when.text)}`\n",
     ]
     if rule.applies_to is not None:
         parts.append(f"Applies where `{_one_line(rule.applies_to.text)}`.\n")
     sections = (
-        ("Not when", list(_guards(rule))),
+        ("Not when", list(_guards(rule, words))),
         ("Thresholds", list(_thresholds(rule))),
-        ("What it says", [_one_line(rule.evidence.text)]),
+        ("What it says", [_one_line(words.quote(rule.evidence))]),
         ("Shown in instructions by", [f"`{rule.instructions}`"] if rule.instructions else []),
-        ("What to do", _numbered(step.text for step in rule.recommendation)),
+        ("What to do", _numbered(words.quote(step) for step in rule.recommendation)),
         ("What it is worth", list(_gain(rule))),
-        ("Mind", [f"* {caveat}" for caveat in rule.caveats]),
-        ("How to verify", [f"* {line}" for line in general_lines(rule.verify)]),
+        ("Caveats", [f"* {words.fill(caveat)}" for caveat in rule.caveats]),
+        ("How to verify", [f"* {line}" for line in general_lines(rule.verify, words.name)]),
         ("What to collect", list(_collect(rule, reaches))),
         ("Examples", list(_examples(rule))),
         ("References", [f"* {reference}" for reference in rule.references]),
@@ -118,7 +122,7 @@ def _page(rule: Rule, counted: Evidence | None, reaches: Mapping[str, Reach]) ->
     return "\n".join(parts)
 
 
-def _index(rules: Sequence[Rule], vocabulary: Vocabulary) -> str:
+def _index(rules: Sequence[Rule], vocabulary: Vocabulary, words: Words) -> str:
     parts = ["# Rules\n", "## By family\n"]
     families: dict[str, list[Rule]] = defaultdict(list)
     symptoms: dict[str, list[Rule]] = defaultdict(list)
@@ -128,18 +132,18 @@ def _index(rules: Sequence[Rule], vocabulary: Vocabulary) -> str:
             for name in sorted(rule.when.names - rule.thresholds.keys()):
                 symptoms[name].append(rule)
     for family, members in families.items():
-        parts.append(f"### {family}\n\n" + "\n".join(map(_link, members)) + "\n")
+        parts.append(f"### {family}\n\n" + "\n".join(_link(each, words) for each in members) + "\n")
     parts.append("[Operations](operations.md) are what kernels can be bound to.\n")
     parts.append("## By symptom\n\nThe facts that rules look at, and which do.\n")
     for name in sorted(symptoms):
         about = f": {fact.about}" if (fact := vocabulary.facts.get(name)) else ""
-        lines = "\n".join(map(_link, symptoms[name]))
+        lines = "\n".join(_link(each, words) for each in symptoms[name])
         parts.append(f"### `{name}`{about}\n\n{lines}\n")
     return "\n".join(parts)
 
 
-def _link(rule: Rule) -> str:
-    return f"* [{rule.title}]({rule.id}.md) `{rule.id}`"
+def _link(rule: Rule, words: Words) -> str:
+    return f"* [{words.fill(rule.title)}]({rule.id}.md) `{rule.id}`"
 
 
 def _proof(rule: Rule, counted: Evidence | None) -> str:
@@ -149,9 +153,9 @@ def _proof(rule: Rule, counted: Evidence | None) -> str:
     return f"Proven: fired on {counted.fired:,} {subjects}, silent on {counted.silent:,}."
 
 
-def _guards(rule: Rule) -> Iterator[str]:
+def _guards(rule: Rule, words: Words) -> Iterator[str]:
     for guard in rule.unless:
-        yield f"* not when `{_one_line(guard.when.text)}`: {_one_line(guard.because.text)}"
+        yield f"* not when `{_one_line(guard.when.text)}`: {_one_line(words.quote(guard.because))}"
 
 
 def _thresholds(rule: Rule) -> Iterator[str]:

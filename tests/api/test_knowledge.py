@@ -114,7 +114,7 @@ def test_shows_a_threshold_with_its_origin() -> None:
                 ),
             ),
             "no rule 'memory/uncoalesced-load'",
-            f"did you mean {LOADS}",
+            f"did you mean '{LOADS}'",
         ),
     ],
 )

@@ -170,7 +170,7 @@ def test_keeps_a_thousand_rows_and_fifty_details(report: Report) -> None:
     text = render.html(replace(report, kernels=many, rooflines=(), actions=()))
     assert text.count("<tr data-k=") == 1000
     assert text.count('<details class="kernel"') == 50
-    assert "200 more variants" in text
+    assert "200 more kernels" in text
 
 
 def test_reads_out_where_the_mark_stands(report: Report) -> None:

@@ -25,7 +25,7 @@ DONE: Values = {
     "limiter": "memory",
 }
 LACKING = Collect(rule_count=63, kernel_count=2, most_valuable=None, command=None)
-NOTHING = "nothing is worth doing"
+NOTHING = "nothing to tune"
 
 
 def verdict_of(
@@ -40,14 +40,14 @@ def plain(text: str) -> str:
     return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def card(title: str, *, about_measurement: bool) -> Action:
+def card(headline: str, *, about_measurement: bool) -> Action:
     first = example_report().actions[0]
-    return replace(first, title=title, gain=None, about_measurement=about_measurement)
+    return replace(first, headline=headline, gain=None, about_measurement=about_measurement)
 
 
 def test_says_that_nothing_is_worth_doing_at_the_roof() -> None:
     said = plain(verdict_of([DONE]).sentence)
-    assert said == "At 95 % of the achievable roof; nothing is worth doing."
+    assert said == "This run reaches 95 % of the achievable roof: nothing to tune."
 
 
 def test_lets_no_kernel_pay_for_another() -> None:
@@ -81,31 +81,32 @@ def test_finds_something_to_do_where_one_kernel_is_far_from_its_roof() -> None:
 def test_claims_nothing_on_little_evidence(doubtful: Values) -> None:
     said = verdict_of([{**DONE, **doubtful}], collect=LACKING).sentence
     assert said == (
-        "Memory traffic holds this run back. No rule offers an action worth its time; "
-        "63 rules lack counters."
+        "This run is memory-bound. Nothing to recommend yet: "
+        "63 rules need counters that this profile does not have."
     )
 
 
 def test_counts_one_rule_as_one() -> None:
     one = replace(LACKING, rule_count=1)
-    assert "; 1 rule lacks counters." in verdict_of([{"duration": 1e-3}], collect=one).sentence
+    said = verdict_of([{"duration": 1e-3}], collect=one).sentence
+    assert "yet: 1 rule needs counters" in said
 
 
 def test_does_not_open_with_what_is_about_the_measurement() -> None:
-    doubt = card("Bytes grow on their way to memory", about_measurement=True)
+    doubt = card("checking the clock", about_measurement=True)
     assert plain(verdict_of([DONE], [doubt]).sentence) == (
-        "At 95 % of the achievable roof; nothing is worth doing. "
-        "Check the measurement: bytes grow on their way to memory."
+        "This run reaches 95 % of the achievable roof: nothing to tune. "
+        "Check the measurement first, by checking the clock."
     )
-    action = card("Coalesce the loads", about_measurement=False)
+    action = card("coalescing the loads", about_measurement=False)
     said = verdict_of([DONE], [doubt, action]).sentence
-    assert said == "Memory traffic holds this run back. First: coalesce the loads."
+    assert said == "This run is memory-bound. Start by coalescing the loads."
 
 
 def test_says_what_balanced_means() -> None:
     paragraph = plain(verdict_of([{**DONE, "limiter": "balanced"}]).paragraph)
     assert paragraph.startswith(
-        "100 % of the profiled kernel time is limited by memory and arithmetic alike."
+        "100 % of the profiled kernel time is bound by memory and compute alike."
     )
 
 
@@ -113,6 +114,6 @@ def test_takes_the_busiest_unit_where_the_roof_lacks_terms() -> None:
     # The bytes alone would take 0.2 ms of 32.4 s; some unit was busy for 127 ms of them.
     simulate = {"duration": 32.4, "t_sol": 2e-4, "t_least": 0.127, "limiter": "latency"}
     found = verdict_of([simulate])
-    assert plain(found.paragraph).endswith("would be at least 127 ms instead of 32.4 s.")
+    assert plain(found.paragraph).endswith("would take at least 127 ms instead of 32.4 s.")
     figure = next(each for each in found.figures if each.label == "of profiled roof")
     assert (plain(figure.value), figure.unit) == ("at least 0.39", "%")

@@ -11,11 +11,13 @@ import duckdb
 import pytest
 
 from advisor.counters.mapping import load_mapping
+from advisor.database.variants import store_variants
 from advisor.errors import UsageError
-from advisor.reports import render
+from advisor.facts import variant_statements
 from advisor.reports.record.judgement import load_judgement
 from advisor.reports.record.records import Report
 from advisor.reports.record.view import Request, build_report
+from advisor.reports.write import render
 from advisor.reports.write.machine import json_text
 from advisor.reports.write.terminal import kernel_text, report_text
 from advisor.rules import load_rules, load_settings
@@ -90,9 +92,10 @@ def run_of(launches: Sequence[Launch], **changes: object) -> Iterator[duckdb.Duc
             insert(connection, "run", run)
             kernel = {"kernel_id": "kernel", "name": "void f<int>(int)", "short_name": "f<int>"}
             insert(connection, "kernel", {**kernel, "normalised_name": "f"})
+            store_variants(connection, ["run"], variant_statements(vocabulary_once()))
             yield connection
         finally:
-            for table in ("run", "kernel", "reference_finding"):
+            for table in ("run", "kernel", "variant", "reference_finding"):
                 connection.execute(f"delete from {table}")
             connection.execute("drop table if exists alembic_version")
 
@@ -214,8 +217,8 @@ def test_tells_the_time_of_the_step_where_it_was_given() -> None:
     whole = {"skipped": 0, "skipped_reasons": None}
     untold = {c.label: c.note for c in report_of([STREAM], **whole).conditions}
     told = {c.label: c.note for c in report_of([STREAM], step_time=0.02, **whole).conditions}
-    assert untold["time-line"] == "rules on gaps are unknown"
-    assert told["time-line"].replace("\N{NO-BREAK SPACE}", " ").startswith("a step takes 20.0 ms")
+    assert untold["timeline"] == "gaps between kernels are unknown"
+    assert told["timeline"].replace("\N{NO-BREAK SPACE}", " ").startswith("a step takes 20.0 ms")
 
 
 def test_marks_what_departs_from_the_usual() -> None:
@@ -235,7 +238,7 @@ def test_marks_what_departs_from_the_usual() -> None:
         ({"driver_version": "550.54"}, "550.54", "run-time library unknown"),
         ({"driver_version": "550.54", "runtime": "CUDA"}, "550.54", "CUDA unknown"),
         ({"runtime": "HIP", "runtime_version": "6.2"}, "unknown", "HIP 6.2"),
-        ({"runtime": "HIP"}, "unknown", "not in the report"),
+        ({"runtime": "HIP"}, "unknown", "not in the profile"),
     ],
 )
 def test_names_the_run_time_library_as_the_profile_does(
@@ -308,14 +311,14 @@ def test_puts_cards_about_the_measurement_last() -> None:
     about = [action.about_measurement for action in report.actions]
     assert True in about
     assert about == sorted(about)
-    assert "First: bytes grow" not in report.verdict.sentence
+    assert "Start by checking why bytes grow" not in report.verdict.sentence
 
 
 def test_gives_each_reason_of_a_confidence_once() -> None:
     reasons = [action.confidence_reason for action in report_of([STREAM, NO_FLOP, BASIC]).actions]
-    assert any("guard" in reason for reason in reasons)
+    assert any("not checked" in reason for reason in reasons)
     for reason in reasons:
-        parts = reason.split(", ")
+        parts = reason.split("; ")
         assert len(parts) == len(set(parts))
 
 
@@ -335,8 +338,8 @@ def test_says_over_how_many_launches_a_value_adds_up() -> None:
     (verify, *_) = [action.verify for action in report_of([STREAM, again]).actions]
     said = [line.replace("\N{NO-BREAK SPACE}", " ") for line in verify]
     # 5 ms and 4 GB each.
-    assert "Duration goes down (now 10.0 ms, sum of 2 launches)" in said
-    assert "Dram bytes go down (now 8.00 GB, sum of 2 launches)" in said
+    assert "Time goes down (now 10.0 ms, sum of 2 launches)" in said
+    assert "DRAM traffic goes down (now 8.00 GB, sum of 2 launches)" in said
     assert "launches" not in " ".join(report_of([STREAM]).actions[0].verify)
 
 
@@ -357,8 +360,8 @@ def test_says_what_it_cannot_judge_where_no_card_is_shown() -> None:
     assert report.left_alone is None
     assert report.not_judged is not None
     for text in (report_text(report), render.html(report), render.markdown(report, None)):
-        assert "Not judged" in text
-        assert "none worth a card" not in text
+        assert "Not enough counters" in text
+        assert "nothing to do" not in text
 
 
 def test_says_of_which_work_an_intensity_is() -> None:

@@ -22,6 +22,7 @@ from advisor.rules import Evaluation, compile_rules, load_rules, load_settings
 from advisor.rules.engine.evaluate import Compiled
 from advisor.rules.engine.findings import findings_of_run
 from advisor.rules.language.subjects import RUN
+from advisor.rules.language.words import load_words
 
 TODAY = date(2026, 11, 20)
 EVIDENCE = "20 kernels do little with each byte."
@@ -61,7 +62,12 @@ def stored(compiled: Compiled) -> Iterator[Sequence[Evaluation]]:
                 [*row, values],
             )
         found = findings_of_run(
-            connection, compiled, "r1", judged_by=compiled.digest, kernels="none"
+            connection,
+            compiled,
+            "r1",
+            judged_by=compiled.digest,
+            kernels="none",
+            words=load_words().default,
         )
         assert found.are_stored
         yield found.evaluations
@@ -77,7 +83,7 @@ def test_shows_what_is_stored_of_the_run_and_fills_the_first_step(
     assert gaps.remark.startswith("Unproven")
     assert (streaming.rule_id, streaming.gain) == ("run/streaming-kernels", None)
     assert (streaming.evidence, streaming.remark) == (EVIDENCE, "")
-    assert streaming.step.startswith("Look for neighbours among the 20 kernels")
+    assert streaming.step.startswith("Check whether any of the 20 kernels")
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def test_trusts_an_unchecked_guard_less(load_rule: Load, judge: Judge) -> None:
     found = judge(rule, load_efficiency=0.5, duration=1.0, evidence_level=3.0)[0]
     # Level 3 evidence counts 0.7, an unchecked guard 0.8.
     assert found.confidence == pytest.approx(0.56)
-    assert found.confidence_because == ("level 3 evidence", "1 guard unchecked")
+    assert found.confidence_because == ("utilisations only", "one exclusion not checked")
     assert found.unchecked == ("l1_utilization < 0.2",)
     assert found.expected == pytest.approx(0.5 * 0.56)
 
@@ -87,7 +87,7 @@ def test_trusts_a_gain_without_a_source_less(load_rule: Load, judge: Judge) -> N
     text = RULE.replace("likely: duration * 0.5", "likely: duration * wasted")
     found = judge(load_rule(text), **GOOD, evidence_level=1.0)[0]
     assert found.confidence == pytest.approx(0.7)
-    assert found.confidence_because == ("a gain by uncalibrated shares",)
+    assert found.confidence_because == ("estimate not calibrated",)
 
 
 def test_silences_what_rests_on_counters_in_doubt(load_rule: Load, judge: Judge) -> None:

@@ -18,6 +18,7 @@ from tests.support.sample_rule import Load
 TEXT = """\
 id: sample/slow
 title: A sample
+headline: taking a sample
 severity: warning
 subject: kernel
 mechanism: sample

@@ -36,6 +36,7 @@ Document = dict[str, Any]
 RULE = """\
 id: sample/slow
 title: A sample
+headline: taking a sample
 severity: warning
 subject: kernel
 mechanism: sample

@@ -17,6 +17,7 @@ from advisor.rules import load_rules
 from advisor.rules.language.rule import Template
 from advisor.rules.language.sentences import FILTERS
 from advisor.rules.language.templates import read_template
+from advisor.rules.language.words import load_words
 from advisor.wording import NO_BREAK
 
 AT = Location(name="rule.yaml", line=3, column=5)
@@ -103,6 +104,9 @@ def test_finds_the_line_of_a_wrong_name(vocabulary: Vocabulary) -> None:
     assert caught.value.hint == "did you mean 'duration'?"
 
 
+TERMS = dict(load_words().default.terms)
+
+
 @cache
 def shipped() -> tuple[tuple[Template, JinjaTemplate], ...]:
     """Return every template of the shipped rules, and as Jinja itself would fill it in."""
@@ -123,6 +127,7 @@ def test_says_what_jinja_would_say(numbers: list[float | None], vocabulary: Voca
             name: value if is_number(name, vocabulary) else f"text {value}"
             for name, value in zip(template.names, cycle(numbers), strict=False)
         }
+        values |= TERMS
         assert template.fill(values) == jinja.render(values).strip()
 
 

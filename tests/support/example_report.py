@@ -170,7 +170,7 @@ RESULTS = (
         rule_id="memory/uncoalesced-loads",
         title="Uncoalesced loads",
         severity="warning",
-        text="Needs load_efficiency.",
+        text="Needs load efficiency.",
         gain=None,
     ),
 )
@@ -308,7 +308,7 @@ def example_report() -> Report:
             simulated=True,
         ),
         verdict=Verdict(
-            sentence="Arithmetic holds this run back. First: use the matrix pipe, about 3.0 ms.",
+            sentence="This run is compute-bound. Start by using tensor cores: saves 3.0 ms.",
             paragraph="40 % of the profiled kernel time runs at 25 % of the profiled FP32 roof.",
             figures=(
                 Figure(label="profiled kernel time", value="20.0", unit="ms", note="5 launches"),
@@ -320,7 +320,7 @@ def example_report() -> Report:
         wasted_time=10e-3,
         actions=(
             action(1, "memory/bytes-in-flight", "Put more bytes in flight", 5e-4, listed[2]),
-            action(2, "compute/tensor", "Use the matrix pipe", 3e-3, listed[0]),
+            action(2, "compute/tensor", "Use the tensor cores", 3e-3, listed[0]),
         ),
         more_actions=1,
         left_alone=Rest(kernel_count=2, duration=2e-3, duration_share=0.1),
@@ -369,11 +369,12 @@ def example_report() -> Report:
 
 
 def action(number: int, rule_id: str, title: str, likely: float, about: Kernel) -> Action:
-    """Return a card about one kernel whose gain is from half of ``likely`` to twice as much."""
+    """Return an action on one kernel whose gain is from half of ``likely`` to twice as much."""
     return Action(
         number=number,
         rule_id=rule_id,
         title=title,
+        headline="loading more at once",
         severity="warning",
         kernels=(KernelName(id=about.id, short_name=about.short_name),),
         gain=Gain(low=likely / 2, likely=likely, high=likely * 2),
@@ -381,9 +382,9 @@ def action(number: int, rule_id: str, title: str, likely: float, about: Kernel) 
         evidence="800 GB/s is 89 % of what this launch could achieve.",
         why="Too few bytes are in flight to fill the queue.",
         steps=("Let each thread load 16 bytes.", "Issue all loads before the first use."),
-        verify=("dram_bandwidth increases", "duration decreases"),
+        verify=("DRAM bandwidth goes up (now 800 GB/s)", "Time goes down (now 3.00 ms)"),
         caveats=("Alignment must allow it.",),
         confidence="medium",
-        confidence_reason="one guard unchecked",
+        confidence_reason="one exclusion not checked",
         next_command=f"advisor show {about.short_name}",
     )

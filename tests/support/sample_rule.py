@@ -11,6 +11,7 @@ from advisor.rules import Evaluation, Rule
 RULE = dedent("""\
     id: sample/slow
     title: A sample
+    headline: taking a sample
     severity: warning
     subject: kernel
     mechanism: sample

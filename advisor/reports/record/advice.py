@@ -1,4 +1,4 @@
-"""From evaluations to cards, to what is left alone, to what should be collected."""
+"""From evaluations to actions, to what needs none, to what should be collected."""
 
 from __future__ import annotations
 
@@ -179,25 +179,26 @@ def _card(
     measure: Measure,
 ) -> Action:
     best = group[0].evaluation
-    rule = best.rule
+    rule, words = best.rule, best.words
     row = rows[best.variant_id]
     gain = _sum([each.gain for each in group if each.gain is not None])
     values = measure(rule, best.variant_id)
     return Action(
         number=position,
         rule_id=rule.id,
-        title=rule.title,
+        title=words.fill(rule.title),
+        headline=words.fill(rule.headline),
         severity=rule.severity.value,
         kernels=tuple(names[each.evaluation.variant_id] for each in group),
         gain=gain,
         gain_share=gain.likely / total if gain is not None and total else None,
         evidence=best.evidence,
-        why=rule.why,
+        why=words.fill(rule.why),
         steps=best.recommendation,
-        verify=verify_lines(rule, values, row, vocabulary),
-        caveats=rule.caveats,
+        verify=verify_lines(rule, values, row, vocabulary, words),
+        caveats=tuple(words.fill(caveat) for caveat in rule.caveats),
         confidence=_confidence(best.confidence, judgement),
-        confidence_reason=", ".join(best.confidence_because),
+        confidence_reason="; ".join(best.confidence_because),
         next_command=_show(row, run_id),
         references=rule.references,
         instructions=_worst(best, worst),
@@ -224,11 +225,12 @@ def _result(
     return RuleResult(
         outcome=_WORDS[evaluation.outcome],
         rule_id=rule.id,
-        title=rule.title,
+        title=evaluation.words.fill(rule.title),
         severity=rule.severity.value,
         text=said,
         gain=None if gain is None else _gain(gain),
         unchecked=evaluation.unchecked,
+        not_checked=_not_checked(evaluation),
         next_command=command,
         instructions=_worst(evaluation, worst),
     )
@@ -241,7 +243,7 @@ def _worst(evaluation: Evaluation, worst: Rankings) -> Ranking | None:
     return worst.get((evaluation.variant_id, evaluation.rule.instructions))
 
 
-_UNPROVEN = " Unproven: this rule was not yet seen to tell real kernels apart."
+_UNPROVEN = " Unproven: not yet found on one real kernel and absent from another."
 _WORDS: Mapping[Outcome, Told] = {
     Outcome.FIRES: "fires",
     Outcome.RULED_OUT: "ruled out",
@@ -252,7 +254,7 @@ _WORDS: Mapping[Outcome, Told] = {
 
 def _needs(evaluation: Evaluation, asking: Asking | None) -> str:
     words = None if asking is None else asking.words(evaluation.variant_id, evaluation.missing)
-    needs = f"Needs {', '.join(_words(name) for name in evaluation.missing)}"
+    needs = f"Needs {evaluation.words.list_names(evaluation.missing)}"
     return f"{needs}; collect with {words}." if words else f"{needs}."
 
 
@@ -260,13 +262,17 @@ def _never(evaluation: Evaluation, asking: Asking | None) -> str:
     if asking is None:
         return _needs(evaluation, None)
     lost = asking.reach.lost(evaluation.missing)
-    names = ", ".join(_words(name) for name in lost or evaluation.missing)
+    names = evaluation.words.list_names(lost or evaluation.missing)
     why = asking.reach.why(lost)
-    return f"{asking.reach.profiler.name} cannot tell {names}{f': {why}' if why else ''}."
+    return f"{asking.reach.profiler.name} cannot measure {names}{f': {why}' if why else ''}."
 
 
-def _words(name: str) -> str:
-    return name.replace("_", " ")
+def _not_checked(evaluation: Evaluation) -> tuple[str, ...]:
+    """Return what each exclusion lacks that could not be checked."""
+    words = evaluation.words
+    return tuple(
+        f"{words.list_names(facts)} (not collected)" for facts in evaluation.not_collected if facts
+    )
 
 
 def _sentence(text_: str) -> str:

@@ -8,20 +8,22 @@ from advisor.reports import numbers
 from advisor.reports.record.judgement import Judgement
 from advisor.reports.record.records import Condition
 from advisor.reports.record.rows import Row, flag, number, text, whole
+from advisor.rules.language.words import Words
 from advisor.wording import UNKNOWN
 
-_NOT_TOLD = "not in the report"
+_NOT_TOLD = "not in the profile"
 
 
 def conditions(
-    run: Row, rows: Sequence[Row], devices: Sequence[Row], judgement: Judgement
+    run: Row, rows: Sequence[Row], devices: Sequence[Row], judgement: Judgement, words: Words
 ) -> tuple[Condition, ...]:
     """Return at most eleven conditions; ``rows`` are the kernels, ``devices`` those they ran on."""
+    units, memory = words.terms["UNITS"], words.terms["DEVICE_MEMORY"]
     found = [
         _device(run, devices),
-        _part(rows),
-        _clock("clock, multiprocessors", "sm_clock", rows, number_of(devices, "boost_clock")),
-        _clock("clock, DRAM", "dram_clock", rows, None),
+        _part(rows, words),
+        _clock(f"clock, {units}", "sm_clock", rows, number_of(devices, "boost_clock")),
+        _clock(f"clock, {memory}", "dram_clock", rows, None),
         _spread(rows, judgement.slow_clock),
         _clock_control(run),
         _profiler(run),
@@ -41,16 +43,16 @@ def number_of(devices: Sequence[Row], name: str) -> float | None:
 def _device(run: Row, devices: Sequence[Row]) -> Condition:
     named = text(run, "device_names") or UNKNOWN
     if not devices:
-        return Condition(label="device", value=named, note="peaks from the report alone")
+        return Condition(label="device", value=named, note="peaks from the profile alone")
     first = devices[0]
     capability = number(first, "compute_capability")
     notes = [f"CC {capability:.1f}"] if capability is not None else []
     if units := number(first, "unit_count"):
         notes.append(f"{numbers.fixed(units)} {text(first, 'unit_kind') or 'units'}")
     if text(first, "origin") == "report":
-        notes.append("not in the device list, peaks from the report alone")
+        notes.append("not in the device list, peaks from the profile alone")
     if text(first, "confidence") == "low":
-        notes.append("figures of low confidence")
+        notes.append("specifications uncertain")
     return Condition(
         label="device" if len(devices) == 1 else f"devices, {len(devices)}",
         value=named,
@@ -59,7 +61,7 @@ def _device(run: Row, devices: Sequence[Row]) -> Condition:
     )
 
 
-def _part(rows: Sequence[Row]) -> Condition | None:
+def _part(rows: Sequence[Row], words: Words) -> Condition | None:
     """Return how much of the device the kernels could use, None where all of them had all of it."""
     parts = [row for row in rows if flag(row, "partial_device")]
     if not parts:
@@ -68,12 +70,12 @@ def _part(rows: Sequence[Row]) -> Condition | None:
     units, share = number(smallest, "sm_count"), number(smallest, "sm_share")
     memory = number(smallest, "memory_share")
     known = UNKNOWN if memory is None else numbers.share(memory)
-    notes = [f"{known} of the memory bandwidth", "roofs are those of the part"]
+    notes = [f"{known} of the memory bandwidth", "roofs are those of this part"]
     if len(parts) < len(rows):
         notes.append(f"{numbers.fixed(len(parts))} of {numbers.counted(len(rows), 'kernel')}")
     return Condition(
         label="green context" if number(smallest, "green_context") else "part of the device",
-        value=f"{numbers.fixed(units)} multiprocessors, {numbers.share(share)}",
+        value=f"{numbers.fixed(units)} {words.terms['UNITS']}, {numbers.share(share)}",
         note=", ".join(notes),
         departs=True,
     )
@@ -108,7 +110,7 @@ def _spread(rows: Sequence[Row], least: float) -> Condition:
     return Condition(
         label="clock spread",
         value=f"{numbers.fixed(len(slow))} of {numbers.fixed(len(ratios))} kernels differ",
-        note=f"down to {numbers.share(min(slow))} of the largest; roofs are each kernel's own",
+        note=f"down to {numbers.share(min(slow))} of the largest; each kernel has its own roof",
         departs=True,
     )
 
@@ -118,7 +120,7 @@ def _clock_control(run: Row) -> Condition:
     if control is None:
         return Condition(label="clock control", value=UNKNOWN, note=_NOT_TOLD)
     free = control.lower() in ("none", "0", "false", "boost")
-    note = "clocks were free to move" if free else "held by the profiler"
+    note = "clocks not locked" if free else "locked by the profiler"
     return Condition(label="clock control", value=control, note=note, departs=free)
 
 
@@ -144,26 +146,26 @@ def _cache_control(run: Row) -> Condition:
     if control is None:
         return Condition(label="cache control", value=UNKNOWN, note=_NOT_TOLD)
     kept = control.lower() in ("none", "0", "false")
-    note = "caches kept between kernels" if kept else "no conclusion on reuse across kernels"
+    note = "caches stay warm between kernels" if kept else "caches flushed before each kernel"
     return Condition(label="cache control", value=control, note=note)
 
 
 def _time_line(step_time: float | None) -> Condition:
     if step_time is None:
-        return Condition(label="time-line", value="none", note="rules on gaps are unknown")
+        return Condition(label="timeline", value="none", note="gaps between kernels are unknown")
     step = f"a step takes {numbers.seconds(step_time)}, as given"
-    return Condition(label="time-line", value="none", note=step)
+    return Condition(label="timeline", value="none", note=step)
 
 
 def _completeness(run: Row, rows: Sequence[Row]) -> Condition:
     skipped, excluded = whole(run, "skipped"), sum(whole(row, "launches_excluded") for row in rows)
     if text(run, "status") == "partial":
-        note = "only what is whole of it was taken"
+        note = "only its complete part was read"
         return Condition(label="profile", value="cut off", note=note, departs=True)
     if not skipped and not excluded:
         return _time_line(number(run, "step_time"))
-    notes = [f"{numbers.counted(excluded, 'launch')} left out of totals"] if excluded else []
+    notes = [f"{numbers.counted(excluded, 'launch')} not in the totals"] if excluded else []
     notes += [f"{numbers.counted(skipped, 'part')} skipped"] if skipped else []
     return Condition(
-        label="profile", value="with gaps", note=", ".join(notes), departs=bool(excluded)
+        label="profile", value="incomplete", note=", ".join(notes), departs=bool(excluded)
     )

@@ -23,6 +23,7 @@ from advisor.reports.record.records import (
     VendorFinding,
 )
 from advisor.reports.record.rows import Row, flag, number, text, whole
+from advisor.rules.language.words import Words
 
 _TOP_STALLS = 7
 _UNNAMED = "unnamed kernel"
@@ -45,6 +46,7 @@ def kernel(
     row: Row,
     name: KernelName,
     vocabulary: Vocabulary,
+    words: Words,
     *,
     results: tuple[RuleResult, ...],
     vendor: tuple[VendorFinding, ...],
@@ -53,8 +55,8 @@ def kernel(
 ) -> Kernel:
     """Return the record of one variant; ``every`` adds all facts of the vocabulary."""
     return replace(
-        _measured(row, name),
-        facts=_facts(row, vocabulary, every=every),
+        _measured(row, name, words),
+        facts=_facts(row, vocabulary, words, every=every),
         resources=_resources(row),
         stalls=_stalls(row),
         occupancy=_occupancy(row),
@@ -65,7 +67,7 @@ def kernel(
     )
 
 
-def _measured(row: Row, name: KernelName) -> Kernel:
+def _measured(row: Row, name: KernelName, words: Words) -> Kernel:
     """Return what the row itself tells of a variant."""
     flops = number(row, "flops")
     return Kernel(
@@ -101,7 +103,7 @@ def _measured(row: Row, name: KernelName) -> Kernel:
         dram_fraction=number(row, "dram_fraction"),
         compute_utilization=number(row, "compute_utilization"),
         memory_utilization=number(row, "memory_utilization"),
-        remark=_remark(row),
+        remark=_remark(row, words),
     )
 
 
@@ -142,12 +144,12 @@ def _limiter_note(row: Row) -> str:
     return unit if largest is None else f"{unit} {numbers.share(largest)}"
 
 
-def _remark(row: Row) -> str:
+def _remark(row: Row, words: Words) -> str:
     """Return the sentence that reads the roofline for one kernel."""
     fraction, binding = number(row, "roof_fraction"), text(row, "binding_resource")
     if fraction is None or binding is None:
         level = "utilisations" if number(row, "memory_utilization") is not None else "launch shape"
-        return f"No roof can be drawn: the profile holds {level} only."
+        return f"No roof to compare with: this profile has only {level}."
     label = layout().label(binding)
     parts = [f"{numbers.share(fraction)} of the profiled {label} roof"]
     achievable = number(row, "roof_fraction_achievable")
@@ -155,52 +157,52 @@ def _remark(row: Row) -> str:
         parts.append(f"{numbers.share(achievable)} of the achievable one")
     sentence = f"{', '.join(parts)}."
     if flag(row, "measured_above_roof"):
-        return f"{sentence} More than a roof allows: the counters disagree."
-    return f"{sentence} {_room(row, binding, achievable or fraction)}".rstrip()
+        return f"{sentence} That is more than the roof allows, so the counters disagree."
+    return f"{sentence} {_room(row, binding, achievable or fraction, words)}".rstrip()
 
 
-def _room(row: Row, binding: str, fraction: float) -> str:
+def _room(row: Row, binding: str, fraction: float, words: Words) -> str:
     """Return what the roof leaves to win; nothing where it is not what holds the kernel."""
     if text(row, "limiter") == "latency" or not flag(row, "t_sol_complete"):
         return ""
-    left = f"At most {numbers.ratio(1 / max(fraction, 1e-9))} is" if fraction < 1 else "Nothing is"
+    factor = f"At most {numbers.ratio(1 / max(fraction, 1e-9))}" if fraction < 1 else "No speed-up"
     if binding in layout().levels:
-        return f"{left} left without moving fewer bytes."
+        return f"{factor} is possible without moving fewer bytes."
     work, traffic = number(row, "t_compute"), number(row, "t_dram")
     if work and traffic is not None:
         return (
-            f"DRAM would need {numbers.seconds(traffic)}, {numbers.share(traffic / work)} of what "
-            "the arithmetic needs."
+            f"{words.terms['Device_memory']} traffic alone would take {numbers.seconds(traffic)}, "
+            f"{numbers.share(traffic / work)} of what the arithmetic takes."
         )
-    return f"{left} left without doing less work."
+    return f"{factor} is possible without doing less work."
 
 
 def _flags(row: Row) -> Iterable[str]:
     if flag(row, "very_short"):
-        yield "A launch is so short that its counters are of low confidence."
+        yield "Each launch is very short, so its counters are uncertain."
     if flag(row, "hierarchy_violated"):
-        yield "A memory level passed on more bytes than it was asked for; intensities are doubtful."
+        yield "A cache level reports more bytes than the one above it; intensities are uncertain."
     if flag(row, "occupancy_mismatch"):
-        yield "Recomputed and stored theoretical occupancy differ."
+        yield "The profile's theoretical occupancy differs from the computed one."
     if excluded := whole(row, "launches_excluded"):
         launches = numbers.counted(excluded, "launch")
-        yield f"Left out of totals, without a time or a grid: {launches}."
+        yield f"{launches} without a time or a grid: not in the totals."
 
 
-def _facts(row: Row, vocabulary: Vocabulary, *, every: bool) -> tuple[FactGroup, ...]:
+def _facts(row: Row, vocabulary: Vocabulary, words: Words, *, every: bool) -> tuple[FactGroup, ...]:
     groups = []
     for group in layout().groups:
         entries = [entry for entry in group.entries if _wanted(row, entry, every=every)]
-        facts = tuple(_fact(row, entry, vocabulary) for entry in entries)
+        facts = tuple(_fact(row, entry, vocabulary, words) for entry in entries)
         if facts:
             groups.append(FactGroup(name=group.name, facts=facts))
     if every:
-        groups.append(_others(row, vocabulary))
+        groups.append(_others(row, vocabulary, words))
     return tuple(groups)
 
 
 def _wanted(row: Row, entry: Entry, *, every: bool) -> bool:
-    if whole(row, "launch_count") < entry.least_launches:
+    if entry.least_launches > 1 and whole(row, "launch_count") < entry.least_launches:
         return False
     value = row.get(entry.name)
     if entry.hides_zero and value == 0:
@@ -210,13 +212,13 @@ def _wanted(row: Row, entry: Entry, *, every: bool) -> bool:
     return every or entry.essential or value is not None
 
 
-def _fact(row: Row, entry: Entry, vocabulary: Vocabulary) -> Fact:
+def _fact(row: Row, entry: Entry, vocabulary: Vocabulary, words: Words) -> Fact:
     unit = "share" if entry.share else vocabulary.unit(entry.name) or ""
     value = row.get(entry.name)
     shown = value if isinstance(value, str) else number(row, entry.name)
     return Fact(
         name=entry.name,
-        label=entry.label,
+        label=entry.label.format_map(words.terms),
         value=shown,
         unit=unit,
         kind=_kind(row, entry, vocabulary) if shown is not None else "not collected",
@@ -246,8 +248,8 @@ def _source(label: str | None) -> str | None:
     return None if label is None else layout().sources.get(label, label)
 
 
-def _others(row: Row, vocabulary: Vocabulary) -> FactGroup:
-    """Return what the list above leaves out, under the vocabulary's own names."""
+def _others(row: Row, vocabulary: Vocabulary, words: Words) -> FactGroup:
+    """Return what the list above leaves out, under the names of the vocabulary."""
     shown = {entry.name for group in layout().groups for entry in group.entries}
     facts = []
     for name in vocabulary.symbols:
@@ -257,9 +259,10 @@ def _others(row: Row, vocabulary: Vocabulary) -> FactGroup:
         unit = vocabulary.unit(name) or ""
         if isinstance(value, bool):
             value = "yes" if value else "no"
-        kept = value if isinstance(value, str) else number(row, name)
+        kept = words.value(name, value) if isinstance(value, str) else number(row, name)
         kind = "derived" if name in vocabulary.facts else "measured"
-        facts.append(Fact(name=name, label=name, value=kept, unit=unit, kind=kind))
+        label = words.name(name).text
+        facts.append(Fact(name=name, label=label, value=kept, unit=unit, kind=kind))
     return FactGroup(name="everything else", facts=tuple(facts))
 
 

@@ -190,8 +190,8 @@ def limited_by(limiter: str | None) -> str:
     """Return what limits a kernel, in words.
 
     >>> limited_by("memory"), limited_by("balanced")
-    ('limited by memory', 'limited by memory and arithmetic alike')
+    ('memory-bound', 'bound by memory and compute alike')
     """
     if limiter is None:
         return "limiter undetermined"
-    return f"limited by {layout().limiters.get(limiter, limiter)}"
+    return layout().limiters.get(limiter, f"{limiter}-bound")

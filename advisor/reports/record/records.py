@@ -18,6 +18,12 @@ SCHEMA_VERSION = "1.0"
 _NAMED_KERNELS = 6
 
 Outcome = Literal["fires", "ruled out", "unknown", "not knowable here"]
+_OUTCOME_WORDS = {
+    "fires": "found",
+    "ruled out": "not the cause",
+    "unknown": "unknown",
+    "not knowable here": "not knowable here",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,12 +109,14 @@ class KernelName:
 class Action:
     """One thing to do: a finding, or findings of one rule over several kernels, ranked.
 
-    ``about_measurement`` marks what makes no kernel faster, but its numbers sounder.
+    ``title`` is an order, ``headline`` the same after "Start by". ``about_measurement`` marks what
+    makes no kernel faster, but its numbers sounder.
     """
 
     number: int
     rule_id: str
     title: str
+    headline: str
     severity: str
     kernels: tuple[KernelName, ...]
     gain: Gain | None
@@ -163,16 +171,16 @@ class Collect:
     profiler: str | None = None
 
     @property
-    def lack(self) -> str:
+    def need(self) -> str:
         """Return the verb that goes with the number of rules."""
-        return "lacks" if self.rule_count == 1 else "lack"
+        return "needs" if self.rule_count == 1 else "need"
 
     @property
     def command_note(self) -> str:
         """Return what stands before the command."""
         if self.needs_version is None:
-            return "One command settles them"
-        return f"One command settles them, with {self.profiler} {self.needs_version} or later"
+            return "This command collects them"
+        return f"This command collects them, with {self.profiler} {self.needs_version} or later"
 
     @property
     def not_knowable_note(self) -> str:
@@ -181,7 +189,7 @@ class Collect:
         if not count:
             return ""
         rules = "1 rule needs" if count == 1 else f"{count} rules need"
-        return f"Not knowable here: {rules} what {self.profiler or 'the profiler'} cannot tell."
+        return f"Not knowable here: {rules} what {self.profiler or 'the profiler'} cannot measure."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,7 +263,11 @@ class Occupancy:
 
 @dataclass(frozen=True, kw_only=True)
 class RuleResult:
-    """What one rule says of one kernel."""
+    """What one rule says of one kernel.
+
+    ``unchecked`` are the conditions of exclusions that could not be checked, ``not_checked`` what
+    each of them lacks, in words.
+    """
 
     outcome: Outcome
     rule_id: str
@@ -264,8 +276,14 @@ class RuleResult:
     text: str
     gain: Gain | None
     unchecked: tuple[str, ...] = ()
+    not_checked: tuple[str, ...] = ()
     next_command: str = ""
     instructions: Ranking | None = None
+
+    @property
+    def word(self) -> str:
+        """Return the outcome as a reader knows it."""
+        return _OUTCOME_WORDS[self.outcome]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -50,7 +50,7 @@ def suppressed(screened: Screened, rows: Mapping[str, Row]) -> Suppressed | None
             kernel_id=finding.variant_id,
             kernel=text(rows[finding.variant_id], "short_name") or "unnamed kernel",
             rule_id=finding.rule.id,
-            title=finding.rule.title,
+            title=finding.words.fill(finding.rule.title),
             reason=suppression.reason,
             owner=suppression.owner,
             expires=None if suppression.expires is None else suppression.expires.isoformat(),

@@ -12,12 +12,12 @@ from advisor.reports.record.records import Action, Collect, Figure, Verdict
 from advisor.reports.record.rows import Row, flag, number, text, whole
 
 _HOLDS: Mapping[str, str] = {
-    "memory": "Memory traffic holds this run back.",
-    "compute": "Arithmetic holds this run back.",
-    "latency": "Latency holds this run back.",
-    "balanced": "Memory and arithmetic hold this run back alike.",
+    "memory": "This run is memory-bound.",
+    "compute": "This run is compute-bound.",
+    "latency": "This run is latency-bound.",
+    "balanced": "Memory and compute limit this run alike.",
 }
-_UNDETERMINED = "What holds this run back is unknown."
+_UNDETERMINED = "Not enough counters to tell what limits this run."
 _ROOFLINE_LEVELS = (1, 2)
 
 
@@ -85,7 +85,7 @@ def verdict(
     if first is None:
         sentence = _nothing_to_do(holds, rows, sums, collect, judgement) + _check(actions)
     else:
-        sentence = f"{holds} First: {_to_do(first, sums)}."
+        sentence = f"{holds} Start by {_to_do(first, sums)}."
     return Verdict(
         sentence=sentence,
         paragraph=_paragraph(limiter, share, sums),
@@ -107,16 +107,10 @@ def _limiter(rows: Sequence[Row], sums: Totals) -> tuple[str | None, float]:
 
 
 def _to_do(action: Action, sums: Totals) -> str:
-    title = _within_a_sentence(action.title)
     if action.gain is None or sums.duration is None:
-        return title
-    worth = f"about {numbers.seconds(action.gain.likely, 2)} of {numbers.seconds(sums.duration)}"
-    return f"{title}, {worth}"
-
-
-def _within_a_sentence(title: str) -> str:
-    """Return a title as it reads after a colon: a word begins small, a name keeps its capitals."""
-    return title[:1].lower() + title[1:] if title[1:2].islower() else title
+        return action.headline
+    saved = f"{numbers.seconds(action.gain.likely, 2)} of {numbers.seconds(sums.duration)}"
+    return f"{action.headline}: saves about {saved}"
 
 
 def _check(actions: Sequence[Action]) -> str:
@@ -124,28 +118,29 @@ def _check(actions: Sequence[Action]) -> str:
     doubt = next((action for action in actions if action.about_measurement), None)
     if doubt is None:
         return ""
-    return f" Check the measurement: {_within_a_sentence(doubt.title)}."
+    return f" Check the measurement first, by {doubt.headline}."
 
 
 def _nothing_to_do(
     holds: str, rows: Sequence[Row], sums: Totals, collect: Collect | None, judgement: Judgement
 ) -> str:
-    nothing = f"{holds} No rule offers an action worth its time"
+    nothing = f"{holds} No finding is large enough to act on."
     if not sums.duration or sums.evident < judgement.enough_evidence * sums.duration:
         if collect is None or not collect.rule_count:
-            return f"{nothing}."
+            return nothing
         rules = numbers.counted(collect.rule_count, "rule")
-        return f"{nothing}; {rules} {collect.lack} counters."
+        lack = f"{rules} {collect.need} counters that this profile does not have."
+        return f"{holds} Nothing to recommend yet: {lack}"
     if sums.t_sol_achievable is None or any(_is_far(row, sums.duration, judgement) for row in rows):
-        return f"{nothing}."
+        return nothing
     reached = sums.t_sol_achievable / sums.placed
     if reached < judgement.near_the_roof:
-        return f"{nothing}."
-    return f"At {numbers.share(reached)} of the achievable roof; nothing is worth doing."
+        return nothing
+    return f"This run reaches {numbers.share(reached)} of the achievable roof: nothing to tune."
 
 
 def _is_far(row: Row, total: float, judgement: Judgement) -> bool:
-    """Tell whether a kernel is so far below its roof that the difference would be worth a card."""
+    """Tell whether a kernel is far enough below its roof for the difference to matter."""
     taken, roof = number(row, "duration"), _least(row, "t_sol_achievable")
     if taken is None or roof is None or roof >= judgement.near_the_roof * taken:
         return False
@@ -154,7 +149,7 @@ def _is_far(row: Row, total: float, judgement: Judgement) -> bool:
 
 def _paragraph(limiter: str | None, share: float, sums: Totals) -> str:
     if sums.duration is None:
-        return "The profile holds no duration, so nothing can be weighed by time."
+        return "This profile has no durations, so the kernels cannot be compared by time."
     parts = []
     if limiter is not None:
         parts.append(
@@ -162,20 +157,23 @@ def _paragraph(limiter: str | None, share: float, sums: Totals) -> str:
         )
     if sums.least is not None and sums.placed:
         least = "" if sums.complete else "at least "
-        whose = "" if sums.placed >= sums.duration else " of the kernels with a roof"
+        all_placed = sums.placed >= sums.duration
+        whose = "the run" if all_placed else "the kernels with a roof"
         parts.append(
-            f"At the profiled roof, the time{whose} would be {least}"
+            f"At the profiled roof {whose} would take {least}"
             f"{numbers.seconds(sums.least)} instead of {numbers.seconds(sums.placed)}."
         )
     else:
-        parts.append("Without counted bytes and operations there is no roof to measure against.")
+        parts.append(
+            "This profile counts neither bytes nor operations, so there is no roof to compare with."
+        )
     return " ".join(parts)
 
 
 def _figures(rows: Sequence[Row], sums: Totals, actions: Sequence[Action]) -> list[Figure]:
     launches = sum(whole(row, "launch_count") for row in rows)
     value, unit = numbers.scaled(sums.duration, "s")
-    counts = f"{numbers.counted(launches, 'launch')}, {numbers.counted(len(rows), 'variant')}"
+    counts = f"{numbers.counted(launches, 'launch')}, {numbers.counted(len(rows), 'kernel')}"
     found = [
         Figure(
             label="profiled kernel time",
@@ -204,9 +202,9 @@ def _figures(rows: Sequence[Row], sums: Totals, actions: Sequence[Action]) -> li
 
 def _likely(actions: Sequence[Action], sums: Totals) -> Figure:
     gains = [action.gain for action in actions if action.gain is not None]
-    label = "likely gain of the actions below"
+    label = "likely gain of the steps below"
     if not gains:
-        return Figure(label=label, value="none", unit="", note="no action has an estimate")
+        return Figure(label=label, value="none", unit="", note="nothing here has an estimate")
     likely = sum(gain.likely for gain in gains)
     low, high = sum(gain.low for gain in gains), sum(gain.high for gain in gains)
     value, unit = numbers.scaled(likely, "s", 2)
@@ -215,7 +213,7 @@ def _likely(actions: Sequence[Action], sums: Totals) -> Figure:
         label=label,
         value=value,
         unit=unit + part,
-        note=f"{numbers.seconds(low, 2)} to {numbers.seconds(high, 2)}, overlaps taken out",
+        note=f"{numbers.seconds(low, 2)} to {numbers.seconds(high, 2)}, overlaps removed",
     )
 
 
@@ -230,5 +228,5 @@ def _evidence(rows: Sequence[Row], sums: Totals) -> Figure:
         label="evidence",
         value=numbers.share(time / sums.duration).split(numbers.NO_BREAK_SPACE)[0],
         unit="% of time",
-        note="has a roofline" + (f"; {numbers.counted(rest, 'variant')} without" if rest else ""),
+        note="has a roofline" + (f"; {numbers.counted(rest, 'kernel')} without" if rest else ""),
     )

@@ -10,6 +10,7 @@ from advisor.reports import numbers
 from advisor.reports.record.rows import Row, whole
 from advisor.rules.language.verification import Check, Direction, Measured, measure_sql, measured
 from advisor.rules.language.verify_words import Shown, notes, sentence
+from advisor.rules.language.words import Words
 
 if TYPE_CHECKING:
     import duckdb
@@ -33,11 +34,14 @@ def measure(
 
 
 def verify_lines(
-    rule: Rule, values: Sequence[Measured], row: Row, vocabulary: Vocabulary
+    rule: Rule, values: Sequence[Measured], row: Row, vocabulary: Vocabulary, words: Words
 ) -> tuple[str, ...]:
     """Return the sentences of a rule's ``verify`` for a kernel, notes last."""
     checks = zip(rule.verify.checks, values, strict=True)
-    lines = [sentence(check, _shown(check, value, row, vocabulary)) for check, value in checks]
+    lines = [
+        sentence(check, _shown(check, value, row, vocabulary), words.name)
+        for check, value in checks
+    ]
     return (*lines, *notes(rule.verify))
 
 

@@ -43,10 +43,11 @@ from advisor.reports.record.verify import measure
 from advisor.reports.record.whole_run import run_findings
 from advisor.rules import collect, named_launches, rank
 from advisor.rules.engine.asking import asking, missing_facts
-from advisor.rules.engine.evaluate import Compiled
+from advisor.rules.engine.evaluate import Compiled, run_words
 from advisor.rules.engine.findings import findings_of_run
 from advisor.rules.engine.profiled import profiled
 from advisor.rules.engine.suppress import screen
+from advisor.rules.language.words import Words
 
 if TYPE_CHECKING:
     import duckdb
@@ -106,12 +107,22 @@ def build_report(
     devices, known = _devices(connection, rows)
     drawn = _drawn(run, rows, devices, known, judgement)
     names = kernel_names(rows)
+    settings = compiled.of_kernels.settings
+    words = run_words(connection, [request.run_id], settings)[request.run_id]
     said = _said(
-        connection, request, run, rows, names, judgement, vocabulary=vocabulary, compiled=compiled
+        connection,
+        request,
+        run,
+        rows,
+        names,
+        judgement,
+        vocabulary=vocabulary,
+        compiled=compiled,
+        words=words,
     )
     sums = totals(rows)
     vendor = vendor_findings(connection, request.run_id)
-    kernels = _kernels(rows, names, said, vendor, vocabulary, request)
+    kernels = _kernels(rows, names, said, vendor, vocabulary, request, words)
     return Report(
         run=_run(run, rows),
         verdict=verdict(rows, sums, said.actions, said.collect, judgement),
@@ -123,7 +134,7 @@ def build_report(
         left_alone=advice.left_alone(kernels, sums.duration),
         not_judged=advice.not_judged(kernels, sums.duration),
         collect=said.collect,
-        conditions=conditions(run, rows, devices, judgement),
+        conditions=conditions(run, rows, devices, judgement, words),
         device=drawn.device,
         ceilings=drawn.ceilings,
         rooflines=drawn.rooflines,
@@ -163,6 +174,7 @@ def _said(
     *,
     vocabulary: Vocabulary,
     compiled: Compiled,
+    words: Words,
 ) -> _Said:
     run_id, today = request.run_id, _today(request)
     settings = compiled.of_kernels.settings
@@ -170,7 +182,13 @@ def _said(
     judged_by = text(run, "rules_hash")
     reach = compiled.reach(text(run, "profiler"))
     judged = findings_of_run(
-        connection, compiled, run_id, judged_by=judged_by, kernels=_TABLE, reach=reach
+        connection,
+        compiled,
+        run_id,
+        judged_by=judged_by,
+        kernels=_TABLE,
+        words=words,
+        reach=reach,
     )
     screened = screen(
         [each for each in judged.evaluations if each.variant_id in variants],
@@ -319,6 +337,7 @@ def _kernels(
     vendor: Mapping[str, tuple[VendorFinding, ...]],
     vocabulary: Vocabulary,
     request: Request,
+    words: Words,
 ) -> tuple[Kernel, ...]:
     spoken: dict[str, list[int]] = defaultdict(list)
     for action in said.actions:
@@ -329,6 +348,7 @@ def _kernels(
             row,
             names[str(row["variant_id"])],
             vocabulary,
+            words,
             results=said.results.get(str(row["variant_id"]), ()),
             vendor=vendor.get(str(row["variant_id"]), ()),
             actions=tuple(dict.fromkeys(spoken[str(row["variant_id"])])),

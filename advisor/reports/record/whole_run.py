@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from advisor.configuration import Suppression
     from advisor.rules import Evaluation
 
-_UNPROVEN = "Unproven: this rule was not yet seen to tell real runs apart."
+_UNPROVEN = "Unproven: not yet found in one real run and absent from another."
 
 
 def run_findings(
@@ -40,7 +40,7 @@ def _finding(evaluation: Evaluation) -> RunFinding:
     rule, gain = evaluation.rule, evaluation.gain
     return RunFinding(
         rule_id=rule.id,
-        title=rule.title,
+        title=evaluation.words.fill(rule.title),
         severity=rule.severity.value,
         evidence=evaluation.evidence,
         step=evaluation.recommendation[0],

@@ -31,7 +31,9 @@ def explanation_text(
     """Write one explanation; ``decided_by`` are the words that ask for what it lacks."""
     rule = explanation.rule
     paper.heading(f"{rule.id} on {name}")
-    paper.write(f"{rule.title}: {explanation.outcome.value}, {explanation.because}.")
+    paper.write(
+        f"{explanation.words.fill(rule.title)}: {explanation.outcome.value}, {explanation.because}."
+    )
     if explanation.applies_to is not None:
         _part(paper, "applies to", explanation.applies_to)
     _part(paper, "when", explanation.when)
@@ -39,7 +41,7 @@ def explanation_text(
         kind = "unless (of many rules)" if guard.shared else "unless"
         _part(paper, kind + (" (required)" if guard.required else ""), guard.clause)
         if guard.clause.holds:
-            said = "so" if explanation.outcome is Outcome.RULED_OUT else "it would say"
+            said = "reason" if explanation.outcome is Outcome.RULED_OUT else "would say"
             paper.write(f"{said}: {guard.because}", indent=_STEP)
     if instructions is not None:
         paper.blank()
@@ -47,7 +49,7 @@ def explanation_text(
     if explanation.gain is not None and explanation.outcome not in _NO_GAIN:
         _gain(paper, explanation.gain)
     if explanation.confidence is not None:
-        reasons = ", ".join(explanation.confidence_because) or "nothing takes away from it"
+        reasons = ", ".join(explanation.confidence_because) or "no deduction"
         paper.blank()
         paper.write(f"confidence {wording.percent(explanation.confidence)}: {reasons}")
     if collect is not None:
@@ -108,23 +110,23 @@ def _gain(paper: Paper, gain: GainExplained) -> None:
     for term in (*gain.parameters, *gain.bounds):
         _term(paper, term)
     if gain.assumes:
-        paper.write("what following the advice is assumed to change:", indent=2)
+        paper.write("assumed effect of the advice:", indent=2)
         for term in gain.assumes:
             _term(paper, term)
     paper.write(
-        f"it takes {wording.seconds(gain.duration)}; at least {wording.seconds(gain.floor)}, "
-        f"in practice {wording.seconds(gain.floor_achievable)}, once the advice is followed, "
-        f"so high is cut at {wording.seconds(gain.cap)} and likely at "
+        f"time now {wording.seconds(gain.duration)}; with the advice at least "
+        f"{wording.seconds(gain.floor)}, in practice {wording.seconds(gain.floor_achievable)}; so "
+        f"high is capped at {wording.seconds(gain.cap)} and likely at "
         f"{wording.seconds(gain.cap_likely)}",
         indent=2,
     )
     cut = gain.gain
     if cut is None:
-        paper.write("what could be saved cannot be estimated: a value is unknown", indent=2)
+        paper.write("no estimate: a value is unknown", indent=2)
         return
     bounds = (("low", cut.low), ("likely", cut.likely), ("high", cut.high))
     paper.write(
-        "after the cut: " + ", ".join(f"{name} {wording.seconds(x)}" for name, x in bounds),
+        "capped: " + ", ".join(f"{name} {wording.seconds(x)}" for name, x in bounds),
         indent=2,
     )
 

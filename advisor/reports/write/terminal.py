@@ -17,6 +17,7 @@ from advisor.reports.record.records import (
     VendorFinding,
 )
 from advisor.reports.write.paper import Paper, cut, meter
+from advisor.rules.language.words import capital
 
 MOST_ROWS = 20
 MOST_UNKNOWN = 10
@@ -95,11 +96,11 @@ def _actions(paper: Paper, report: Report) -> None:
     for action in report.actions:
         _action(paper, action)
     if not report.actions:
-        paper.write("No rule that is worth a card fires.")
+        paper.write("No finding is large enough to act on.")
     if report.left_alone:
-        paper.write(f"Left alone: {_rest(report.left_alone)}.")
+        paper.write(f"Nothing to do: {_rest(report.left_alone)}.")
     if report.not_judged:
-        paper.write(f"Not judged: {_rest(report.not_judged)}; their counters are missing.")
+        paper.write(f"Not enough counters: {_rest(report.not_judged)}.")
     if report.more_actions:
         more = numbers.counted(report.more_actions, "more finding")
         paper.write(f"{more}: advisor show KERNEL")
@@ -134,11 +135,12 @@ def _action(paper: Paper, action: Action) -> None:
     for step in action.steps:
         paper.write(step, indent=6, first="    -")
     if action.verify:
-        paper.write(f"verify: {'; '.join(action.verify)}", indent=4)
+        paper.write(f"Verify: {'; '.join(action.verify)}", indent=4)
     if action.caveats:
-        paper.write(f"caveat: {' '.join(action.caveats)}", indent=4)
-    reason = f", {action.confidence_reason}" if action.confidence_reason else ""
-    paper.write(f"confidence {action.confidence}{reason}; {action.rule_id}", indent=4)
+        paper.write(f"Caveat: {' '.join(action.caveats)}", indent=4)
+    reason = f": {action.confidence_reason}" if action.confidence_reason else ""
+    confidence = f"{capital(action.confidence)} confidence{reason}"
+    paper.write(f"{confidence}; {action.rule_id}", indent=4)
     paper.blank()
 
 
@@ -149,7 +151,8 @@ def _collect(paper: Paper, report: Report) -> None:
     if collect.rule_count:
         paper.write(
             f"Not evaluated: {numbers.counted(collect.rule_count, 'rule')} on "
-            f"{numbers.counted(collect.kernel_count, 'kernel')} {collect.lack} counters."
+            f"{numbers.counted(collect.kernel_count, 'kernel')} {collect.need} counters that this "
+            "profile does not have."
         )
     if collect.command:
         paper.write(f"{collect.command_note}:")
@@ -249,7 +252,7 @@ def _kernel_head(paper: Paper, report: Report, kernel: Kernel) -> None:
     launches = numbers.counted(kernel.launch_count, "launch")
     shape = [kernel.launch_shape, "1 launch, no spread" if kernel.launch_count == 1 else launches]
     if kernel.launches_excluded:
-        shape.append(f"{numbers.fixed(kernel.launches_excluded)} left out of totals")
+        shape.append(f"{numbers.fixed(kernel.launches_excluded)} not in the totals")
     paper.write(" · ".join(shape))
     head = [paper.limiter(kernel.limiter)]
     if kernel.roof_fraction is not None:
@@ -294,7 +297,7 @@ def _bars(paper: Paper, kernel: Kernel) -> None:
         _bar_list(paper, heading, occupancy_bars(shown))
     if kernel.stalls:
         cycles = f"{numbers.digits(kernel.stalls.latency)} cycles"
-        heading = f"Where warps wait, % of {cycles} between two instructions"
+        heading = f"Warp stalls, % of {cycles} between two instructions"
         _bar_list(paper, heading, stall_bars(kernel.stalls))
 
 
@@ -312,9 +315,9 @@ def _bar_list(paper: Paper, heading: str, bars: Sequence[Bar]) -> None:
 def _results(paper: Paper, kernel: Kernel) -> None:
     for outcome, heading in (
         ("fires", "Findings"),
-        ("ruled out", "Ruled out"),
-        ("unknown", "Unknown: the counters were not collected"),
-        ("not knowable here", "Not knowable here: the profiler cannot tell it"),
+        ("ruled out", "Not the cause"),
+        ("unknown", "Unknown: counters not collected"),
+        ("not knowable here", "Not knowable here: the profiler cannot measure it"),
     ):
         results = [result for result in kernel.results if result.outcome == outcome]
         if not results:
@@ -334,8 +337,8 @@ def _result(paper: Paper, result: RuleResult) -> None:
         paper.write(result.text, indent=4)
     if result.instructions:
         paper.write(result.instructions.sentence, indent=4)
-    for line in result.unchecked:
-        paper.write(f"not checked: {line}", indent=4)
+    for line in result.not_checked:
+        paper.write(f"Not checked: {line}", indent=4)
 
 
 def _vendor(paper: Paper, report: Report, findings: Sequence[VendorFinding]) -> None:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 
 import duckdb
 
+from advisor import wording
+from advisor.database.read import get_vendors
 from advisor.database.relations import STORED, Relations
 from advisor.facts import current, kernels_select
 from advisor.facts.bindings import OfOperation
@@ -26,6 +28,7 @@ from advisor.rules.engine.reach import Reach
 from advisor.rules.language.rule import Guard, Outcome, Rule, Value, rules_hash
 from advisor.rules.language.settings import Settings
 from advisor.rules.language.subjects import KERNEL, SUBJECTS, SubjectKind, Subjects
+from advisor.rules.language.words import Words
 
 _TABLE = "rule_facts"
 _SUBJECTS_TABLE = "rule_subject_facts"
@@ -42,8 +45,9 @@ class Evaluation:
     ``gain`` is in seconds and cut; None where it cannot be estimated. ``cap`` and ``cap_likely``
     are what could be saved at most, following this rule. ``confidence`` is in [0, 1], with the
     reasons that it is not 1. ``because`` says why it was ruled out, ``unchecked`` which guards had
-    no value, ``missing`` which facts made it unknown. ``variant_id`` identifies the subject: it is
-    the run's id where that is the run.
+    no value and ``not_collected`` which facts each lacks; ``missing`` which facts made it unknown.
+    ``variant_id`` identifies the subject: it is the run's id where that is the run. All texts are
+    in ``words``.
     """
 
     rule: Rule
@@ -51,6 +55,7 @@ class Evaluation:
     variant_id: str
     outcome: Outcome
     values: Mapping[str, Value]
+    words: Words = field(default_factory=Words, repr=False)
     gain: Seconds | None = None
     cap: float | None = None
     cap_likely: float | None = None
@@ -60,6 +65,7 @@ class Evaluation:
     recommendation: tuple[str, ...] = ()
     because: str | None = None
     unchecked: tuple[str, ...] = ()
+    not_collected: tuple[tuple[str, ...], ...] = ()
     missing: tuple[str, ...] = ()
 
     @property
@@ -195,11 +201,14 @@ def evaluate_runs(
     compiled: Compiled,
     run_ids: Sequence[str],
     relations: Relations = STORED,
+    *,
+    words: Mapping[str, Words] | None = None,
 ) -> dict[str, list[Evaluation]]:
     """Return what the rules fire, rule out or cannot decide, for every subject in runs, by run.
 
-    In no particular order of variants; rules in order. Several runs at once, because planning the
-    statements takes longer than running them over a few kernels.
+    In no particular order of variants; rules in order. ``words`` are the vendor's
+    words for each run. Several runs at once, because planning the statements takes longer than
+    running them over a few kernels.
     """
     relations = current(connection, compiled.vocabulary, run_ids, relations)
     kernels = compiled.kernels_from(relations)
@@ -207,7 +216,7 @@ def evaluate_runs(
     which = f") WHERE run_id IN ({', '.join('?' * len(run_ids))})"
     connection.execute(" ".join((*made, which)), list(run_ids))
     try:
-        found = evaluate_table(connection, compiled, _TABLE, relations)
+        found = evaluate_table(connection, compiled, _TABLE, relations, words=words)
     finally:
         connection.execute(f"DROP TABLE IF EXISTS {_TABLE}")
     by_run: dict[str, list[Evaluation]] = {run_id: [] for run_id in run_ids}
@@ -246,6 +255,8 @@ def evaluate_table(
     compiled: Compiled,
     table: str,
     relations: Relations = STORED,
+    *,
+    words: Mapping[str, Words] | None = None,
 ) -> list[Evaluation]:
     """Return what the rules fire, rule out or cannot decide, over a table of kernels' facts.
 
@@ -257,13 +268,13 @@ def evaluate_table(
         if not kind.is_part_of_run or not program.rules:
             continue
         if kind.relation is None:
-            found += run_program(connection, program, table, key=kind.key)
+            found += run_program(connection, program, table, key=kind.key, words=words)
             continue
         subjects = kind.relation.select(program.settings, table, relations)
         made = ("CREATE OR REPLACE TEMP TABLE", _SUBJECTS_TABLE, "AS", subjects)
         connection.execute(" ".join(made))
         try:
-            found += run_program(connection, program, _SUBJECTS_TABLE, key=kind.key)
+            found += run_program(connection, program, _SUBJECTS_TABLE, key=kind.key, words=words)
         finally:
             connection.execute(f"DROP TABLE IF EXISTS {_SUBJECTS_TABLE}")
     return found
@@ -277,12 +288,13 @@ def run_program(
     key: str,
     run_id: str = "",
     outcomes: Collection[Outcome] = _KEPT,
+    words: Mapping[str, Words] | None = None,
 ) -> list[Evaluation]:
     """Return what the program's rules fire, rule out or cannot decide over a table of facts.
 
     ``table`` has one row per subject: ``key`` and the program's columns, and where it holds several
     runs (no ``run_id`` is given) the column ``run_id``. Only evaluations with one of the
-    ``outcomes`` are returned.
+    ``outcomes`` are returned. ``words`` are the vendor's words for each run, by default neutral.
     """
     if not program.rules:
         return []
@@ -296,7 +308,7 @@ def run_program(
     if not said:
         return []
     details = read_details(connection, program, table, key, [pair[:2] for pair in said])
-    common = (run_id, program.settings)
+    common = (run_id, program.settings, words or {})
     subjects = {
         subject: _subject(subject, facts, details[subject], *common)
         for subject, facts in _rows(connection, f"FROM {table}", key).items()
@@ -332,13 +344,32 @@ def read_details(
     return found
 
 
-def _subject(subject: Value, facts: Row, details: Row, run_id: str, settings: Settings) -> _Subject:
+def run_words(
+    connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str], settings: Settings
+) -> dict[str, Words]:
+    """Return the words to write of each run in: those of the vendor of its device."""
+    return {
+        run_id: settings.vendors.words(vendor, profiler)
+        for run_id, (vendor, profiler) in get_vendors(connection, run_ids).items()
+    }
+
+
+def _subject(
+    subject: Value,
+    facts: Row,
+    details: Row,
+    run_id: str,
+    settings: Settings,
+    words: Mapping[str, Words],
+) -> _Subject:
+    run_id = run_id or str(facts.get(_RUN_KEY, ""))
     return _Subject(
         id=str(subject),
         facts=facts,
         details=details,
-        run_id=run_id or str(facts.get(_RUN_KEY, "")),
+        run_id=run_id,
         settings=settings,
+        words=words.get(run_id, settings.vendors.default),
     )
 
 
@@ -360,6 +391,7 @@ class _Subject:
     details: Row
     run_id: str
     settings: Settings
+    words: Words
 
 
 def _evaluation(rule: Rule, index: int, outcome: Outcome, subject: _Subject) -> Evaluation:
@@ -375,27 +407,28 @@ def _evaluation(rule: Rule, index: int, outcome: Outcome, subject: _Subject) -> 
         variant_id=subject.id,
         outcome=outcome,
         values=values,
+        words=subject.words,
         cap=raw.cap,
         cap_likely=raw.cap_likely,
     )
     if outcome is Outcome.UNKNOWN:
         return replace(common, missing=_missing(rule, values, guards))
-    evidence = rule.evidence.fill(shown)
+    words = subject.words
+    evidence = words.fill(rule.evidence, shown)
     if outcome is Outcome.RULED_OUT:
-        because = next(guard.because.fill(shown) for guard, holds in guards if holds)
+        because = next(words.fill(guard.because, shown) for guard, holds in guards if holds)
         return replace(common, evidence=evidence, because=because)
-    unchecked = tuple(
-        guard.when.text for guard, holds in guards if holds is None and not guard.shared
-    )
-    confidence, reasons = _confidence(rule, subject, unchecked)
+    open_guards = [guard for guard, holds in guards if holds is None and not guard.shared]
+    confidence, reasons = _confidence(rule, subject, len(open_guards))
     return replace(
         common,
         gain=None if rule.gain is None else cut(raw),
         confidence=confidence,
         confidence_because=reasons,
         evidence=evidence,
-        recommendation=tuple(step.fill(shown) for step in rule.recommendation),
-        unchecked=unchecked,
+        recommendation=tuple(words.fill(step, shown) for step in rule.recommendation),
+        unchecked=tuple(guard.when.text for guard in open_guards),
+        not_collected=not_collected(rule, [guard.when.text for guard in open_guards], values),
     )
 
 
@@ -416,21 +449,18 @@ def _number(value: Value) -> float | None:
     return value if isinstance(value, float) else None
 
 
-def _confidence(
-    rule: Rule, subject: _Subject, unchecked: Sequence[str]
-) -> tuple[float, tuple[str, ...]]:
+def _confidence(rule: Rule, subject: _Subject, unchecked: int) -> tuple[float, tuple[str, ...]]:
     """Return the product of the factors that hold and of one per unchecked guard, with reasons."""
     settings, details = subject.settings, subject.details
     held = [f for number, f in enumerate(settings.factors) if details[factor_column(number)]]
     product = math.prod(factor.factor for factor in held)
     reasons = [factor.because for factor in held]
     if unchecked:
-        count = len(unchecked)
-        reasons.append(f"{count} guard{'s' if count > 1 else ''} unchecked")
-    product *= settings.unchecked_factor ** len(unchecked)
+        reasons.append(f"{wording.few(unchecked, 'exclusion')} not checked")
+    product *= settings.unchecked_factor**unchecked
     if rule.gain_is_uncalibrated:
         product *= settings.uncalibrated_factor
-        reasons.append("a gain by uncalibrated shares")
+        reasons.append("estimate not calibrated")
     return product, tuple(reasons)
 
 
@@ -445,3 +475,12 @@ def _missing(
         if guard.required and holds is None:
             names |= guard.when.names
     return tuple(sorted(n for n in names - rule.thresholds.keys() if values[n] is None))
+
+
+def not_collected(rule: Rule, unchecked: Sequence[str], values: Row) -> tuple[tuple[str, ...], ...]:
+    """Return the facts without a value, of each guard whose condition is ``unchecked``."""
+    guards = {guard.when.text: guard.when.names for guard in rule.unless}
+    lacking = (guards.get(text, frozenset()) - rule.thresholds.keys() for text in unchecked)
+    return tuple(
+        tuple(sorted(name for name in names if values.get(name) is None)) for names in lacking
+    )

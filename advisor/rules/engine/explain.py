@@ -18,6 +18,7 @@ from advisor.rules.language.rule import SECONDS, Formula, Outcome, Rule, Value
 from advisor.rules.language.settings import Settings
 from advisor.rules.language.subjects import SUBJECTS, SubjectKind
 from advisor.rules.language.thresholds import in_scope
+from advisor.rules.language.words import Words
 
 _JOINING = ("and", "or", "not")
 _ORDERED = ("<", "<=", ">", ">=", "=")
@@ -99,6 +100,7 @@ class Explanation:
     confidence: float | None
     confidence_because: tuple[str, ...]
     missing: tuple[str, ...]
+    words: Words
 
 
 def explain(
@@ -110,6 +112,7 @@ def explain(
     kernels: Callable[[Sequence[str]], str],
     vocabulary: Vocabulary,
     settings: Settings,
+    words: Words | None = None,
 ) -> list[Explanation]:
     """Return one explanation per variant, in order; just one for a rule about runs.
 
@@ -122,14 +125,18 @@ def explain(
     named = kernels(sorted({*columns, "variant_id", "run_id"}))
     _take(connection, named, run_id, settings, kind)
     symbols = kind.vocabulary(vocabulary, settings)
-    explainer = _Explainer(rule, in_scope(symbols, rule.thresholds), program.settings.time)
+    words = words or settings.vendors.default
+    scope = in_scope(symbols, rule.thresholds)
+    explainer = _Explainer(rule, scope, program.settings.time, words)
     values = _rows(connection, explainer.select(key), key)
     facts = _rows(connection, f"FROM {_FACTS}", key)
     details = read_details(connection, program, _FACTS, key, [(subject, 0) for subject in facts])
     outcomes = dict(connection.execute(program.outcomes(_FACTS, key)).fetchall())
     said = {
         each.variant_id: each
-        for each in run_program(connection, program, _FACTS, key=key, run_id=run_id)
+        for each in run_program(
+            connection, program, _FACTS, key=key, run_id=run_id, words={run_id: words}
+        )
     }
     found = []
     for subject in variant_ids if kind.relation is None else facts:
@@ -150,6 +157,7 @@ def explain(
                 confidence=evaluation.confidence if evaluation and fires else None,
                 confidence_because=evaluation.confidence_because if evaluation else (),
                 missing=evaluation.missing if evaluation else (),
+                words=words,
             )
         )
     return found
@@ -199,8 +207,9 @@ class _Clauses:
 class _Explainer:
     """The parts of one rule as columns of a SELECT, and back into clauses."""
 
-    def __init__(self, rule: Rule, symbols: Mapping[str, Symbol], time: str) -> None:
+    def __init__(self, rule: Rule, symbols: Mapping[str, Symbol], time: str, words: Words) -> None:
         self._rule = rule
+        self._words = words
         self._time = time
         self._symbols = symbols
         self._columns: dict[str, str] = {}
@@ -224,7 +233,7 @@ class _Explainer:
         guards = tuple(
             Guarded(
                 clause=self._clause(guard.when.tree, row, read),
-                because=guard.because.fill(read),
+                because=self._words.fill(guard.because, read),
                 required=guard.required,
                 shared=guard.shared,
             )

@@ -12,12 +12,14 @@ from advisor.rules.engine.evaluate import (
     Compiled,
     Evaluation,
     evaluate_table,
+    not_collected,
     run_program,
     within_reach,
 )
 from advisor.rules.engine.gains import Seconds
 from advisor.rules.language.rule import Outcome, Rule
 from advisor.rules.language.subjects import KERNEL
+from advisor.rules.language.words import Words
 
 if TYPE_CHECKING:
     import duckdb
@@ -46,21 +48,29 @@ def findings_of_run(
     *,
     judged_by: str | None,
     kernels: str,
+    words: Words,
     reach: Reach | None = None,
 ) -> Findings:
     """Return the findings of a run; ``judged_by`` is the digest of what the stored ones rest on.
 
     ``kernels`` is a table of the facts of the run's kernels, with the columns that
-    ``compiled.kernels`` has; ``reach`` is what the run's profiler can tell.
+    ``compiled.kernels`` has; ``reach`` is what the run's profiler can tell. Sentences made here are
+    in ``words``; stored ones stay as they are.
     """
     if judged_by != compiled.digest:
-        judged = within_reach(evaluate_table(connection, compiled, kernels), reach)
+        found = evaluate_table(connection, compiled, kernels, words={run_id: words})
+        judged = within_reach(found, reach)
         return Findings(evaluations=tuple(judged), are_stored=False)
-    stored = _stored(connection, compiled, run_id)
+    stored = _stored(connection, compiled, run_id, words)
     known = {(each.variant_id, each.rule.id) for each in stored}
     part = compiled.parts[KERNEL]
     unknown = run_program(
-        connection, part.program, kernels, key=part.kind.key, outcomes=(Outcome.UNKNOWN,)
+        connection,
+        part.program,
+        kernels,
+        key=part.kind.key,
+        outcomes=(Outcome.UNKNOWN,),
+        words={run_id: words},
     )
     unknown = within_reach(unknown, reach)
     open_ones = [each for each in unknown if (each.variant_id, each.rule.id) not in known]
@@ -68,34 +78,37 @@ def findings_of_run(
 
 
 def _stored(
-    connection: duckdb.DuckDBPyConnection, compiled: Compiled, run_id: str
+    connection: duckdb.DuckDBPyConnection, compiled: Compiled, run_id: str, words: Words
 ) -> list[Evaluation]:
     rules = {rule.id: rule for rule in compiled.rules}
     rows = stored_findings(connection, run_id)
-    return [_evaluation(row, rules[str(row["rule_id"])], run_id) for row in rows]
+    return [_evaluation(row, rules[str(row["rule_id"])], run_id, words) for row in rows]
 
 
-def _evaluation(row: Mapping[str, Any], rule: Rule, run_id: str) -> Evaluation:
+def _evaluation(row: Mapping[str, Any], rule: Rule, run_id: str, words: Words) -> Evaluation:
     """Return the evaluation that became a row of ``finding``."""
     values = json.loads(row["values"])
     shown = {**values, **{name: each.value for name, each in rule.thresholds.items()}}
     outcome = _OUTCOMES[row["outcome"]]
     fires = outcome is Outcome.FIRES
+    unchecked = tuple(row["unchecked"] or ())
     return Evaluation(
         rule=rule,
         run_id=run_id,
         variant_id=row["variant_id"] or run_id,
         outcome=outcome,
         values=values,
+        words=words,
         gain=_gain(row),
         cap=row["cap"],
         cap_likely=row["cap_likely"],
         confidence=row["confidence"] if fires else 1.0,
         confidence_because=tuple(row["confidence_because"] or ()),
         evidence=row["evidence"],
-        recommendation=tuple(s.fill(shown) for s in rule.recommendation) if fires else (),
+        recommendation=tuple(words.fill(s, shown) for s in rule.recommendation) if fires else (),
         because=row["because"],
-        unchecked=tuple(row["unchecked"] or ()),
+        unchecked=unchecked,
+        not_collected=not_collected(rule, unchecked, values),
     )
 
 

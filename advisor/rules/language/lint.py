@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,9 @@ from advisor.rules.language.settings import load_settings
 
 MOST_WORDS = 8
 PLACEHOLDER = "FILL IN"
+
+_TERM = re.compile(r"\{\{.*?\}\}")
+
 
 _NO_ADVICE = ("a", "an", "the", "this", "there", "it", "is")
 
@@ -41,7 +45,7 @@ def lint(directory: Path | None = None) -> list[Remark]:
     packs = () if directory is None else (directory,)
     try:
         vocabulary = load_vocabulary(packs)
-        settings = load_settings(vocabulary.symbols)
+        settings = load_settings(vocabulary.symbols, packs=packs)
     except RuleError as error:
         return [_error(error)]
     scopes = make_scopes(vocabulary, settings)
@@ -91,7 +95,7 @@ def _error(error: RuleError) -> Remark:
 
 def _warnings(rule: Rule, node: MappingNode) -> Iterator[Remark]:
     """Yield what makes a rule less trusted or harder to read than it could be."""
-    words = rule.title.split()
+    words = _TERM.sub("term", rule.title.text).split()
     if len(words) > MOST_WORDS:
         problem = f"the title has {len(words)} words"
         yield _warning(problem, node["title"].at, f"{MOST_WORDS} are enough to say what to do")

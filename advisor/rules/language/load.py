@@ -113,6 +113,7 @@ def _scope(
         shared_guards=() if kind.guards is None else kind.guards(settings),
         tolerance=settings.verify_tolerance,
         instructions=frozenset() if kind.instructions is None else kind.instructions(settings),
+        terms=settings.vendors.terms,
     )
 
 

@@ -33,6 +33,7 @@ from advisor.suggest import did_you_mean
 REQUIRED = (
     "id",
     "title",
+    "headline",
     "severity",
     "subject",
     "mechanism",
@@ -64,8 +65,9 @@ _Choice = TypeVar("_Choice", bound=Enum)
 class Scope:
     """What rules about one subject may name, and what stands behind it.
 
-    ``instructions`` are the names of what shows a symptom in single instructions; ``tolerance`` is
-    the relative change that verifying takes for none.
+    ``instructions`` are the names of what shows a symptom in single instructions, ``terms`` the
+    words that follow the vendor; ``tolerance`` is the relative change that verifying takes for
+    none.
     """
 
     symbols: Mapping[str, Symbol]
@@ -73,6 +75,7 @@ class Scope:
     shared_guards: tuple[SharedGuard, ...]
     tolerance: float
     instructions: frozenset[str] = frozenset()
+    terms: frozenset[str] = frozenset()
 
 
 def parse_rule(
@@ -125,16 +128,18 @@ def _key_checks(
     node: MappingNode, scope: Scope, names: Mapping[str, Symbol]
 ) -> list[Callable[[], object]]:
     return [
-        *(partial(node.text, key) for key in ("title", "mechanism", "why")),
+        lambda: node.text("mechanism"),
+        *(partial(_words, node[key], scope) for key in ("title", "why")),
+        lambda: _headline(node["headline"], scope),
         lambda: _choice(node["severity"], Severity),
         lambda: _condition(node.get("applies_to"), names),
         lambda: _compile(node["when"], names, Kind.BOOLEAN),
-        lambda: _guards(node.get("unless"), names),
+        lambda: _guards(node.get("unless"), names, scope),
         lambda: _gain(node.get("gain"), names, scope),
         lambda: _assumptions(node.get("assumes"), names, scope.symbols),
-        lambda: _template(node["evidence"], names),
-        lambda: [_template(each, names) for each in node.sequence("recommendation")],
-        lambda: _texts(node.get("caveats")),
+        lambda: _template(node["evidence"], names, scope),
+        lambda: [_template(each, names, scope) for each in node.sequence("recommendation")],
+        lambda: _caveats(node.get("caveats"), scope),
         lambda: read_verify(node["verify"], names, scope.tolerance),
         lambda: node.sequence("references").texts(),
         lambda: _instructions(node.get("instructions"), scope.instructions),
@@ -159,20 +164,23 @@ def _rule(
     enabled = node.get("enabled")
     return Rule(
         id=node.text("id"),
-        title=node.text("title"),
+        title=_words(node["title"], scope),
+        headline=_headline(node["headline"], scope),
         severity=_choice(node["severity"], Severity),
         subject=node.text("subject"),
         mechanism=node.text("mechanism"),
         thresholds=thresholds,
         applies_to=_condition(node.get("applies_to"), names),
         when=_compile(node["when"], names, Kind.BOOLEAN),
-        unless=_guards(node.get("unless"), names),
+        unless=_guards(node.get("unless"), names, scope),
         gain=_gain(node.get("gain"), names, scope),
         assumes=_assumptions(node.get("assumes"), names, scope.symbols),
-        evidence=_template(node["evidence"], names),
-        why=node.text("why"),
-        recommendation=tuple(_template(step, names) for step in node.sequence("recommendation")),
-        caveats=_texts(node.get("caveats")),
+        evidence=_template(node["evidence"], names, scope),
+        why=_words(node["why"], scope),
+        recommendation=tuple(
+            _template(step, names, scope) for step in node.sequence("recommendation")
+        ),
+        caveats=_caveats(node.get("caveats"), scope),
         verify=read_verify(node["verify"], names, scope.tolerance),
         references=node.sequence("references").texts(),
         examples=read_examples(node.sequence("tests"), scope.symbols),
@@ -225,11 +233,34 @@ def _condition(node: Node | None, names: Mapping[str, Symbol]) -> Expression | N
     return None if node is None else _compile(node, names, Kind.BOOLEAN)
 
 
-def _template(node: Node, names: Mapping[str, Symbol]) -> Template:
-    return read_template(node.as_text(), names, node.at)
+def _template(node: Node, names: Mapping[str, Symbol], scope: Scope) -> Template:
+    return read_template(node.as_text(), names, node.at, terms=scope.terms)
 
 
-def _guards(node: Node | None, names: Mapping[str, Symbol]) -> tuple[Guard, ...]:
+def _words(node: Node, scope: Scope) -> Template:
+    """Return a text that names no facts, only terms."""
+    return _template(node, {}, scope)
+
+
+def _headline(node: Node, scope: Scope) -> Template:
+    """Return the clause after "Start by".
+
+    Raises:
+        RuleError: it would not read as one; with its place.
+    """
+    found = _words(node, scope)
+    first = found.text.split(" ", 1)[0]
+    if not first.endswith("ing") or ":" in found.text or found.text.endswith("."):
+        hint = 'it stands after "Start by": moving products to the matrix units'
+        raise RuleError("the headline is no clause that begins with -ing", at=node.at, hint=hint)
+    return found
+
+
+def _caveats(node: Node | None, scope: Scope) -> tuple[Template, ...]:
+    return () if node is None else tuple(_words(each, scope) for each in node.as_sequence())
+
+
+def _guards(node: Node | None, names: Mapping[str, Symbol], scope: Scope) -> tuple[Guard, ...]:
     guards = []
     for entry in () if node is None else node.as_sequence():
         guard = entry.as_mapping()
@@ -238,7 +269,7 @@ def _guards(node: Node | None, names: Mapping[str, Symbol]) -> tuple[Guard, ...]
         guards.append(
             Guard(
                 when=_compile(guard["when"], names, Kind.BOOLEAN),
-                because=_template(guard["because"], names),
+                because=_template(guard["because"], names, scope),
                 required=required is not None and required.as_boolean(),
             )
         )

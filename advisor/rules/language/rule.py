@@ -69,7 +69,7 @@ class Threshold:
 
 @dataclass(frozen=True, kw_only=True)
 class Template:
-    """A sentence with numbers to fill in, and the names it reads, in order of appearance."""
+    """A sentence with words and numbers to fill in, and the facts it reads, in order."""
 
     text: str
     names: tuple[str, ...]
@@ -154,11 +154,13 @@ class Rule:
     ``subject`` is the name of an entry of ``subjects.SUBJECTS``.
     ``is_state`` marks what describes a kernel without naming a cause; ``is_unproven`` a shipped
     rule that was not yet seen to tell real kernels apart. ``instructions`` names what shows the
-    symptom in single instructions.
+    symptom in single instructions. ``title`` says what to do, ``headline`` says it after "Start
+    by"; both, ``why`` and ``caveats`` name terms and no facts.
     """
 
     id: str
-    title: str
+    title: Template
+    headline: Template
     severity: Severity
     subject: str
     mechanism: str
@@ -169,9 +171,9 @@ class Rule:
     gain: GainRange | None
     assumes: Mapping[str, Expression]
     evidence: Template
-    why: str
+    why: Template
     recommendation: tuple[Template, ...]
-    caveats: tuple[str, ...]
+    caveats: tuple[Template, ...]
     verify: Verify
     references: tuple[str, ...]
     examples: tuple[Example, ...]

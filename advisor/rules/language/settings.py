@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -15,6 +15,7 @@ from advisor.facts.runs import RunFacts, load_run_facts
 from advisor.resources import data_dir
 from advisor.rules.language.rule import SECONDS, Guard, Rule, Threshold
 from advisor.rules.language.thresholds import in_scope, read_thresholds
+from advisor.rules.language.words import Vendors, load_words
 
 _PROTECTED = ("rests_on", "mechanisms")
 _KEYS = ("threshold", "floor", "confidence", "verify", "guards", "states", "collect")
@@ -73,7 +74,8 @@ class Settings:
     ``time`` names the fact that is the time of the subject.
     ``states`` are patterns of the ids of rules that name no cause; ``run`` are the facts of runs,
     from a file of their own, and ``instruction_views`` what instructions are ranked by.
-    ``verify_tolerance`` is the relative change that is none when advice is verified.
+    ``verify_tolerance`` is the relative change that is none when advice is verified. ``vendors``
+    are the words of a reader.
     """
 
     thresholds: Mapping[str, Threshold]
@@ -89,14 +91,17 @@ class Settings:
     collect: CollectSettings
     run: RunFacts
     instruction_views: tuple[InstructionView, ...]
+    vendors: Vendors
 
     def names_no_cause(self, rule_id: str) -> bool:
         """Tell whether a rule only describes what is."""
         return any(fnmatchcase(rule_id, pattern) for pattern in self.states)
 
 
-def load_settings(symbols: Mapping[str, Symbol], path: Path | None = None) -> Settings:
-    """Return the settings.
+def load_settings(
+    symbols: Mapping[str, Symbol], path: Path | None = None, *, packs: Sequence[Path] = ()
+) -> Settings:
+    """Return the settings; ``packs`` may name their own facts for a reader.
 
     Raises:
         RuleError: something in the file is wrong; with its place.
@@ -105,6 +110,7 @@ def load_settings(symbols: Mapping[str, Symbol], path: Path | None = None) -> Se
     document.refuse_unknown(_KEYS)
     thresholds = read_thresholds(document.get("threshold"), symbols, {})
     scope = in_scope(symbols, thresholds)
+    vendors = load_words(packs)
     floor = document.mapping("floor")
     floor.refuse_unknown(("time", "profiled", "achievable"))
     confidence = document.mapping("confidence")
@@ -118,11 +124,12 @@ def load_settings(symbols: Mapping[str, Symbol], path: Path | None = None) -> Se
         unchecked_factor=confidence.mapping("unchecked_guard").number("factor"),
         uncalibrated_factor=confidence.mapping("uncalibrated_gain").number("factor"),
         verify_tolerance=_tolerance(document.mapping("verify")),
-        guards=tuple(_guard(n.as_mapping(), symbols) for n in document.sequence("guards")),
+        guards=tuple(_guard(n.as_mapping(), symbols, vendors) for n in document.sequence("guards")),
         states=tuple(document.sequence("states").texts()),
         collect=_collect(document.mapping("collect")),
         run=load_run_facts(symbols),
         instruction_views=load_instruction_views(counter_dirs()),
+        vendors=vendors,
     )
 
 
@@ -150,12 +157,13 @@ def _tolerance(node: MappingNode) -> float:
     return tolerance.number("value")
 
 
-def _guard(node: MappingNode, symbols: Mapping[str, Symbol]) -> SharedGuard:
+def _guard(node: MappingNode, symbols: Mapping[str, Symbol], vendors: Vendors) -> SharedGuard:
     node.refuse_unknown(("when", "because", *_PROTECTED, "same_work", "any_gain"))
     from advisor.rules.language.templates import read_template  # and Jinja with it
 
     when = compile_expression(node.text("when"), symbols, at=node["when"].at, kind=Kind.BOOLEAN)
-    because = read_template(node.text("because"), symbols, node["because"].at)
+    at = node["because"].at
+    because = read_template(node.text("because"), symbols, at, terms=vendors.terms)
     rests_on, mechanisms = (
         frozenset(node.sequence(key).texts()) if key in node else frozenset() for key in _PROTECTED
     )

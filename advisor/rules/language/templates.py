@@ -49,11 +49,16 @@ _ALLOWED = (
 _COMPARISONS = ("eq", "ne")
 _DIGITS = range(16)  # as many as a number has
 _ANY_NUMBER = 2.5  # neither whole nor one: every argument of a filter counts
+_TERM = Symbol(kind=Kind.TEXT, unit=None)
 _READER = ImmutableSandboxedEnvironment()
 
 
-def read_template(text: str, names: Mapping[str, Symbol], at: Location) -> Template:
+def read_template(
+    text: str, names: Mapping[str, Symbol], at: Location, *, terms: Iterable[str] = ()
+) -> Template:
     """Return the template that ``text`` is; ``names`` are those it may use.
+
+    ``terms`` are the words that follow the vendor of the device, in capitals: ``WARPS``.
 
     Raises:
         RuleError: a name, filter or construct that is not allowed; with its line.
@@ -64,10 +69,11 @@ def read_template(text: str, names: Mapping[str, Symbol], at: Location) -> Templ
         tree = _READER.parse(text)
     except TemplateSyntaxError as error:
         raise RuleError(f"the template is wrong: {error.message}", at=at) from error
+    known = {**names, **dict.fromkeys(terms, _TERM)}
     found: dict[str, None] = {}
     for node in _walk(tree):
-        _check(node, names, text, at)
-        if isinstance(node, nodes.Name):
+        _check(node, known, text, at)
+        if isinstance(node, nodes.Name) and node.name in names:
             found[node.name] = None
     return Template(text=text, names=tuple(found), pieces=_sentence(tree.body), at=at)
 
@@ -112,7 +118,7 @@ def _problem_of_filter(
         return "a template names the arguments of a filter one by one", None
     if not _is_number(node.node, names):
         return f"the filter {node.name!r} needs a number", None
-    arguments = [each.value if isinstance(each, nodes.Const) else None for each in node.args]
+    arguments = [_argument(each) for each in node.args]
     if not all(isinstance(each, str) or each in _DIGITS for each in arguments):
         return f"the filter {node.name!r} takes a unit, a noun or digits, written out", None
     try:
@@ -120,6 +126,13 @@ def _problem_of_filter(
     except (AttributeError, TypeError, ValueError):
         return f"the filter {node.name!r} does not take these arguments", None
     return None
+
+
+def _argument(node: nodes.Expr) -> object:
+    """Return an argument of a filter as it is written; a term is a noun."""
+    if isinstance(node, nodes.Name) and node.name.isupper():
+        return node.name
+    return node.value if isinstance(node, nodes.Const) else None
 
 
 def _is_number(node: nodes.Node | None, names: Mapping[str, Symbol]) -> bool:

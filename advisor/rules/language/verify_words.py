@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from advisor.expression import written
@@ -31,7 +31,7 @@ class Shown:
 
 
 def display_name(fact: str) -> DisplayName:
-    """Return what readers call a fact.
+    """Return what readers call a fact that has no name of its own.
 
     >>> display_name("load_sectors_per_request")
     DisplayName(text='load sectors per request', is_plural=True)
@@ -41,12 +41,16 @@ def display_name(fact: str) -> DisplayName:
     return DisplayName(words, head.endswith("s") and not head.endswith("ss"))
 
 
-def general_lines(verify: Verify) -> Iterator[str]:
+Named = Callable[[str], DisplayName]
+"""What readers call a fact."""
+
+
+def general_lines(verify: Verify, named: Named = display_name) -> Iterator[str]:
     """Yield the lines of a rule as they read without a subject; targets as the rule gives them."""
     for check in verify.checks:
         target = None if check.target is None else written(check.target.tree)
         bound = _share_of(check) if check.has_own_tolerance else None
-        yield sentence(check, Shown(target=target, bound=bound))
+        yield sentence(check, Shown(target=target, bound=bound), named)
     yield from notes(verify)
 
 
@@ -55,9 +59,9 @@ def notes(verify: Verify) -> tuple[str, ...]:
     return tuple(note[:1].upper() + note[1:] for note in verify.notes)
 
 
-def sentence(check: Check, shown: Shown) -> str:
-    """Return what a check expects, in words."""
-    name = _name(check)
+def sentence(check: Check, shown: Shown, named: Named = display_name) -> str:
+    """Return what a check expects, in words; ``named`` gives the display names of facts."""
+    name = _name(check, named)
     subject = name.text[:1].upper() + name.text[1:]
     does = _predicate(check, shown, is_plural=name.is_plural)
     says_now = shown.now is not None and (not check.moves.forbids or shown.bound is not None)
@@ -65,10 +69,10 @@ def sentence(check: Check, shown: Shown) -> str:
     return f"{subject} {does}" + (f" ({', '.join(remarks)})" if remarks else "")
 
 
-def _name(check: Check) -> DisplayName:
+def _name(check: Check, named: Named) -> DisplayName:
     if check.fact is None:
         return DisplayName(check.called or check.expression.text)
-    return display_name(check.fact)
+    return named(check.fact)
 
 
 def _predicate(check: Check, shown: Shown, *, is_plural: bool) -> str:
