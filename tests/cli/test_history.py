@@ -115,7 +115,8 @@ def test_text_names_the_change_the_run_and_the_next_command() -> None:
         notes=(),
         alike=(),
     )
-    lines = as_text(found, width=0, with_bars=False, every=False).splitlines()
+    text = as_text(found, width=0, with_bars=False, every=False)
+    lines = text.replace("\N{NO-BREAK SPACE}", " ").splitlines()
     assert lines[0] == "3 nights of branch main, 2026-01-01 to 2026-01-03; 1 series: 1 regressed."
     (row,) = [line.split("  ") for line in lines if line.startswith("regressed")]
     cells = [cell.strip() for cell in row if cell.strip()]
