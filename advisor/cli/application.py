@@ -32,7 +32,7 @@ _COMMANDS = {
     "collect": ("advisor.cli.collect:collect", "Say what to profile next, as one command."),
     "query": ("advisor.cli.query:query", "Ask the database in SQL, read-only."),
     "refresh": ("advisor.cli.refresh:refresh", "Recompute metrics and findings."),
-    "compare": ("advisor.cli.compare:compare", "Say what moved between two runs, and why."),
+    "compare": ("advisor.cli.compare:compare", "Show what moved between two runs, and why."),
     "check": ("advisor.cli.check:check", "Fail where a run is worse than a baseline."),
     "history": ("advisor.cli.history:history", "Show what moved over nights."),
     "runs": ("advisor.cli.runs:runs", "List, show, label and remove runs."),

@@ -116,7 +116,7 @@ def _ranked(found: Sequence[Evaluation], row: Compared) -> tuple[Cause, ...]:
             rule=each.rule.id,
             severity=each.rule.severity.value,
             mechanism=each.rule.mechanism,
-            text=f"{each.rule.title}: {each.evidence}",
+            text=f"{each.rule.title.fill({})}: {each.evidence}",
         )
         for each in sorted(found, key=order)
     )
