@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import duckdb
 
-from advisor.database.records import quoted
+from advisor.quoting import quoted
 
 _LAUNCHES = """
     SELECT run_id, variant_id, list(duration ORDER BY launch_index)

@@ -8,9 +8,10 @@ from typing import Any
 import duckdb
 
 from advisor.database import ids
-from advisor.database.records import insert_records, literal, quoted
+from advisor.database.records import insert_records, literal
 from advisor.database.rows import SeriesRow
 from advisor.database.write import upsert_series
+from advisor.quoting import quoted
 
 CHANGEABLE = (
     *("label", "configuration", "commit", "branch", "note", "compiler"),

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 import duckdb
 
 from advisor.database.comparisons import code_of
-from advisor.expression import Kind, quote
+from advisor.expression import Kind
 from advisor.facts.vocabulary import Vocabulary
 from advisor.knowledge.knowledge import Knowledge
+from advisor.quoting import quoted
 from advisor.reports.record.compared import (
     GONE,
     NEW,
@@ -21,7 +22,8 @@ from advisor.reports.record.compared import (
     Differs,
     Moved,
 )
-from advisor.rules.engine.evaluate import Evaluation, run_program
+from advisor.rules.engine.evaluate import run_program
+from advisor.rules.engine.evaluation import Evaluation
 from advisor.rules.engine.program import Program
 from advisor.rules.language.rule import Outcome, Severity
 from advisor.rules.language.subjects import CHANGE
@@ -147,7 +149,7 @@ def _take_pairs(
     columns = {**dict.fromkeys(ids, "VARCHAR"), **kinds}
     values = {f"c{place}": [row.get(name) for row in rows] for place, name in enumerate(columns)}
     lists = ", ".join(
-        f"unnest($c{place}::{kind}[]) AS {quote(name)}"
+        f"unnest($c{place}::{kind}[]) AS {quoted(name)}"
         for place, (name, kind) in enumerate(columns.items())
     )
     connection.execute(f"CREATE OR REPLACE TEMP TABLE {PAIRS} AS SELECT {lists}", values)

@@ -24,7 +24,7 @@ from advisor.tracking.outcomes import Episode, Lines, Night, Prediction, episode
 if TYPE_CHECKING:
     import duckdb
 
-    from advisor.rules.engine.evaluate import Compiled
+    from advisor.rules.engine.compiled import Compiled
     from advisor.tracking.settings import OutcomeSettings
 
 _TABLE = "outcome_facts"

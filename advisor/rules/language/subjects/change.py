@@ -11,8 +11,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from advisor.errors import Location
-from advisor.expression import Kind, Symbol, compile_expression, quote
+from advisor.expression import Kind, Symbol, compile_expression
 from advisor.facts.vocabulary import Vocabulary
+from advisor.quoting import quoted
 from advisor.rules.language.settings import Settings
 from advisor.rules.language.subjects.kind import SubjectKind
 from advisor.tracking.comparing import load_comparing
@@ -74,10 +75,10 @@ def change_select(
 ) -> str:
     """Return the SELECT of some facts of pairs, from a table of the kernels of both runs."""
     own = pair_facts()
-    parts = [f"{pairs}.{quote(KEY)} AS {quote(KEY)}", f"{pairs}.head_run AS run_id"]
+    parts = [f"{pairs}.{quoted(KEY)} AS {quoted(KEY)}", f"{pairs}.head_run AS run_id"]
     for name in columns:
-        sql = f"{pairs}.{quote(name)}" if name in own else _of_kernels(name, vocabulary)
-        parts.append(f"{sql} AS {quote(name)}")
+        sql = f"{pairs}.{quoted(name)}" if name in own else _of_kernels(name, vocabulary)
+        parts.append(f"{sql} AS {quoted(name)}")
     joins = (
         f"LEFT JOIN {kernels} AS {side} ON {side}.run_id = {pairs}.{run}"
         f" AND {side}.variant_id = {pairs}.{variant}"
@@ -116,7 +117,7 @@ def _of_kernels(name: str, vocabulary: Vocabulary) -> str:
 
 
 def _of_side(side: str, fact: str, vocabulary: Vocabulary) -> str:
-    column = f"{side}.{quote(fact)}"
+    column = f"{side}.{quoted(fact)}"
     if vocabulary.adds_up(fact):
         return f"{column} / nullif({side}.{_LAUNCHES}, 0)"
     return column
