@@ -70,3 +70,8 @@ def _folder(entry: EntryPoint) -> Path:
         hint = "name the package (a folder) that holds facts/, counters/, rule families and so on"
         raise ConfigError(f"there is no package {entry.value}", at=at, hint=hint)
     return Path(next(iter(found.submodule_search_locations)))
+
+
+def counter_dirs() -> list[Path]:
+    """Return the directories with a folder for each profiler."""
+    return [directory / "counters" for directory in rule_dirs()]

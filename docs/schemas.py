@@ -15,7 +15,6 @@ import click
 
 from advisor.counters.files import SECTIONS
 from advisor.counters.instructions import VIEW_KEYS, InstructionView, load_instruction_views
-from advisor.counters.mapping import counter_dirs
 from advisor.facts import operations
 from advisor.facts.bindings import PARTS
 from advisor.facts.runs import load_run_facts
@@ -24,7 +23,7 @@ from advisor.hardware import machines
 from advisor.modelling import read, read_scenario, read_steps, workloads
 from advisor.modelling.scenario import ROOFS
 from advisor.quantities import load_quantities
-from advisor.resources import data_dir
+from advisor.resources import counter_dirs, data_dir
 from advisor.rules.language.estimators import Estimator, load_estimators
 from advisor.rules.language.example_files import EXAMPLE_KEYS
 from advisor.rules.language.parse import OPTIONAL, REQUIRED

@@ -22,7 +22,7 @@ from advisor.facts.formulas import Formula, compile_formula
 from advisor.facts.layers import Column, dependency_order, layered, select
 from advisor.quantities import Quantities, Quantity, load_quantities
 from advisor.quoting import literal, quoted
-from advisor.resources import rule_dirs
+from advisor.resources import counter_dirs
 from advisor.suggest import did_you_mean
 from advisor.units import DIMENSIONLESS, Dimension, Unit, parse_unit
 
@@ -158,11 +158,6 @@ def load_mapping(profiler: str, directories: Sequence[Path] | None = None) -> Ma
     files = read_counter_files(directories or counter_dirs(), profiler)
     quantities = load_quantities()
     return _Compiler(files, quantities).mapping()
-
-
-def counter_dirs() -> list[Path]:
-    """Return the directories with a folder for each profiler."""
-    return [directory / "counters" for directory in rule_dirs()]
 
 
 class _Compiler:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from advisor.rules import Rule, Settings, load_rules, load_settings
-from advisor.rules.engine.evaluate import Compiled, compile_rules
+from advisor.rules.engine.compiled import Compiled, compile_rules
 from tests.support.facts import vocabulary_once
 
 

@@ -8,11 +8,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from advisor.counters.instructions import InstructionView, load_instruction_views
-from advisor.counters.mapping import counter_dirs
 from advisor.documents import MappingNode, load
 from advisor.expression import Expression, Kind, Symbol, compile_expression
 from advisor.facts.runs import RunFacts, load_run_facts
-from advisor.resources import data_dir
+from advisor.resources import counter_dirs, data_dir
 from advisor.rules.language.rule import SECONDS, Guard, Rule, Threshold
 from advisor.rules.language.thresholds import in_scope, read_thresholds
 from advisor.rules.language.words import Vendors, load_words
