@@ -248,7 +248,7 @@ def _facts(
     columns = ("series_id", "run_id", "duration", *_DOT)
     select = kernels_select(vocabulary, columns, relations)
     which = ", ".join("?" * len(runs))
-    query = f"SELECT * FROM ({select}) WHERE run_id IN ({which}) ORDER BY duration"  # noqa: S608
+    query = f"SELECT * FROM ({select}) WHERE run_id IN ({which}) ORDER BY duration"
     rows = connection.execute(query, runs).fetchall()
     return {(row[0], row[1]): dict(zip(columns, row, strict=True)) for row in rows}
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from advisor.database.dialects import spelled
 from advisor.database.relations import STORED, Relations
 from advisor.facts.aggregation import paired_sums
+from advisor.facts.bindings import OfOperation
 from advisor.facts.devices import with_device
 from advisor.facts.layers import layered, select
 from advisor.facts.variants import KEYS, column_of, variants_select
@@ -52,7 +53,8 @@ def _kernels(
 ) -> str:
     """Take variants with their names and what their run says, then compute facts in layers."""
     if read is not None:
-        read = {*read, *_keys_of(read)}
+        read = {*read, *_of_bound(vocabulary)}
+        read |= {*_keys_of(read)}
     variants = variants_select(vocabulary, relations, read)
     source = f"({variants}) as variant"
     columns = ["variant.*"]
@@ -96,6 +98,13 @@ def _keys_of(read: Collection[str]) -> Iterable[str]:
     yield "device_id"
     if any(name in read for name in _OF_KERNEL):
         yield "kernel_id"
+
+
+def _of_bound(vocabulary: Vocabulary) -> Iterable[str]:
+    """Return the columns by which kernels are bound to operations, where any is."""
+    bound = (each.expression for each in vocabulary.facts.values())
+    if any(isinstance(each, OfOperation) and each.bound for each in bound):
+        yield from (*_OF_KERNEL, "launch_shape")
 
 
 def _wanted(names: Iterable[str], read: Collection[str] | None) -> list[str]:

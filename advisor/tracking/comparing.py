@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from advisor.documents import load
 from advisor.errors import RuleError
@@ -100,10 +100,10 @@ def load_comparing(path: Path | None = None) -> Comparing:
     for name in _WHOLE:
         if not values[name].is_integer():
             raise RuleError("expected a whole number", at=entries[name].at)
-    whole = {name: int(values.pop(name)) for name in _WHOLE}
+    numbers: dict[str, Any] = {**values, **{name: int(values[name]) for name in _WHOLE}}
     resources = document.mapping("resources")
     return Comparing(
-        limits=Limits(**whole, **values),  # type: ignore[arg-type]
+        limits=Limits(**numbers),
         resources=tuple(_resource(name, resources.mapping(name)) for name in resources),
         clock=document.text("clock"),
         environment=document.sequence("environment").texts(),

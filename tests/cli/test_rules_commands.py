@@ -66,7 +66,7 @@ def test_explains_with_values_and_distances(filled: Run) -> None:
     out = filled("rules", "explain", LOADS, "gather_rows").out
     assert "load_efficiency < 1 - wasted: 0.125 < 0.8 is true, by 0.675" in out
     assert "fires" in out
-    assert "high is cut at" in " ".join(out.split())
+    assert "high is capped at" in " ".join(out.split())
 
 
 def test_explains_the_same_to_programs(filled: Run) -> None:
@@ -128,7 +128,7 @@ def test_prints_every_problem_with_its_place(advisor: Run, tmp_path: Path) -> No
     assert outcome.status == 1
     assert "4 errors" in outcome.err
     bent = folder / "sample" / "slow.yaml"
-    assert [line for line in lines if line.startswith(f"{bent}:8:")]  # where `when` is wrong
+    assert [line for line in lines if line.startswith(f"{bent}:9:")]  # where `when` is wrong
     assert [line for line in lines if "did you mean 'l1_utilization'?" in line]
     assert [line for line in lines if "'loud'" in line]
     assert [line for line in lines if "other.yaml:1:" in line and "sample/fast" in line]

@@ -22,7 +22,7 @@ from advisor.rules import (
     run_examples,
 )
 from advisor.rules.language.load import load_directories
-from tests.support.facts import database_of, vocabulary_once
+from tests.support.facts import FROM_LAUNCHES, database_of, vocabulary_once
 from tests.support.knowledge import rules_once
 from tests.support.sample_rule import RULE, Load
 
@@ -95,7 +95,10 @@ def test_adds_a_fact_and_a_rule_and_changes_one(
     assert set(rules) - set(shipped) == {"ours/starved"}
     assert "ours/starved.yaml" in rules["ours/starved"].at.name
     changed, base = rules["launch/small-grid"], shipped["launch/small-grid"]
-    assert (changed.title, changed.severity.value) == ("Far too small for our machine", "error")
+    assert (changed.title.text, changed.severity.value) == (
+        "Far too small for our machine",
+        "error",
+    )
     assert changed.text_hash != base.text_hash
     assert (changed.when.text, changed.gain) == (base.when.text, changed.gain)
     assert "wanted_share" not in vocabulary_once().symbols
@@ -117,7 +120,7 @@ def test_evaluates_a_new_fact_in_a_new_rule(
     launch = {"duration": 1.0, "dram_bytes": 5e8, "grid_size": 4.0}
     with database_of([launch]) as connection:
         compiled = compile_rules([rules["ours/starved"]], vocabulary=vocabulary, settings=settings)
-        found = evaluate_runs(connection, compiled, ["run"])["run"]
+        found = evaluate_runs(connection, compiled, ["run"], FROM_LAUNCHES)["run"]
     # 5e8 B in one second are half of the 1e9 B/s that the pack wants.
     assert [(each.outcome, each.values["wanted_share"]) for each in found] == [(Outcome.FIRES, 0.5)]
 
@@ -160,7 +163,7 @@ def test_refuses_an_expression_that_reaches_out(
     with pytest.raises(ExpressionError) as caught:
         load_alone(RULE.replace("when: load_efficiency < 1 - wasted", f'when: "{hostile}"'))
     assert caught.value.at is not None
-    assert f"slow.yaml:{8}:" in str(caught.value.at)
+    assert f"slow.yaml:{9}:" in str(caught.value.at)
     assert SECRET not in str(caught.value)
 
 
@@ -249,7 +252,7 @@ def test_refuses_an_attack_by_template(key: str, attack: str, load_alone: Load) 
 def test_proposes_the_key_that_was_meant(load_alone: Load) -> None:
     with pytest.raises(RuleError, match="unknown key 'recomendation'") as caught:
         load_alone(RULE.replace("recommendation:", "recomendation:"))
-    assert "slow.yaml:14:1" in str(caught.value.at)
+    assert "slow.yaml:15:1" in str(caught.value.at)
     assert "recommendation" in (caught.value.hint or "")
 
 

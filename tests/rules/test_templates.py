@@ -109,12 +109,16 @@ TERMS = dict(load_words().default.terms)
 
 @cache
 def shipped() -> tuple[tuple[Template, JinjaTemplate], ...]:
-    """Return every template of the shipped rules, and as Jinja itself would fill it in."""
+    """Return the templates of the shipped rules, and as Jinja itself would fill them in.
+
+    Those about two nights name facts of each, which Jinja takes for attributes.
+    """
     environment = ImmutableSandboxedEnvironment(
         undefined=StrictUndefined, finalize=lambda value: "unknown" if value is None else value
     )
     environment.filters = dict(FILTERS)
-    templates = {each.text: each for rule in rules_once() for each in rule.templates}
+    nights = (rule for rule in rules_once() if rule.subject != "change")
+    templates = {each.text: each for rule in nights for each in rule.templates}
     return tuple((each, environment.from_string(text)) for text, each in templates.items())
 
 

@@ -292,8 +292,7 @@ def _measure(
     select = kernels_select(vocabulary, sorted({_KEY, *names}), relations)
     ids = ", ".join(f"'{each}'" for each in sorted(variants))
     connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE {_TABLE} AS SELECT * FROM ({select})"  # noqa: S608
-        f" WHERE {_KEY} IN ({ids})"
+        f"CREATE OR REPLACE TEMP TABLE {_TABLE} AS SELECT * FROM ({select}) WHERE {_KEY} IN ({ids})"
     )
     try:
         found: dict[tuple[str, str], Sequence[float | None]] = {}

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from advisor.errors import Location
-from advisor.expression import Expression
+from advisor.expression import Dialect, Expression
+from advisor.quoting import quoted
 from advisor.rules.language.sentences import Piece, spoken
 from advisor.rules.language.verification import Verify
 from advisor.units import parse_unit
@@ -109,14 +110,15 @@ class Formula:
         used = (self.parameters[name].names for name in self.expression.names - own)
         return own.union(*used)
 
-    def sql(self, columns: Callable[[str], str]) -> str:
+    def sql(self, columns: Callable[[str], str] | None = None, dialect: Dialect = "duckdb") -> str:
         """Return SQL in which names are ``columns`` and parameters their expressions."""
+        named = columns or quoted
 
         def column(name: str) -> str:
             parameter = self.parameters.get(name)
-            return columns(name) if parameter is None else f"({parameter.sql(columns)})"
+            return named(name) if parameter is None else f"({parameter.sql(named, dialect)})"
 
-        return self.expression.sql(column)
+        return self.expression.sql(column, dialect)
 
 
 @dataclass(frozen=True, kw_only=True)

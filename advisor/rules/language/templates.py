@@ -86,12 +86,12 @@ class _Joined(NodeTransformer):
     def __init__(self, names: Mapping[str, Symbol]) -> None:
         self._names = names
 
-    def visit_Getattr(self, node: nodes.Getattr) -> nodes.Node:  # noqa: N802
+    def visit_Getattr(self, node: nodes.Getattr) -> nodes.Node:
         """Return the name of a part, such as ``before.x``."""
         of = node.node
         return self._name(f"{of.name}.{node.attr}" if isinstance(of, nodes.Name) else "", node)
 
-    def visit_Call(self, node: nodes.Call) -> nodes.Node:  # noqa: N802
+    def visit_Call(self, node: nodes.Call) -> nodes.Node:
         """Return the name of a call over one name, such as ``ratio(x)``."""
         of, given = node.node, node.args
         if isinstance(of, nodes.Name) and len(given) == 1 and isinstance(given[0], nodes.Name):

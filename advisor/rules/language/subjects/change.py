@@ -16,7 +16,6 @@ from advisor.facts.vocabulary import Vocabulary
 from advisor.quoting import quoted
 from advisor.rules.language.settings import Settings
 from advisor.rules.language.subjects.kind import SubjectKind
-from advisor.tracking.comparing import load_comparing
 from advisor.units import DIMENSIONLESS, parse_unit
 
 PAIRS = "change_pairs"
@@ -63,6 +62,8 @@ _OF_PAIR: Mapping[str, Symbol] = {
 def pair_facts() -> dict[str, Symbol]:
     """Return the facts that the table of pairs must have: of the pair, and of its runs."""
     facts = dict(_OF_PAIR)
+    from advisor.tracking.comparing import load_comparing  # and NumPy with its package
+
     comparing = load_comparing()
     for column in (*comparing.environment, *comparing.around):
         facts |= {f"{side}.{column}": _TEXT for side in (BEFORE, AFTER)}
