@@ -105,6 +105,7 @@ ALLOWED: dict[str, tuple[str, set[float]]] = {
         "which facts are the same to the digits shown",
         {0.001, 0.0005},
     ),
+    "advisor/reports/write/comparison.py": ("how small a chance is written", {1e-16, 0.0005}),
     "advisor/cli/ingest.py": ("how many names a line holds", {6}),
     "advisor/api/matching.py": ("how many digits of an id name a series", {4}),
     "advisor/database/read.py": ("how many digits of a commit name it, and runs a line", {4, 5}),

@@ -133,7 +133,7 @@ def test_tells_apart_what_it_can_never_know(advisor: Advisor) -> None:
     outcomes = {
         result["rule_id"]: result["outcome"]
         for kernel in found["kernels"]
-        for result in kernel["results"]
+        for result in kernel["findings"]
     }
     assert outcomes["waves/many-registers"] == "fires"
     assert outcomes["scheduling/barrier"] == "not knowable here"

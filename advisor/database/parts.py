@@ -179,3 +179,11 @@ def _rows(
     cursor = connection.execute(query, list(parameters))
     names = [column[0] for column in cursor.description or ()]
     return [dict(zip(names, values, strict=True)) for values in cursor.fetchall()]
+
+
+def profilers_of(
+    connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]
+) -> list[tuple[str, str | None]]:
+    """Return runs with the profiler that each comes from."""
+    query = "SELECT run_id, profiler FROM run WHERE list_contains($runs, run_id)"
+    return connection.execute(query, {"runs": list(run_ids)}).fetchall()

@@ -224,8 +224,8 @@ def test_loads_them_anew_when_a_file_changes(
 ) -> None:
     for name in ("rules", "seed"):
         shutil.copytree(data_dir(name), tmp_path / name, ignore=shutil.ignore_patterns("runs"))
-    for module in (parts, mappings):
-        monkeypatch.setattr(module, "rule_dirs", lambda: (tmp_path / "rules",))
+    monkeypatch.setattr(parts, "rule_dirs", lambda: (tmp_path / "rules",))
+    monkeypatch.setattr(mappings, "counter_dirs", lambda: [tmp_path / "rules" / "counters"])
     monkeypatch.setattr(devices, "data_dir", lambda name: tmp_path / name)
     assert "no_duration" in load_mapping("ncu").flags
     assert "New device" not in {device.name for device in load_devices()}

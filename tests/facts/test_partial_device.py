@@ -176,6 +176,6 @@ def test_the_report_says_that_the_device_is_a_part(instance: str) -> None:
         if condition.label == "part of the device"
     )
     assert part.departs
-    assert part.value.replace("\N{NO-BREAK SPACE}", " ") == "42 multiprocessors, 39 %"
+    assert part.value.replace("\N{NO-BREAK SPACE}", " ") == "42 SMs, 39 %"
     assert "50" in part.note
     assert "roofs are those of the part" in part.note

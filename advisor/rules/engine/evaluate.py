@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import duckdb
 
 from advisor import wording
+from advisor.database.parts import profilers_of
 from advisor.database.read import get_vendors
 from advisor.database.relations import STORED, Relations
 from advisor.facts import current
@@ -81,9 +82,7 @@ def _reaches(
     """Return what the profilers of some runs can tell, by run."""
     if not compiled.reaches:
         return {}
-    which = f"WHERE run_id IN ({', '.join('?' * len(run_ids))})"
-    query = " ".join(("SELECT run_id, profiler FROM main.run", which))
-    rows = connection.execute(query, list(run_ids)).fetchall()
+    rows = profilers_of(connection, run_ids)
     found = {run_id: compiled.reach(profiler) for run_id, profiler in rows}
     return {run_id: reach for run_id, reach in found.items() if reach is not None}
 
