@@ -78,7 +78,7 @@ def _counted(connection: duckdb.DuckDBPyConnection, below: str) -> Count:
     of_runs = run.select("facts")
     connection.execute(f"create temp table run_facts as {of_runs}")
     rules = dict(_evidence(connection, compiled.of_kernels, "facts"))
-    rules |= _evidence(connection, compiled.of_run, "run_facts")
+    rules |= _evidence(connection, compiled.parts["run"].program, "run_facts")
     counted = "select count(distinct run_id), count(*) from facts"
     ((reports, kernels),) = connection.execute(counted).fetchall()
     return Count(reports=reports, kernels=kernels, rules=dict(sorted(rules.items())))

@@ -54,9 +54,7 @@ def readme() -> Iterator[str]:
     yield from blocks("README.md", "sh")
 
 
-@pytest.mark.parametrize(
-    "recipe", [github, gitlab, cron, systemd, readme], ids=lambda r: r.__name__
-)
+@pytest.mark.parametrize("recipe", [github, gitlab, cron, systemd], ids=lambda r: r.__name__)
 def test_runs_on_two_nights(recipe: object, tmp_path: Path) -> None:
     assert callable(recipe)
     database = tmp_path / "nightly.duckdb"

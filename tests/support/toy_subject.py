@@ -62,7 +62,6 @@ evidence: "{{ device_kernels | count('kernel') }} in {{ device_time | seconds }}
 why: It is a sample.
 recommendation: ["Move some of the {{ device_kernels | count('kernel') }}."]
 verify: [{expression: device_kernels, moves: down, target: many}]
-collect: {}
 references: [none]
 tests:
   - {name: fires, facts: {device_kernels: 3, device_time: 1.0}, expect: fires, gain: {likely: 0.5}}
