@@ -102,7 +102,7 @@ def test_works_through_more_launches_than_one_batch(
 
 @pytest.mark.xfail(
     strict=False,
-    reason="a refresh words some findings of real runs otherwise than their ingest: to be mended",
+    reason="refresh words some real findings otherwise",
 )
 @pytest.mark.real
 def test_changes_nothing_in_real_runs(real_data: Path, tmp_path: Path) -> None:

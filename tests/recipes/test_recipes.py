@@ -88,9 +88,7 @@ def project(tmp_path: Path) -> Project:
     return Project(folder)
 
 
-@pytest.mark.xfail(
-    strict=False, reason="`runs remove` fails after the recipe for a table: to be mended"
-)
+@pytest.mark.xfail(strict=False, reason="runs remove fails after the recipe for a table")
 @pytest.mark.slow
 @pytest.mark.parametrize("title", recipes())
 def test_works_as_it_is_written(title: str, project: Project) -> None:
@@ -108,9 +106,7 @@ def test_works_as_it_is_written(title: str, project: Project) -> None:
     assert commands >= 3
 
 
-@pytest.mark.xfail(
-    strict=False, reason="the copy of the project is shared with the recipe that adds the rule"
-)
+@pytest.mark.xfail(strict=False, reason="the copy already has the rule")
 @pytest.mark.slow
 def test_works_with_what_a_new_rule_says_comes_next(project: Project) -> None:
     for directory in ("rules", "our rules"):

@@ -51,6 +51,7 @@ DEVICE = SubjectKind(
 RULE = """\
 id: sample/devices
 title: Spread the kernels
+headline: looking at the device
 severity: warning
 subject: device
 mechanism: devices
