@@ -178,4 +178,4 @@ def test_the_report_says_that_the_device_is_a_part(instance: str) -> None:
     assert part.departs
     assert part.value.replace("\N{NO-BREAK SPACE}", " ") == "42 SMs, 39 %"
     assert "50" in part.note
-    assert "roofs are those of the part" in part.note
+    assert "roofs are those of this part" in part.note
