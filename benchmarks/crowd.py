@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from advisor.database import ids
 from advisor.database.connect import open_for_reading, open_for_writing
-from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.ingest.spool import merge_spool, spool_paths
 from advisor.knowledge.load import load_knowledge
 from advisor.resources import data_dir
@@ -111,7 +111,7 @@ def run(folder: Path) -> list[Line]:
 
 def _ingesting(folder: Path, seconds: float) -> list[Line]:
     database = _made(folder)
-    ingest = partial(ingest_paths, database, labels=Labels(), wait=_WAIT)
+    ingest = partial(ingest_paths, database, labels=RunLabels(), wait=_WAIT)
     span = _span(seconds)
     with _processes() as pool:
         writers = [pool.submit(_hand_over, folder, n, ingest, span) for n in range(PROCESSES)]
@@ -125,7 +125,7 @@ def _ingesting(folder: Path, seconds: float) -> list[Line]:
 
 def _spooling(folder: Path, seconds: float) -> list[Line]:
     database, bundles = _made(folder), str(folder / "bundles")
-    spool = partial(spool_paths, bundles, labels=Labels())
+    spool = partial(spool_paths, bundles, labels=RunLabels())
     merge = partial(merge_spool, database, bundles, wait=_WAIT)
     span = _span(seconds)
     with _processes() as pool:

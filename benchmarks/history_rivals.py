@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from advisor.tracking import Kind, Nights, Verdict, load_settings, scan_many
+from advisor.tracking import ChangeKind, Nights, Verdict, load_settings, scan_many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +56,7 @@ def ours(cases: Sequence[Labelled]) -> list[Answer]:
 def _answer(found: SeriesResult) -> Answer:
     moved = found.newest.verdict in (Verdict.REGRESSED, Verdict.IMPROVED, Verdict.ENVIRONMENT)
     way = 0 if not moved else int(math.copysign(1, found.newest.relative or 0.0))
-    steps = tuple(change.index for change in found.changes if change.kind is Kind.STEP)
+    steps = tuple(change.index for change in found.changes if change.kind is ChangeKind.STEP)
     return Answer(steps=steps, newest=way, scanned=found)
 
 

@@ -29,7 +29,7 @@ from tests.support.interpreter import CALLS, OPERATORS, Value
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from advisor.expression.tree import Node
+    from advisor.expression.tree import ExpressionNode
     from advisor.facts.vocabulary import Vocabulary
     from advisor.rules.engine.program import Program
 
@@ -145,7 +145,7 @@ def _decision(rule: Rule) -> Callable[[Row], bool]:
     return fires
 
 
-def _compiled(node: Node, thresholds: Mapping[str, float]) -> Compiled:
+def _compiled(node: ExpressionNode, thresholds: Mapping[str, float]) -> Compiled:
     """Return a function of a row that computes the expression."""
     if node.head == "literal":
         return lambda _: node.value

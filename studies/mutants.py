@@ -17,9 +17,9 @@ from advisor.documents import load, locate
 from advisor.errors import ExpressionError
 from advisor.expression import Kind
 from advisor.expression.check import Checker
-from advisor.expression.tree import Node, Text
+from advisor.expression.tree import ExpressionNode, Text
 from advisor.quoting import quoted
-from advisor.rules.language.rule import BOUNDS, Formula
+from advisor.rules.language.rule import BOUNDS, FilledExpression
 from advisor.rules.language.thresholds import in_scope
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def mutants(rule: Rule, symbols: Mapping[str, Symbol]) -> list[Mutant]:
     ]
 
 
-def spell(node: Node) -> str:
+def spell(node: ExpressionNode) -> str:
     """Return a tree as text of the rule language, with brackets round every operation."""
     parts = [spell(operand) for operand in node.operands]
     match node.head:
@@ -189,14 +189,14 @@ class _Maker:
         """
         place = self._file["gain"].at
         for bound in BOUNDS:
-            formula: Formula = getattr(gain, bound)
+            formula: FilledExpression = getattr(gain, bound)
             for factor in () if _is_zero(formula.expression.tree, formula.parameters) else SCALES:
                 scaled = _scaled(formula, factor)
                 new = _with_bounds(gain, {bound: scaled})
                 yield self._gain(f"{bound}: {scaled.expression.text}", place, new)
             if gain.estimator is None:
                 for changed, at in self._changed(formula.expression):
-                    new = _with_bounds(gain, {bound: Formula(expression=changed)})
+                    new = _with_bounds(gain, {bound: FilledExpression(expression=changed)})
                     yield self._gain(f"{bound}: {changed.text}", at, new)
         for one, other in pairwise(BOUNDS):
             swapped = {one: getattr(gain, other), other: getattr(gain, one)}
@@ -230,13 +230,13 @@ class _Maker:
         """Yield the expression with one thing changed, and the place of the change."""
         changes = list(_changes(expression.tree, self._others))
         if negated:
-            changes.append((Node("not", (expression.tree,)), 0))
+            changes.append((ExpressionNode("not", (expression.tree,)), 0))
         for tree, position in changes:
             changed = self._checked(expression, tree)
             if changed is not None:
                 yield changed, locate(expression.at, expression.text, position)
 
-    def _checked(self, expression: Expression, tree: Node) -> Expression | None:
+    def _checked(self, expression: Expression, tree: ExpressionNode) -> Expression | None:
         """Return the expression with another tree; None where the loader would refuse it."""
         text = spell(tree)
         checker = Checker(Text(text, expression.at), self._symbols)
@@ -270,7 +270,7 @@ class _Maker:
         return one.unit.is_like(two.unit)
 
 
-def _with_bounds(gain: GainRange, new: Mapping[str, Formula]) -> GainRange:
+def _with_bounds(gain: GainRange, new: Mapping[str, FilledExpression]) -> GainRange:
     low, likely, high = (new.get(bound, getattr(gain, bound)) for bound in BOUNDS)
     return replace(gain, low=low, likely=likely, high=high)
 
@@ -282,7 +282,7 @@ def _factors(threshold: Threshold) -> tuple[float, ...]:
     return (*NUDGES, PERCENT if threshold.unit == "1" else PREFIX)
 
 
-def _is_zero(node: Node, parameters: Mapping[str, Expression]) -> bool:
+def _is_zero(node: ExpressionNode, parameters: Mapping[str, Expression]) -> bool:
     """Tell whether a product is 0 whatever its other factors are."""
     match node.head:
         case "literal":
@@ -297,13 +297,13 @@ def _is_zero(node: Node, parameters: Mapping[str, Expression]) -> bool:
     return False
 
 
-def _scaled(formula: Formula, factor: float) -> Formula:
+def _scaled(formula: FilledExpression, factor: float) -> FilledExpression:
     expression = formula.expression
-    tree = Node("*", (Node("literal", value=factor), expression.tree))
+    tree = ExpressionNode("*", (ExpressionNode("literal", value=factor), expression.tree))
     return replace(formula, expression=replace(expression, tree=tree, text=spell(tree)))
 
 
-def _changes(node: Node, others: Others) -> Iterator[tuple[Node, int]]:
+def _changes(node: ExpressionNode, others: Others) -> Iterator[tuple[ExpressionNode, int]]:
     """Yield trees that differ from ``node`` in one place, and that place in the text."""
     if _is_zero(node, {}):
         return
@@ -317,7 +317,7 @@ def _changes(node: Node, others: Others) -> Iterator[tuple[Node, int]]:
             yield replace(node, operands=operands), position
 
 
-def _here(node: Node, others: Others) -> Iterator[Node]:
+def _here(node: ExpressionNode, others: Others) -> Iterator[ExpressionNode]:
     """Yield what could stand in the place of the node, its operands unchanged."""
     match node.head:
         case "name":

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from advisor.errors import Location
     from advisor.facts.vocabulary import Vocabulary
     from advisor.rules.language.rule import Rule
-    from advisor.rules.language.settings import Settings
+    from advisor.rules.language.settings import EvaluationSettings
     from studies.mutants import Mutant
 
 TARGET = 0.95
@@ -52,7 +52,7 @@ class Score:
         return self.made - len(self.survivors)
 
 
-def score(rule: Rule, vocabulary: Vocabulary, settings: Settings) -> Score:
+def score(rule: Rule, vocabulary: Vocabulary, settings: EvaluationSettings) -> Score:
     """Return what became of every mutant of a rule.
 
     Raises:

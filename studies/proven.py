@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from advisor.database.connect import open_for_reading
 from advisor.facts.view import create_views
-from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.knowledge.load import load_knowledge
 from advisor.quoting import quoted
 from advisor.resources import data_dir
@@ -53,7 +53,9 @@ def count(folders: Sequence[Path]) -> Count:
     """Return the evidence in the reports below some folders; refused reports count for nothing."""
     with tempfile.TemporaryDirectory() as scratch:
         database = str(Path(scratch) / "proven.duckdb")
-        list(ingest_paths(database, [str(folder) for folder in folders], labels=Labels(), wait=0))
+        list(
+            ingest_paths(database, [str(folder) for folder in folders], labels=RunLabels(), wait=0)
+        )
         return count_stored(database)
 
 

@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from advisor.api.reporting import load_report, render_report
-from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.reports.write.render import html
 from studies.browser import Browser
 
@@ -76,7 +76,9 @@ def real_pages(out: Path) -> list[Path]:
     database.unlink(missing_ok=True)
     pages = []
     for number, path in enumerate(list(chosen.values())[:_DEVICES], start=1):
-        for stored in ingest_paths(str(database), [str(_REAL / path)], labels=Labels(), wait=_WAIT):
+        for stored in ingest_paths(
+            str(database), [str(_REAL / path)], labels=RunLabels(), wait=_WAIT
+        ):
             if stored.run_id is not None:
                 page = render_report(str(database), stored.run_id, style="html", wait=_WAIT)
                 pages.append(_write(out / f"real-{number}.html", page["-"]))

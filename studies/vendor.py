@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from advisor.database.connect import open_for_reading
 from advisor.facts.view import create_views
 from advisor.facts.vocabulary import load_vocabulary
-from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.quoting import quoted
 from advisor.rules.engine.compiled import compile_rules
 from advisor.rules.engine.evaluate import evaluate_runs
@@ -305,7 +305,7 @@ def main(arguments: Sequence[str]) -> int:
     folder = Path(arguments[0]) if arguments else REPORTS
     with tempfile.TemporaryDirectory() as scratch:
         database = str(Path(scratch) / "vendor.duckdb")
-        for each in ingest_paths(database, [str(folder)], labels=Labels(), wait=0):
+        for each in ingest_paths(database, [str(folder)], labels=RunLabels(), wait=0):
             if each.status == "refused":
                 print(f"{each.name}: {each.error}", file=sys.stderr)
         text, problems = compare(database, folder)

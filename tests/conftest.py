@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings as hypothesis_settings
 
 from advisor.facts import Vocabulary
-from advisor.rules import Rule, Settings
+from advisor.rules import EvaluationSettings, Rule
 from tests.support.facts import vocabulary_once
 from tests.support.knowledge import rules_once, settings_once
 from tests.support.reports import keep_launches, kept_launches
@@ -68,7 +68,7 @@ def vocabulary() -> Vocabulary:
 
 
 @pytest.fixture(scope="session")
-def settings() -> Settings:
+def settings() -> EvaluationSettings:
     """Return what holds for all rules."""
     return settings_once()
 

@@ -245,6 +245,22 @@ def test_keeps_functions_short() -> None:
     assert found == []
 
 
+def public_classes() -> Iterator[tuple[str, str]]:
+    """Yield the name of each public class, and the module that has it."""
+    for path in MODULES:
+        for node in tree_of(path).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                yield node.name, name_of(path)
+
+
+def test_gives_no_two_public_classes_one_name() -> None:
+    places: dict[str, list[str]] = {}
+    for name, module in public_classes():
+        places.setdefault(name, []).append(module)
+    assert len(places) > 300
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
+
+
 def test_documents_every_public_function() -> None:
     found = [
         f"{name_of(path)}: {node.name}"

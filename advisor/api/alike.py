@@ -11,14 +11,16 @@ from advisor.database.names import load_names
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from advisor.api.history_records import Night, SeriesHistory
+    from advisor.api.history_records import HistoryNight, SeriesHistory
     from advisor.database.nights import KnownSeries
 
 _MOST = 200  # series that ended, of which each is set against each that began
 
 
 def series_alike(
-    series: Sequence[SeriesHistory], known: Mapping[str, KnownSeries], nights: Sequence[Night]
+    series: Sequence[SeriesHistory],
+    known: Mapping[str, KnownSeries],
+    nights: Sequence[HistoryNight],
 ) -> tuple[Alike, ...]:
     """Return which series without a result in the newest night may go on under another name.
 

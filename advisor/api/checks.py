@@ -17,7 +17,7 @@ _LIBRARIES = ("duckdb", "sqlalchemy", "alembic", "sqlglot", "jinja2", "click", "
 
 
 @dataclass(frozen=True, kw_only=True)
-class Check:
+class InstallationCheck:
     """One thing that was looked at, and what was found."""
 
     subject: str
@@ -27,13 +27,17 @@ class Check:
 
 def examine(
     database: str, *, wait: float, configuration: Configuration = DEFAULTS
-) -> Iterator[Check]:
+) -> Iterator[InstallationCheck]:
     """Yield what is found about installation, readers, knowledge, devices and database."""
     system = f"{platform.system()} {platform.machine()}"
-    yield Check(subject="advisor", text=f"{__version__}, Python {sys.version.split()[0]}, {system}")
-    yield Check(subject="libraries", text=", ".join(f"{n} {version(n)}" for n in _LIBRARIES))
+    yield InstallationCheck(
+        subject="advisor", text=f"{__version__}, Python {sys.version.split()[0]}, {system}"
+    )
+    yield InstallationCheck(
+        subject="libraries", text=", ".join(f"{n} {version(n)}" for n in _LIBRARIES)
+    )
     yield _tried("readers", _readers)
-    yield Check(subject="configuration", text=_configured(configuration))
+    yield InstallationCheck(subject="configuration", text=_configured(configuration))
     yield _tried("rules", lambda: _rules(configuration))
     yield _tried("devices", _devices)
     yield _tried("database", lambda: _database(database, wait))
@@ -43,13 +47,13 @@ def examine(
         yield _tried("operations", lambda: _operations(configuration, database, wait))
 
 
-def _tried(subject: str, look: object) -> Check:
+def _tried(subject: str, look: object) -> InstallationCheck:
     assert callable(look)
     try:
-        return Check(subject=subject, text=str(look()))
+        return InstallationCheck(subject=subject, text=str(look()))
     except AdvisorError as error:
         hint = f" ({error.hint})" if error.hint else ""
-        return Check(subject=subject, text=f"{error}{hint}", good=False)
+        return InstallationCheck(subject=subject, text=f"{error}{hint}", good=False)
 
 
 def _readers() -> str:

@@ -10,13 +10,13 @@ from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import ConfigError, Location, OutputError, UsageError
 
 if TYPE_CHECKING:
-    from advisor.hardware.compare import Comparison
+    from advisor.hardware.compare import DeviceComparison
     from advisor.hardware.machines import Machine
 
 
 def compare_devices(
     names: tuple[str, ...], roof: str, *, configuration: Configuration = DEFAULTS
-) -> Comparison:
+) -> DeviceComparison:
     """Return two devices or more side by side.
 
     Raises:

@@ -11,7 +11,7 @@ from advisor.database.read import find_run
 from advisor.knowledge.load import load_knowledge
 
 if TYPE_CHECKING:
-    from advisor.reports.record.compared import Comparison
+    from advisor.reports.record.compared import RunComparison
 
 
 def compare(
@@ -21,7 +21,7 @@ def compare(
     *,
     wait: float,
     configuration: Configuration = DEFAULTS,
-) -> Comparison:
+) -> RunComparison:
     """Return what moved from one run to another: the outer join of their series.
 
     Raises:

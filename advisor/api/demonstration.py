@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
-from advisor.ingest.batches import Writer
-from advisor.ingest.profiles import Labels, read_profiles
+from advisor.ingest.batches import ProfileWriter
+from advisor.ingest.profiles import RunLabels, read_profiles
 from advisor.knowledge.load import load_knowledge
 from advisor.resources import data_dir
 
@@ -29,15 +29,17 @@ def ingest_examples(database: str, *, wait: float, progress: Callable[[str], Non
         for profile in read_profiles([str(folder / night["file"])], labels=_labels(night))
     )
     stored = 0
-    for result in Writer(database, load_knowledge(), wait=wait, progress=progress).store(profiles):
+    for result in ProfileWriter(database, load_knowledge(), wait=wait, progress=progress).store(
+        profiles
+    ):
         if result.error is not None:
             raise result.error
         stored += 1
     return stored
 
 
-def _labels(night: dict[str, Any]) -> Labels:
-    return Labels(
+def _labels(night: dict[str, Any]) -> RunLabels:
+    return RunLabels(
         label=night.get("label"),
         commit=night.get("commit"),
         branch=night.get("branch"),

@@ -21,7 +21,7 @@ from advisor.rules import Outcome
 from advisor.rules.engine.asking import asking
 from advisor.rules.engine.evaluate import run_words
 from advisor.rules.engine.explain import Explanation, explain
-from advisor.rules.engine.reach import Asked
+from advisor.rules.engine.reach import ProfilerRequest
 from advisor.rules.language.subjects import RUN, SUBJECTS
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from advisor.reports.record.instructions import Ranking, Rankings
     from advisor.reports.record.rows import Row
-    from advisor.rules import Rule, Settings
+    from advisor.rules import EvaluationSettings, Rule
     from advisor.rules.engine.asking import Asking
     from advisor.rules.engine.reach import Reach
 
@@ -49,7 +49,7 @@ class Explained:
     run_id: str
     name: str
     collect: str | None
-    asked: Asked = field(default_factory=Asked)
+    asked: ProfilerRequest = field(default_factory=ProfilerRequest)
     decided_by: str = ""
     instructions: Ranking | None = None
 
@@ -123,9 +123,9 @@ def _within_reach(explanation: Explanation, reach: Reach | None) -> Explanation:
     )
 
 
-def _asked(explanation: Explanation, ask: Asking | None) -> Asked:
+def _asked(explanation: Explanation, ask: Asking | None) -> ProfilerRequest:
     if ask is None or explanation.outcome is not Outcome.UNKNOWN:
-        return Asked()
+        return ProfilerRequest()
     return ask.ask([(explanation.subject, explanation.missing)])
 
 
@@ -134,7 +134,7 @@ def _worst(
     rule: Rule,
     run_id: str,
     explanations: Sequence[Explanation],
-    settings: Settings,
+    settings: EvaluationSettings,
 ) -> Rankings:
     if rule.instructions is None:
         return {}

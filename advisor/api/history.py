@@ -12,10 +12,10 @@ from advisor.api.history_records import (
     WORST_FIRST,
     AcceptedLevel,
     History,
-    Night,
+    HistoryNight,
     SeriesHistory,
 )
-from advisor.api.matching import Wanted, matching_series
+from advisor.api.matching import SeriesWanted, matching_series
 from advisor.database.connect import open_for_reading
 from advisor.database.nights import (
     Accepted,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from advisor.tracking import Settings
+    from advisor.tracking import TrackingSettings
 
 
 def history(
@@ -70,14 +70,14 @@ def history(
         UsageError: there is no such branch, or nothing that matches.
         DatabaseError: the database cannot be opened.
     """
-    wanted = Wanted(kernel=kernel, device=device, configuration=configuration_label)
+    wanted = SeriesWanted(kernel=kernel, device=device, configuration=configuration_label)
     with open_for_reading(database, wait) as connection:
         return read_history(connection, wanted, branch=branch, since=since)
 
 
 def read_history(
     connection: duckdb.DuckDBPyConnection,
-    wanted: Wanted,
+    wanted: SeriesWanted,
     *,
     branch: str | None = None,
     since: int | datetime | None = None,
@@ -131,7 +131,7 @@ class _Marks:
         return {index: each for index, each in found.items() if index >= 0}
 
 
-def _nights(runs: Sequence[NightRun], settings: Settings) -> tuple[Night, ...]:
+def _nights(runs: Sequence[NightRun], settings: TrackingSettings) -> tuple[HistoryNight, ...]:
     """Return the nights of a branch; what the first run of each says counts."""
     first = {run.position: run for run in reversed(runs)}
     ordered = [first[position] for position in sorted(first)]
@@ -140,7 +140,7 @@ def _nights(runs: Sequence[NightRun], settings: Settings) -> tuple[Night, ...]:
     measured = known_conditions([run.measured_by for run in ordered])
     anew = set(split_nights(measured, settings))
     return tuple(
-        Night(
+        HistoryNight(
             run_id=run.run_id,
             time=run.night,
             commit=run.commit,
@@ -176,10 +176,10 @@ def chains_of(shapes: Sequence[ShapeNights]) -> list[list[ShapeNights]]:
 
 def _scanned(
     chains: Sequence[Sequence[ShapeNights]],
-    nights: Sequence[Night],
+    nights: Sequence[HistoryNight],
     known: Mapping[str, KnownSeries],
     marks: _Marks,
-    settings: Settings,
+    settings: TrackingSettings,
 ) -> list[SeriesHistory]:
     anew = [number for number, night in enumerate(nights) if night.started_over]
     numbers = [[night for each in chain for night in each.nights] for chain in chains]
@@ -210,11 +210,11 @@ def _series_history(
     numbers: Sequence[int],
     tracked: Tracked,
     result: SeriesResult,
-    nights: Sequence[Night],
+    nights: Sequence[HistoryNight],
     known: Mapping[str, KnownSeries],
     levels: Mapping[int, Accepted],
     marks: _Marks,
-    settings: Settings,
+    settings: TrackingSettings,
 ) -> SeriesHistory:
     of = known[chain[0].series_id]
     accepted = tuple(
@@ -257,7 +257,7 @@ def _worst(each: SeriesHistory) -> tuple[int, float, str, str]:
     return rank, -abs(newest.relative or 0.0), each.kernel_name, each.series_id
 
 
-def _moment(since: int | datetime | None, nights: Sequence[Night]) -> datetime | None:
+def _moment(since: int | datetime | None, nights: Sequence[HistoryNight]) -> datetime | None:
     """Return when the first night was that is to be shown; windows count nights with results."""
     if isinstance(since, int):
         return nights[max(0, len(nights) - since)].time
@@ -281,7 +281,7 @@ def _left_out(branch: Branch, others: tuple[int, int, int]) -> list[str]:
     return notes
 
 
-def falling_apart(runs: Sequence[NightRun], settings: Settings) -> list[str]:
+def falling_apart(runs: Sequence[NightRun], settings: TrackingSettings) -> list[str]:
     """Return notes on labels that are part of every series and new with every run."""
     notes = []
     options = {"label": "--label", "configuration": "--config"}

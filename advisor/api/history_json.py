@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from advisor.api.history_records import AcceptedLevel, History, Night, SeriesHistory
+    from advisor.api.history_records import AcceptedLevel, History, HistoryNight, SeriesHistory
     from advisor.tracking import Change
 
 SCHEMA_VERSION = 1
@@ -30,7 +30,7 @@ def as_json(history: History) -> dict[str, object]:
     }
 
 
-def _night(night: Night) -> dict[str, object]:
+def _night(night: HistoryNight) -> dict[str, object]:
     return {
         "run": night.run_id,
         "time": night.time.isoformat(),

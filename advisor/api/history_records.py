@@ -33,7 +33,7 @@ class Alike:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Night:
+class HistoryNight:
     """One night of a branch; ``environment`` is what is known of what it ran on.
 
     ``time`` is in UTC. ``changed`` says what of that differs from the night before;
@@ -80,7 +80,7 @@ class SeriesHistory:
     configuration: str | None
     launch_shape: str
     launch_shapes: tuple[str, ...]
-    nights: tuple[Night, ...]
+    nights: tuple[HistoryNight, ...]
     durations: tuple[float, ...]
     result: SeriesResult
     splits: tuple[int, ...]
@@ -89,7 +89,7 @@ class SeriesHistory:
     is_missing: bool
 
     @property
-    def newest_night(self) -> Night:
+    def newest_night(self) -> HistoryNight:
         """The last night with a result."""
         return self.nights[-1]
 
@@ -108,13 +108,13 @@ class History:
 
     branch: str | None
     is_simulated: bool
-    nights: tuple[Night, ...]
+    nights: tuple[HistoryNight, ...]
     series: tuple[SeriesHistory, ...]
     shown_since: datetime | None
     notes: tuple[str, ...]
     alike: tuple[Alike, ...]
 
-    def is_shown(self, night: Night) -> bool:
+    def is_shown(self, night: HistoryNight) -> bool:
         """Tell whether a night is among those that are to be shown."""
         return self.shown_since is None or night.time >= self.shown_since
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.api.matching import Wanted, describe, find_series, matching_series
+from advisor.api.matching import SeriesWanted, describe, find_series, matching_series
 from advisor.database import marks
 from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.database.nights import (
@@ -73,7 +73,7 @@ def accept(
         there = {each for _, each in series_of_runs(connection, [run.run_id])}
         chosen: set[str] = set()
         for name in series:
-            found = matching_series(known, Wanted(kernel=name)).keys() & there
+            found = matching_series(known, SeriesWanted(kernel=name)).keys() & there
             if not found:
                 problem = f"run {run.run_id} holds nothing of series {name!r}"
                 raise UsageError(problem, hint="advisor history names series and nights")

@@ -18,7 +18,7 @@ _LEAST_ID = 4  # digits of an id that name a series
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class SeriesWanted:
     """Which series are asked for: a kernel's name pattern or series' id, a device, a label."""
 
     kernel: str | None = None
@@ -26,7 +26,9 @@ class Wanted:
     configuration: str | None = None
 
 
-def matching_series(known: Mapping[str, KnownSeries], wanted: Wanted) -> dict[str, KnownSeries]:
+def matching_series(
+    known: Mapping[str, KnownSeries], wanted: SeriesWanted
+) -> dict[str, KnownSeries]:
     """Return the series that are asked for.
 
     Raises:
@@ -57,7 +59,7 @@ def find_series(known: Mapping[str, KnownSeries], wanted: str) -> KnownSeries:
     if len(found) == 1:
         return found[0]
     if not found:
-        asked = Wanted(kernel=wanted)
+        asked = SeriesWanted(kernel=wanted)
         raise UsageError(f"there is no series {wanted!r}", hint=_near(known, asked))
     named = ", ".join(f"{each.series_id} ({describe(each)})" for each in found[:5])
     raise UsageError(f"{wanted!r} means {len(found)} series: {named}", hint="name one by its id")
@@ -93,7 +95,7 @@ def _called(known: Mapping[str, KnownSeries], wanted: str) -> dict[str, KnownSer
     }
 
 
-def _near(known: Mapping[str, KnownSeries], wanted: Wanted) -> str:
+def _near(known: Mapping[str, KnownSeries], wanted: SeriesWanted) -> str:
     hint = "advisor series list shows them"
     near = did_you_mean(wanted.kernel or "", [each.short_name for each in known.values()])
     return f"{near} {hint}" if near else hint

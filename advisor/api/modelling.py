@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import UsageError
 from advisor.knowledge.cache import code_files, remembered
-from advisor.modelling.names import Asked
+from advisor.modelling.names import ModelRequest
 from advisor.resources import data_dir
 
 if TYPE_CHECKING:
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from advisor.modelling.scenario import Scenario
     from advisor.modelling.transformer import Pass
 
-__all__ = ["Asked", "model_costs", "model_file", "model_operation", "model_transformer"]
+__all__ = ["ModelRequest", "model_costs", "model_file", "model_operation", "model_transformer"]
 
 
 def model_file(
     path: Path,
-    asked: Asked,
+    asked: ModelRequest,
     *,
     sweep: str | None = None,
     configuration: Configuration = DEFAULTS,
@@ -49,7 +49,7 @@ def model_file(
 def model_operation(
     name: str,
     words: Sequence[str],
-    asked: Asked,
+    asked: ModelRequest,
     *,
     sweep: str | None = None,
     configuration: Configuration = DEFAULTS,
@@ -66,7 +66,9 @@ def model_operation(
     return _answer(operation_scenario(name, words, asked, known), sweep)
 
 
-def model_costs(path: Path, asked: Asked, *, configuration: Configuration = DEFAULTS) -> Modelled:
+def model_costs(
+    path: Path, asked: ModelRequest, *, configuration: Configuration = DEFAULTS
+) -> Modelled:
     """Return what a compiler's estimates come to.
 
     Raises:
@@ -80,7 +82,7 @@ def model_costs(path: Path, asked: Asked, *, configuration: Configuration = DEFA
 def model_transformer(
     path: Path,
     asked_pass: Pass,
-    asked: Asked,
+    asked: ModelRequest,
     *,
     sweep: str | None = None,
     configuration: Configuration = DEFAULTS,

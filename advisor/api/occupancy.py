@@ -15,8 +15,8 @@ from advisor.hardware.occupancy import (
     BlockShape,
     MultiprocessorLimits,
     Occupancy,
+    OccupancyStep,
     Parameter,
-    Step,
     granted_carve_out,
     limits_of,
     limits_of_device,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from advisor.database.read import Run
+    from advisor.database.read import StoredRun
 
 STEP_COLUMNS = (
     "parameter", "from", "to", "blocks", "warps", "occupancy", "limited_by", "current",
@@ -81,7 +81,7 @@ class Calculation:
     limits: MultiprocessorLimits
     launch: BlockShape
     occupancy: Occupancy
-    curves: Mapping[Parameter, tuple[Step, ...]]
+    curves: Mapping[Parameter, tuple[OccupancyStep, ...]]
     stored: Mapping[Parameter, StoredCurve] = field(default_factory=dict)
     kernel: str | None = None
     variant: str | None = None
@@ -103,14 +103,14 @@ class Calculation:
                     self.stored_warps(parameter, step),
                 )
 
-    def stored_warps(self, parameter: Parameter, step: Step) -> int | None:
+    def stored_warps(self, parameter: Parameter, step: OccupancyStep) -> int | None:
         """Return what the profiler stored for the last point that it has within a step."""
         stored = self.stored.get(parameter)
         shift = _reserved(self.limits, self.launch) if parameter is Parameter.SHARED else 0
         points = [] if stored is None else [v for v in stored.warps if step.holds(v - shift)]
         return stored.warps[max(points)] if stored is not None and points else None
 
-    def better(self) -> dict[Parameter, Step]:
+    def better(self) -> dict[Parameter, OccupancyStep]:
         """Return the nearest step with more warps, where a parameter has one."""
         found = {
             parameter: nearest_better(curve, self.launch.value(parameter))
@@ -274,7 +274,7 @@ def _known(row: Row, name: str) -> int | None:
 
 
 def _stored_curves(
-    connection: duckdb.DuckDBPyConnection, run: Run
+    connection: duckdb.DuckDBPyConnection, run: StoredRun
 ) -> dict[str, dict[Parameter, Points]]:
     """Return the profiler's curves by variant, from its first launch that has them."""
     curves = () if run.profiler is None else load_mapping(run.profiler).curves

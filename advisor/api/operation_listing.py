@@ -5,7 +5,7 @@ from __future__ import annotations
 from advisor.api.rule_listing import Rows, section
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import UsageError
-from advisor.facts.operations import Operation, Size, load_operations
+from advisor.facts.operations import Operation, OperationSize, load_operations
 from advisor.knowledge.load import load_knowledge
 from advisor.knowledge.parts import nearest
 
@@ -52,7 +52,7 @@ def show_operation(name: str, configuration: Configuration = DEFAULTS) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _size(size: Size) -> str:
+def _size(size: OperationSize) -> str:
     unit = "" if size.unit == "1" else f" [{size.unit}]"
     default = "" if size.default is None else f"; {size.default_text} where left out"
     return f"{size.name}{unit}: {size.about}{default}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from advisor.database.connect import open_for_reading
 from advisor.database.planning import plan_for
-from advisor.database.read import Run, find_run
+from advisor.database.read import StoredRun, find_run
 
 if TYPE_CHECKING:
     import duckdb
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @contextmanager
 def open_run(
     database: str, run: str, *, wait: float
-) -> Iterator[tuple[duckdb.DuckDBPyConnection, Run]]:
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, StoredRun]]:
     """Yield a connection that may only read, and the run that ``run`` names.
 
     Raises:

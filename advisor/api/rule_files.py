@@ -23,10 +23,10 @@ from advisor.wording import printable
 
 if TYPE_CHECKING:
     from advisor.errors import Location
-    from advisor.facts.operations import Example as OperationExample
     from advisor.facts.operations import Operation
+    from advisor.facts.operations import WorkedExample as OperationExample
     from advisor.rules import Rule
-    from advisor.rules.language.rule import Example
+    from advisor.rules.language.rule import RuleExample
 
 _NOT_LINTED = frozenset(NOT_RULES) - {"facts", "operations"}
 
@@ -122,7 +122,9 @@ def _with_pack(configuration: Configuration, directory: Path) -> tuple[Configura
     return replace(configuration, rules=(*configuration.rules, added)), directory
 
 
-def _result(subject: str, example: Example | OperationExample, problems: tuple[str, ...]) -> Tested:
+def _result(
+    subject: str, example: RuleExample | OperationExample, problems: tuple[str, ...]
+) -> Tested:
     return Tested(id=subject, name=example.name, at=example.at, problems=problems)
 
 

@@ -14,7 +14,7 @@ from advisor.rules.language.load import is_shipped
 from advisor.rules.language.proven import Evidence, load_proven
 from advisor.rules.language.rule import Rule
 from advisor.rules.language.verify_words import general_lines
-from advisor.rules.language.words import Words
+from advisor.rules.language.words import VendorWords
 from advisor.suggest import did_you_mean
 
 Rows = list[tuple[object, ...]]
@@ -54,7 +54,7 @@ def list_rules(
     return _LIST, [row for _, row in rows if proven is None or (row[5] == PROVEN) is proven]
 
 
-def _row(rule: Rule, counted: Evidence | None, words: Words) -> tuple[object, ...]:
+def _row(rule: Rule, counted: Evidence | None, words: VendorWords) -> tuple[object, ...]:
     evidence = counted if is_shipped(rule) else None
     is_proof = evidence is not None and evidence.is_proof
     return (

@@ -123,7 +123,7 @@ def application(
     context.color = {"auto": None, "always": True, "never": False}[color]
     if color == "auto" and os.environ.get("NO_COLOR"):
         context.color = False
-    context.obj = Settings(
+    context.obj = CommandSettings(
         database=database,
         wait=wait,
         config_file=config_file,
@@ -140,7 +140,7 @@ def _origin(context: click.Context, name: str) -> str:
     return option.opts[0]
 
 
-class Settings:
+class CommandSettings:
     """What the options of the whole command say, over what is configured.
 
     The configuration is read when a command first asks for it; ``wait`` is in seconds.

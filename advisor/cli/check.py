@@ -6,7 +6,7 @@ import json
 
 import click
 
-from advisor.cli.application import Settings
+from advisor.cli.application import CommandSettings
 from advisor.cli.output import plain, write_text
 
 _TRIPPED, _INCONCLUSIVE = 1, 5
@@ -49,7 +49,7 @@ Exit codes: 0 fine, 1 something tripped, 5 nothing tripped but something cannot 
 @click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True))
 @click.pass_obj
 def check(
-    settings: Settings,
+    settings: CommandSettings,
     run: str,
     baseline: str | None,
     fail_on: tuple[str, ...],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from advisor.cli.application import Settings
+from advisor.cli.application import CommandSettings
 from advisor.cli.output import has_unicode, plain, terminal_width
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ Examples:
     "--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True
 )
 @click.pass_obj
-def collect(settings: Settings, run: str, kernel: str | None, style: str) -> None:
+def collect(settings: CommandSettings, run: str, kernel: str | None, style: str) -> None:
     """Print the profiler command that fills most of the gaps in RUN, and what it settles.
 
     RUN is an id or the beginning of one, a label, a branch, a commit, or "latest".

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from advisor.cli.application import Settings
+from advisor.cli.application import CommandSettings
 from advisor.cli.output import plain, terminal_width, write_text
 
 _EPILOG = """\b
@@ -38,7 +38,7 @@ Examples:
 @click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True))
 @click.pass_obj
 def compare(
-    settings: Settings, base: str, head: str, style: str, fail_on: str, output: str | None
+    settings: CommandSettings, base: str, head: str, style: str, fail_on: str, output: str | None
 ) -> int:
     """Say what moved from the run BASE to the run HEAD, how sure that is, and why.
 

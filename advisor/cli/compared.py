@@ -18,18 +18,18 @@ from advisor.reports.write.comparison import (
 from advisor.tracking.records import Verdict
 
 if TYPE_CHECKING:
-    from advisor.reports.record.compared import Comparison
+    from advisor.reports.record.compared import RunComparison
 
 _EXPLAINED = 10
 _SHOWN = 40
 
 
-def as_text(comparison: Comparison, *, width: int) -> str:
+def as_text(comparison: RunComparison, *, width: int) -> str:
     """Return the answer as text of at most ``width`` columns; 0 is no limit."""
     return "\n".join(_blocks(comparison, width)) + "\n"
 
 
-def _blocks(comparison: Comparison, width: int) -> Iterator[str]:
+def _blocks(comparison: RunComparison, width: int) -> Iterator[str]:
     for line in headline(comparison):
         yield from wrapped(line, width)
     shown = [row for row in worst_first(comparison.rows) if row.verdict != Verdict.UNCHANGED]

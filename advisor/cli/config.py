@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import click
 
-from advisor.cli.application import Settings
+from advisor.cli.application import CommandSettings
 from advisor.cli.output import FORMATS, write_rows
 
 
@@ -24,7 +24,7 @@ def config() -> None:
 @click.option("--origin", is_flag=True, help="Tell where each value comes from.")
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True)
 @click.pass_obj
-def show(settings: Settings, origin: bool, style: str) -> None:
+def show(settings: CommandSettings, origin: bool, style: str) -> None:
     """Show every value in effect, and the suppressions with their last day."""
     from advisor.api.configured import COLUMNS, configured
 

@@ -6,7 +6,7 @@ import time
 
 import click
 
-from advisor.cli.application import Settings
+from advisor.cli.application import CommandSettings
 from advisor.cli.outcomes import status_of, tell_all
 from advisor.cli.output import Progress
 
@@ -24,7 +24,7 @@ def db() -> None:
 
 @db.command()
 @click.pass_obj
-def current(settings: Settings) -> None:
+def current(settings: CommandSettings) -> None:
     """Tell the schema's revision and the newest one."""
     from advisor.api.storage import current_revision
 
@@ -33,7 +33,7 @@ def current(settings: Settings) -> None:
 
 @db.command()
 @click.pass_obj
-def upgrade(settings: Settings) -> None:
+def upgrade(settings: CommandSettings) -> None:
     """Bring the file to the newest schema; a copy is made first."""
     from advisor.api.storage import upgrade_database
 
@@ -43,7 +43,7 @@ def upgrade(settings: Settings) -> None:
 @db.command()
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Where the copy goes.")
 @click.pass_obj
-def backup(settings: Settings, output: str | None) -> None:
+def backup(settings: CommandSettings, output: str | None) -> None:
     """Copy the database, whole and consistent."""
     from advisor.api.storage import backup_database
 
@@ -54,7 +54,7 @@ def backup(settings: Settings, output: str | None) -> None:
 @click.argument("directory", metavar="DIR")
 @click.option("--done", metavar="DIR", help="Move loaded bundles here; without it they stay.")
 @click.pass_obj
-def merge(settings: Settings, directory: str, done: str | None) -> int:
+def merge(settings: CommandSettings, directory: str, done: str | None) -> int:
     """Load the bundles of the spool DIR that the database does not hold yet.
 
     Bundles are what `advisor ingest --spool DIR` writes, on any number of machines and at any

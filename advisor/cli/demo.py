@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from advisor.cli.application import Settings
+from advisor.cli.application import CommandSettings
 from advisor.cli.output import Progress, write_text
 
 
@@ -21,7 +21,7 @@ from advisor.cli.output import Progress, write_text
     help="Directory for the reports.",
 )
 @click.pass_obj
-def demo(settings: Settings, output: str) -> None:
+def demo(settings: CommandSettings, output: str) -> None:
     """Ingest 30 nights of simulated runs and write the report of the last one.
 
     The runs are made by a stated little machine model and are marked as simulated everywhere.

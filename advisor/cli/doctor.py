@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from advisor.cli.application import Settings
+from advisor.cli.application import CommandSettings
 from advisor.wording import printable
 
 
 @click.command()
 @click.pass_obj
 @click.pass_context
-def doctor(context: click.Context, settings: Settings) -> None:
+def doctor(context: click.Context, settings: CommandSettings) -> None:
     """Check the installation, the rules and the database; print what to paste into an issue."""
     from advisor.api.checks import examine
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from advisor.cli.application import Settings
+from advisor.cli.application import CommandSettings
 from advisor.cli.occupancy import occupancy
 from advisor.cli.output import FORMATS, Narrow, csv_text, write_rows, write_text
 from advisor.wording import one_line
@@ -61,7 +61,7 @@ def list_(vendor: str | None, style: str) -> None:
 @click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True))
 @click.pass_obj
 def compare(
-    settings: Settings, devices: tuple[str, ...], roof: str, style: str, output: str | None
+    settings: CommandSettings, devices: tuple[str, ...], roof: str, style: str, output: str | None
 ) -> None:
     """Show devices side by side: ceilings, ridge points, and where they disagree.
 
@@ -83,7 +83,7 @@ def compare(
 @hardware.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.pass_obj
-def add(settings: Settings, file: Path) -> None:
+def add(settings: CommandSettings, file: Path) -> None:
     """Check the devices of FILE and keep them where `devices:` of the configuration says.
 
     FILE is YAML: `devices: [{name: draft, memory: 96.0e+9, ceilings: {dram: 7.2e+12}}]`.

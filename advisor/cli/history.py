@@ -7,7 +7,7 @@ from datetime import datetime
 
 import click
 
-from advisor.cli.application import Settings
+from advisor.cli.application import CommandSettings
 from advisor.cli.options import moment
 from advisor.cli.output import (
     FORMATS,
@@ -85,7 +85,7 @@ def _since(
 @click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True))
 @click.pass_obj
 def show(
-    settings: Settings,
+    settings: CommandSettings,
     kernel: str | None,
     device: str | None,
     configuration: str | None,
@@ -132,7 +132,7 @@ def show(
 @click.option("--at", required=True, metavar="RUN", help="The run from which the level holds.")
 @click.option("--because", required=True, metavar="TEXT", help="Why; shown wherever it counts.")
 @click.pass_obj
-def accept(settings: Settings, series: tuple[str, ...], at: str, because: str) -> None:
+def accept(settings: CommandSettings, series: tuple[str, ...], at: str, because: str) -> None:
     """Take the level that SERIES have in a run for the new baseline.
 
     SERIES are ids, or names of kernels. The change stays in the history, marked as accepted; the
@@ -151,7 +151,7 @@ def accept(settings: Settings, series: tuple[str, ...], at: str, because: str) -
 @click.option("--dry-run", is_flag=True, help="Only print; store nothing.")
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True)
 @click.pass_obj
-def calibrate(settings: Settings, branch: str | None, dry_run: bool, style: str) -> None:
+def calibrate(settings: CommandSettings, branch: str | None, dry_run: bool, style: str) -> None:
     """Measure the noise of every series from nights of one commit and environment, and store it.
 
     noise_percent is the spread (one standard deviation) of a night around the level of its commit.

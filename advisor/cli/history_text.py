@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from advisor.api.history_records import WORST_FIRST
 from advisor.cli.output import Narrow, table
-from advisor.tracking import Kind, Verdict
+from advisor.tracking import ChangeKind, Verdict
 from advisor.wording import count, one_line, percent, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.api.history_records import History, Night, SeriesHistory
+    from advisor.api.history_records import History, HistoryNight, SeriesHistory
     from advisor.tracking import Change
 
 _DEFAULT_WIDTH = 80
@@ -121,7 +121,7 @@ def _called(each: SeriesHistory, history: History) -> str:
 
 def _change(each: SeriesHistory, change: Change) -> tuple[str, ...]:
     night = each.nights[change.index]
-    one_night = change.end_index == change.index or change.kind is Kind.STEP
+    one_night = change.end_index == change.index or change.kind is ChangeKind.STEP
     until = "" if one_night else f" to {_day(each.nights[change.end_index])}"
     return (
         _day(night) + until,
@@ -206,7 +206,7 @@ def _wrapped(text: str, width: int) -> list[str]:
     )
 
 
-def _day(night: Night) -> str:
+def _day(night: HistoryNight) -> str:
     return f"{night.time:%Y-%m-%d}"
 
 

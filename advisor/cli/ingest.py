@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from advisor.cli.application import Settings
+from advisor.cli.application import CommandSettings
 from advisor.cli.options import a_number, moment
 from advisor.cli.outcomes import status_of, tell, tell_all, tell_sum
 from advisor.cli.output import Progress
 from advisor.wording import printable
 
 if TYPE_CHECKING:
-    from advisor.ingest.profiles import Labels
+    from advisor.ingest.profiles import RunLabels
     from advisor.ingest.trial import Tried
 
 _EPILOG = """\b
@@ -82,7 +82,7 @@ _NAMED = 6  # unknown quantities that a trial names
     help="Time of the whole step that the profiled kernels are part of, measured outside.",
 )
 @click.pass_obj
-def ingest(settings: Settings, /, paths: tuple[str, ...], **options: Any) -> int:
+def ingest(settings: CommandSettings, /, paths: tuple[str, ...], **options: Any) -> int:
     """Read profiles (files, directories, globs, - for stdin) into the database.
 
     A file that is already there is not read again. Each file is one run, stored whole or not at
@@ -120,8 +120,8 @@ def ingest(settings: Settings, /, paths: tuple[str, ...], **options: Any) -> int
     return status_of(totals)
 
 
-def _labels(options: dict[str, Any]) -> Labels:
-    from advisor.ingest.profiles import Labels
+def _labels(options: dict[str, Any]) -> RunLabels:
+    from advisor.ingest.profiles import RunLabels
 
     told = {name: options[name] for name in _SAID}
     from_git = ("branch",) if told["commit"] else ("commit", "branch", "note")
@@ -131,10 +131,10 @@ def _labels(options: dict[str, Any]) -> Labels:
 
         found = git_revision()
         told |= {name: getattr(found, name) for name in missing}
-    return Labels(**told)
+    return RunLabels(**told)
 
 
-def _try(settings: Settings, paths: tuple[str, ...], reading: dict[str, Any]) -> int:
+def _try(settings: CommandSettings, paths: tuple[str, ...], reading: dict[str, Any]) -> int:
     from advisor.ingest.trial import try_paths
 
     totals: Counter[str] = Counter()

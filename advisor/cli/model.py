@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from advisor.cli.application import Settings
+from advisor.cli.application import CommandSettings
 from advisor.cli.options import a_number
 from advisor.cli.output import csv_text, has_unicode, terminal_width, write_text
 from advisor.errors import UsageError
@@ -15,7 +15,7 @@ from advisor.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from advisor.modelling.names import Asked
+    from advisor.modelling.names import ModelRequest
     from advisor.modelling.results import Modelled
 
 _EPILOG = """\b
@@ -62,7 +62,7 @@ _OF_LANGUAGE_MODELS = ("phase", "batch", "context", "weights", "kv")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True))
 @click.pass_obj
 def model(
-    settings: Settings,
+    settings: CommandSettings,
     /,
     words: tuple[str, ...],
     sweep: str | None,
@@ -85,7 +85,7 @@ def model(
 
 
 def _found(
-    settings: Settings,
+    settings: CommandSettings,
     words: tuple[str, ...],
     sweep: str | None,
     costs: Path | None,
@@ -95,7 +95,7 @@ def _found(
     """Return the answer to what the words and options ask."""
     from advisor.api import modelling
 
-    asked = modelling.Asked(
+    asked = modelling.ModelRequest(
         devices=options["devices"],
         roof=options["roof"],
         work=options["work"],
@@ -126,7 +126,11 @@ def _found(
 
 
 def _language_model(
-    settings: Settings, path: Path, asked: Asked, sweep: str | None, options: Mapping[str, Any]
+    settings: CommandSettings,
+    path: Path,
+    asked: ModelRequest,
+    sweep: str | None,
+    options: Mapping[str, Any],
 ) -> Modelled:
     from advisor.api import modelling
     from advisor.modelling.transformer import Pass

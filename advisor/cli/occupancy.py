@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from advisor.cli.application import Settings
+from advisor.cli.application import CommandSettings
 from advisor.cli.output import FORMATS, plain, table, terminal_width, write_rows
 from advisor.errors import UsageError
 from advisor.wording import count, percent, printable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.api.occupancy import Calculation, StoredCurve
-    from advisor.hardware.occupancy import Parameter, Step
+    from advisor.hardware.occupancy import OccupancyStep, Parameter
 
 _EPILOG = """\b
 Examples:
@@ -33,7 +33,7 @@ _TITLES = {
 }
 
 
-class Size(click.ParamType[int]):
+class ByteSize(click.ParamType[int]):
     """A number of bytes: ``49152``, ``49152B``, ``48K`` or ``48KiB``; K is 1,024."""
 
     name = "size"
@@ -51,14 +51,14 @@ class Size(click.ParamType[int]):
 @click.option("--device", help="A device instead: id, name, alias or words of an id.")
 @click.option("--threads", type=click.IntRange(min=1), help="Threads of a block.")
 @click.option("--registers", type=click.IntRange(min=1), help="Registers of a thread.")
-@click.option("--shared", type=Size(), help="Static shared memory of a block; none.")
-@click.option("--dynamic", type=Size(), help="Dynamic shared memory of a block; none.")
-@click.option("--carveout", type=Size(), help="Shared memory of a multiprocessor; the largest.")
+@click.option("--shared", type=ByteSize(), help="Static shared memory of a block; none.")
+@click.option("--dynamic", type=ByteSize(), help="Dynamic shared memory of a block; none.")
+@click.option("--carveout", type=ByteSize(), help="Shared memory of a multiprocessor; the largest.")
 @click.option("--kernel", help="A measured kernel instead: name, part, regular expression, id.")
 @click.option("--run", help="The run of the kernel, as `report` takes it; the latest.")
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True)
 @click.pass_obj
-def occupancy(settings: Settings, /, kernel: str | None, style: str, **given: Any) -> None:
+def occupancy(settings: CommandSettings, /, kernel: str | None, style: str, **given: Any) -> None:
     """Tell how many blocks fit on a multiprocessor, what limits them, and what would change it.
 
     Sizes are bytes; K and KiB mean 1,024 of them. CSV holds the curves only, JSON everything.
@@ -75,7 +75,9 @@ def occupancy(settings: Settings, /, kernel: str | None, style: str, **given: An
         click.echo("\n\n".join("\n".join(_lines(one)) for one in found))
 
 
-def _calculations(settings: Settings, kernel: str | None, **given: Any) -> tuple[Calculation, ...]:
+def _calculations(
+    settings: CommandSettings, kernel: str | None, **given: Any
+) -> tuple[Calculation, ...]:
     from advisor.api.occupancy import calculate_measured
 
     run = given.pop("run")
@@ -168,7 +170,9 @@ def _limits(found: Calculation) -> str:
     return table(("", "limit", "blocks", "allocated"), rows, width=terminal_width())
 
 
-def _curve(found: Calculation, parameter: Parameter, curve: tuple[Step, ...]) -> Iterator[str]:
+def _curve(
+    found: Calculation, parameter: Parameter, curve: tuple[OccupancyStep, ...]
+) -> Iterator[str]:
     title, now = _TITLES[parameter.value], found.launch.value(parameter)
     stored = found.stored.get(parameter)
     columns = ["", title, "blocks", "warps", "occupancy", "limited by"]
@@ -194,7 +198,7 @@ def _curve(found: Calculation, parameter: Parameter, curve: tuple[Step, ...]) ->
         yield _agreement(found, stored)
 
 
-def _advice(found: Calculation, title: str, now: int, better: Step) -> str:
+def _advice(found: Calculation, title: str, now: int, better: OccupancyStep) -> str:
     fits = found.occupancy
     return (
         f"{count(now)} → {count(better.last)} {title} gives {fits.blocks} → {better.blocks} blocks,"

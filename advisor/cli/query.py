@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from advisor.cli.application import Settings
+from advisor.cli.application import CommandSettings
 from advisor.cli.output import FORMATS, write_rows
 
 _EPILOG = """\b
@@ -21,7 +21,7 @@ Examples:
 @click.argument("sql", required=False)
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True)
 @click.pass_obj
-def query(settings: Settings, sql: str | None, style: str) -> None:
+def query(settings: CommandSettings, sql: str | None, style: str) -> None:
     """Run one SELECT over the views runs, launches, kernels, findings, devices and ceilings.
 
     The file is opened read-only and the query can reach no other file. Units are SI; docs/schema.md

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from advisor.cli.application import Settings
+from advisor.cli.application import CommandSettings
 from advisor.cli.output import FORMATS, Progress, write_rows
 from advisor.errors import UsageError
 
@@ -30,7 +30,7 @@ Examples:
 @click.option("--all", "every", is_flag=True, help="Every run in the database.")
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True)
 @click.pass_obj
-def refresh(settings: Settings, run: str | None, every: bool, style: str) -> None:
+def refresh(settings: CommandSettings, run: str | None, every: bool, style: str) -> None:
     """Recompute metrics and findings for RUN, from the stored counters.
 
     Do this after rules, facts or the mapping of counters changed. RUN is an id, the beginning of

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from advisor.cli.application import Settings
+from advisor.cli.application import CommandSettings
 from advisor.cli.output import terminal_width, write_text
 
 _EPILOG = """\b
@@ -34,7 +34,7 @@ Examples:
 @click.option("--kernel", metavar="REGEX", help="Only kernels whose name matches.")
 @click.pass_obj
 def report(
-    settings: Settings, run: str, style: str | None, output: str | None, kernel: str | None
+    settings: CommandSettings, run: str, style: str | None, output: str | None, kernel: str | None
 ) -> None:
     """Show what limits a run, what to do first, and what it saves.
 

@@ -6,7 +6,7 @@ import shlex
 
 import click
 
-from advisor.cli.application import Settings
+from advisor.cli.application import CommandSettings
 from advisor.cli.output import (
     FORMATS,
     Narrow,
@@ -64,7 +64,11 @@ def rules() -> None:
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True)
 @click.pass_obj
 def list_(
-    settings: Settings, family: str | None, subject: str | None, proven: bool | None, style: str
+    settings: CommandSettings,
+    family: str | None,
+    subject: str | None,
+    proven: bool | None,
+    style: str,
 ) -> None:
     """List the rules, what their thresholds rest on, and which are proven.
 
@@ -80,7 +84,7 @@ def list_(
 @rules.command()
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True)
 @click.pass_obj
-def operations(settings: Settings, style: str) -> None:
+def operations(settings: CommandSettings, style: str) -> None:
     """List the operations that kernels can be bound to in the configuration, with their sizes.
 
     Sizes in brackets have a default. `advisor rules show OPERATION` says what they mean and what
@@ -95,7 +99,7 @@ def operations(settings: Settings, style: str) -> None:
 @rules.command()
 @click.argument("rule", metavar="RULE|OPERATION")
 @click.pass_obj
-def show(settings: Settings, rule: str) -> None:
+def show(settings: CommandSettings, rule: str) -> None:
     """Show RULE: what it looks for, why, what it advises, and its sources.
 
     Or OPERATION: what it needs at least, its sizes and sources.
@@ -115,7 +119,7 @@ def show(settings: Settings, rule: str) -> None:
     "--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True
 )
 @click.pass_obj
-def explain(settings: Settings, rule: str, kernel: str | None, run: str, style: str) -> None:
+def explain(settings: CommandSettings, rule: str, kernel: str | None, run: str, style: str) -> None:
     """Say why RULE fires on KERNEL or does not: every clause with the values it read.
 
     KERNEL is a name, a part of one, a regular expression, or the id of a kernel or variant; a rule
@@ -145,7 +149,7 @@ def explain(settings: Settings, rule: str, kernel: str | None, run: str, style: 
     "--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True
 )
 @click.pass_obj
-def record(settings: Settings, rule: str | None, style: str) -> None:
+def record(settings: CommandSettings, rule: str | None, style: str) -> None:
     """Say whether advice worked: how often it was given and taken, and what it brought.
 
     Of all rules a table; of RULE also what became of each kernel that it spoke of. An estimate of
@@ -195,7 +199,9 @@ def lint(context: click.Context, path: str | None) -> None:
 )
 @click.pass_obj
 @click.pass_context
-def test(context: click.Context, settings: Settings, what: str | None, report: str | None) -> None:
+def test(
+    context: click.Context, settings: CommandSettings, what: str | None, report: str | None
+) -> None:
     """Run the examples inside rules and operations, through the same SQL as production.
 
     Of one RULE or operation, of those below DIR, or of all.
@@ -219,7 +225,7 @@ def test(context: click.Context, settings: Settings, what: str | None, report: s
     "-o", "--output", default="rule-pages", show_default=True, type=click.Path(file_okay=False)
 )
 @click.pass_obj
-def docs(settings: Settings, output: str) -> None:
+def docs(settings: CommandSettings, output: str) -> None:
     """Write a page per rule, and an index by family and by symptom."""
     from advisor.api.rule_files import write_pages
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from advisor.cli.application import Settings
+from advisor.cli.application import CommandSettings
 from advisor.cli.options import moment
 from advisor.cli.output import FORMATS, Narrow, write_rows
 from advisor.wording import one_line
@@ -40,7 +40,7 @@ def runs() -> None:
 @click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True)
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True)
 @click.pass_obj
-def list_(settings: Settings, limit: int, style: str) -> None:
+def list_(settings: CommandSettings, limit: int, style: str) -> None:
     """List runs, the newest night first."""
     from advisor.api.runs import list_runs
 
@@ -52,7 +52,7 @@ def list_(settings: Settings, limit: int, style: str) -> None:
 @click.argument("run", default="latest")
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True)
 @click.pass_obj
-def show(settings: Settings, run: str, style: str) -> None:
+def show(settings: CommandSettings, run: str, style: str) -> None:
     """Show where RUN comes from and under which conditions it was taken."""
     from advisor.api.runs import show_run
 
@@ -64,7 +64,7 @@ def show(settings: Settings, run: str, style: str) -> None:
 @click.argument("run")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
-def remove(settings: Settings, run: str, yes: bool) -> None:
+def remove(settings: CommandSettings, run: str, yes: bool) -> None:
     """Remove RUN with everything that hangs on it."""
     from advisor.api.runs import describe_run, remove_run
 
@@ -88,7 +88,7 @@ def remove(settings: Settings, run: str, yes: bool) -> None:
 @click.option("--tag", "tags", multiple=True, help="Free word to find the run by; repeatable.")
 @click.option("--at", callback=moment, metavar="TIME", help="When the program ran, as ISO 8601.")
 @click.pass_obj
-def label(settings: Settings, /, names: tuple[str, ...], **options: Any) -> None:
+def label(settings: CommandSettings, /, names: tuple[str, ...], **options: Any) -> None:
     """Change what runs are called, and what series their launches belong to with it.
 
     Each RUN is what `report` takes. An empty text, as in --label "", takes a word away; tags are
@@ -121,7 +121,7 @@ def label(settings: Settings, /, names: tuple[str, ...], **options: Any) -> None
 )
 @click.option("--dry-run", is_flag=True, help="Name the runs and change nothing.")
 @click.pass_obj
-def prune(settings: Settings, keep: int, older_than: datetime | None, dry_run: bool) -> None:
+def prune(settings: CommandSettings, keep: int, older_than: datetime | None, dry_run: bool) -> None:
     """Drop launches, raw counters and values per instruction of all but the newest runs.
 
     Everything that history rests on stays: what kernels add up to, durations with their spread,

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from advisor.cli.output import Narrow, table
-from advisor.tracking import Kind, Verdict
+from advisor.tracking import ChangeKind, Verdict
 from advisor.wording import count, one_line, percent
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _newest(each: ScannedSeries) -> tuple[str, ...]:
 
 
 def _change(each: ScannedSeries, change: Change) -> tuple[str, ...]:
-    one_night = change.end_index == change.index or change.kind is Kind.STEP
+    one_night = change.end_index == change.index or change.kind is ChangeKind.STEP
     return (
         one_line(each.name),
         change.kind,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from advisor.cli.application import Settings
+from advisor.cli.application import CommandSettings
 from advisor.cli.output import FORMATS, Narrow, write_rows
 
 _LIST = Narrow(whole=("series", "nights"), spare=("configuration", "continued by", "problem"))
@@ -19,7 +19,7 @@ def series() -> None:
 @click.option("--branch", show_default="that of the newest run", help="Count nights of this one.")
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True)
 @click.pass_obj
-def list_(settings: Settings, branch: str | None, style: str) -> None:
+def list_(settings: CommandSettings, branch: str | None, style: str) -> None:
     """List every series: kernel, problem, device and configuration, and its nights."""
     from advisor.api.marking import list_series
 
@@ -43,7 +43,7 @@ def list_(settings: Settings, branch: str | None, style: str) -> None:
 @click.argument("old")
 @click.argument("new")
 @click.pass_obj
-def link(settings: Settings, old: str, new: str) -> None:
+def link(settings: CommandSettings, old: str, new: str) -> None:
     """Count the nights of OLD to NEW, which continues it, as after a kernel was renamed.
 
     Both are ids of series, beginnings of ids, or names of kernels. Nothing is joined unasked.
@@ -57,7 +57,7 @@ def link(settings: Settings, old: str, new: str) -> None:
 @series.command()
 @click.argument("old")
 @click.pass_obj
-def unlink(settings: Settings, old: str) -> None:
+def unlink(settings: CommandSettings, old: str) -> None:
     """Let OLD stand for itself again."""
     from advisor.api.marking import unlink as part
 

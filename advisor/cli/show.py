@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from advisor.cli.application import Settings
+from advisor.cli.application import CommandSettings
 from advisor.cli.output import has_unicode, terminal_width, write_text
 from advisor.cli.report import wants_color
 
@@ -22,7 +22,7 @@ Examples:
 @click.option("--all", "every", is_flag=True, help="Every fact, also those that are unknown.")
 @click.option("--source", is_flag=True, help="The worst instructions instead, and by how much.")
 @click.pass_obj
-def show(settings: Settings, kernel: str, run: str, every: bool, source: bool) -> None:
+def show(settings: CommandSettings, kernel: str, run: str, every: bool, source: bool) -> None:
     """Show the facts of KERNEL with units, what fires, what was ruled out, and what is unknown.
 
     KERNEL is a name, a part of one, a regular expression, or the id of a kernel or variant.
@@ -45,7 +45,7 @@ def show(settings: Settings, kernel: str, run: str, every: bool, source: bool) -
     write_text(text, None)
 
 
-def _show_instructions(settings: Settings, kernel: str, run: str) -> None:
+def _show_instructions(settings: CommandSettings, kernel: str, run: str) -> None:
     from advisor.api.instructions import render_instructions
 
     text = render_instructions(

@@ -17,7 +17,7 @@ from advisor.configuration.records import (
     ThresholdSetting,
 )
 from advisor.configuration.toml import load_table
-from advisor.documents import MappingNode, Node, load
+from advisor.documents import DocumentNode, MappingNode, load
 from advisor.errors import ConfigError, RuleError
 from advisor.units import parse_unit
 
@@ -78,19 +78,19 @@ def _layer(node: MappingNode, base: Path) -> Layer:
     )
 
 
-def _list(node: MappingNode, key: str) -> Iterable[Node]:
+def _list(node: MappingNode, key: str) -> Iterable[DocumentNode]:
     return node.sequence(key) if key in node else ()
 
 
-def _pairs(node: MappingNode, key: str) -> Iterable[tuple[str, Node]]:
+def _pairs(node: MappingNode, key: str) -> Iterable[tuple[str, DocumentNode]]:
     return node.mapping(key).items() if key in node else ()
 
 
-def _said(value: T, node: Node) -> Setting[T]:
+def _said(value: T, node: DocumentNode) -> Setting[T]:
     return Setting(value=value, origin=str(node.at))
 
 
-def _path(node: Node, base: Path) -> Path:
+def _path(node: DocumentNode, base: Path) -> Path:
     """Return a path of the file, relative to the file's directory."""
     text = node.as_text()
     if not text:
@@ -98,7 +98,7 @@ def _path(node: Node, base: Path) -> Path:
     return base / Path(text).expanduser()
 
 
-def _directory(node: Node, base: Path) -> Setting[Path]:
+def _directory(node: DocumentNode, base: Path) -> Setting[Path]:
     path = _path(node, base)
     if not path.is_dir():
         hint = "paths are relative to the directory of the configuration file"
@@ -106,14 +106,14 @@ def _directory(node: Node, base: Path) -> Setting[Path]:
     return _said(path, node)
 
 
-def _not_negative(node: Node, what: str) -> float:
+def _not_negative(node: DocumentNode, what: str) -> float:
     value = node.as_number()
     if value < 0:
         raise node.unexpected(f"{what}, 0 or more")
     return value
 
 
-def _report_format(node: Node | None) -> Setting[str] | None:
+def _report_format(node: DocumentNode | None) -> Setting[str] | None:
     if node is None:
         return None
     report = node.as_mapping()
@@ -121,14 +121,14 @@ def _report_format(node: Node | None) -> Setting[str] | None:
     return _said(_word(report["format"], REPORT_FORMATS), report["format"])
 
 
-def _word(node: Node, allowed: tuple[str, ...]) -> str:
+def _word(node: DocumentNode, allowed: tuple[str, ...]) -> str:
     text = node.as_text()
     if text not in allowed:
         raise node.unexpected(" or ".join(repr(word) for word in allowed))
     return text
 
 
-def _threshold(node: Node) -> ThresholdSetting:
+def _threshold(node: DocumentNode) -> ThresholdSetting:
     """Return a bare number, or what ``{value, unit}`` says."""
     if not isinstance(node, MappingNode):
         return ThresholdSetting(value=node.as_number(), unit=None, at=node.at)
@@ -181,7 +181,7 @@ def _budget(node: MappingNode) -> Budget:
     )
 
 
-def _pattern(node: Node) -> str:
+def _pattern(node: DocumentNode) -> str:
     """Return a pattern that may stand in SQL: no database takes the character 0."""
     text = _filled(node)
     if "\0" in text:
@@ -189,7 +189,7 @@ def _pattern(node: Node) -> str:
     return text
 
 
-def _shape(node: Node) -> str:
+def _shape(node: DocumentNode) -> str:
     """Return a pattern of grid and block, spaced as they are stored."""
     text = _filled(node)
     if not _SHAPE.fullmatch(text):
@@ -197,14 +197,14 @@ def _shape(node: Node) -> str:
     return "".join(text.split()).replace(",", ", ")
 
 
-def _filled(node: Node) -> str:
+def _filled(node: DocumentNode) -> str:
     text = node.as_text().strip()
     if not text:
         raise node.unexpected("some text")
     return text
 
 
-def _day(node: Node) -> date:
+def _day(node: DocumentNode) -> date:
     try:
         return date.fromisoformat(node.as_text())
     except ValueError as error:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
-from advisor.documents import MAX_BYTES, MappingNode, Node, ScalarNode, SequenceNode
+from advisor.documents import MAX_BYTES, DocumentNode, MappingNode, ScalarNode, SequenceNode
 from advisor.errors import ConfigError, Location
 
 _TABLE = ("tool", "advisor")
@@ -94,7 +94,7 @@ def _place(key: Key, places: Places) -> Location:
     return next(places[key[:size]] for size in range(len(key), -1, -1) if key[:size] in places)
 
 
-def _node(value: object, key: Key, places: Places) -> Node:
+def _node(value: object, key: Key, places: Places) -> DocumentNode:
     at = _place(key, places)
     if isinstance(value, dict):
         return MappingNode(

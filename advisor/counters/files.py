@@ -9,18 +9,18 @@ from pathlib import Path
 
 from advisor.counters.instructions import FILE, read_view
 from advisor.counters.staging import Breakdown, OpcodeColumn, UnitName, Weight, glob_pattern
-from advisor.documents import MappingNode, Node, load
+from advisor.documents import DocumentNode, MappingNode, load
 from advisor.errors import Location, RuleError
 from advisor.facts.formulas import NamedNumber, add_new, read_numbers, yaml_files
 from advisor.units import Dimension, Unit, parse_unit
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class FormulaEntry:
     """A formula, or a list of alternatives, and the unit that it must have."""
 
     unit: str
-    node: Node
+    node: DocumentNode
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,9 +33,9 @@ class CounterFiles:
     constants: dict[str, NamedNumber] = field(default_factory=dict)
     opcodes: dict[str, OpcodeColumn] = field(default_factory=dict)
     breakdowns: dict[str, Breakdown] = field(default_factory=dict)
-    helpers: dict[str, Entry] = field(default_factory=dict)
-    quantities: dict[str, Entry] = field(default_factory=dict)
-    flags: dict[str, Node] = field(default_factory=dict)
+    helpers: dict[str, FormulaEntry] = field(default_factory=dict)
+    quantities: dict[str, FormulaEntry] = field(default_factory=dict)
+    flags: dict[str, DocumentNode] = field(default_factory=dict)
     keyed: list[str] = field(default_factory=list)
     curves: dict[str, str] = field(default_factory=dict)
     instructions: list[str] = field(default_factory=list)
@@ -75,15 +75,15 @@ def read_counter_files(directories: Sequence[Path], profiler: str) -> CounterFil
     return files
 
 
-def _read_units(files: CounterFiles, node: Node) -> None:
+def _read_units(files: CounterFiles, node: DocumentNode) -> None:
     files.units.extend(_units_by_name(node))
 
 
-def _read_printed_as(files: CounterFiles, node: Node) -> None:
+def _read_printed_as(files: CounterFiles, node: DocumentNode) -> None:
     files.printed_as.extend(_units_by_name(node))
 
 
-def _units_by_name(node: Node) -> Iterator[tuple[re.Pattern[str], Unit]]:
+def _units_by_name(node: DocumentNode) -> Iterator[tuple[re.Pattern[str], Unit]]:
     for item in node.as_sequence():
         entry = item.as_mapping()
         entry.refuse_unknown({"match", "unit"})
@@ -91,11 +91,11 @@ def _units_by_name(node: Node) -> Iterator[tuple[re.Pattern[str], Unit]]:
         yield glob_pattern(entry.text("match")), unit
 
 
-def _read_constants(files: CounterFiles, node: Node) -> None:
+def _read_constants(files: CounterFiles, node: DocumentNode) -> None:
     add_new(files.constants, read_numbers(node.as_mapping()), node.as_mapping())
 
 
-def _read_opcodes(files: CounterFiles, node: Node) -> None:
+def _read_opcodes(files: CounterFiles, node: DocumentNode) -> None:
     mapping = node.as_mapping()
     columns = {name: _opcode_column(name, mapping.mapping(name)) for name in mapping}
     add_new(files.opcodes, columns, mapping)
@@ -127,23 +127,23 @@ def _weight(node: MappingNode) -> Weight:
     return Weight(pattern=pattern, weight=node.number("weight"), times=times)
 
 
-def _read_helpers(files: CounterFiles, node: Node) -> None:
+def _read_helpers(files: CounterFiles, node: DocumentNode) -> None:
     mapping = node.as_mapping()
     found = {}
     for name in mapping:
         helper = mapping.mapping(name)
         helper.refuse_unknown({"unit", "alternatives"})
-        found[name] = Entry(unit=helper.text("unit"), node=helper["alternatives"])
+        found[name] = FormulaEntry(unit=helper.text("unit"), node=helper["alternatives"])
     add_new(files.helpers, found, mapping)
 
 
-def _read_quantities(files: CounterFiles, node: Node) -> None:
+def _read_quantities(files: CounterFiles, node: DocumentNode) -> None:
     mapping = node.as_mapping()
     for name, entry in mapping.items():
         if isinstance(entry, MappingNode):
             add_new(files.breakdowns, {name: _breakdown(name, entry)}, mapping)
         else:
-            add_new(files.quantities, {name: Entry(unit="1", node=entry)}, mapping)
+            add_new(files.quantities, {name: FormulaEntry(unit="1", node=entry)}, mapping)
 
 
 def _breakdown(name: str, node: MappingNode) -> Breakdown:
@@ -161,25 +161,25 @@ def _breakdown(name: str, node: MappingNode) -> Breakdown:
     )
 
 
-def _read_flags(files: CounterFiles, node: Node) -> None:
+def _read_flags(files: CounterFiles, node: DocumentNode) -> None:
     mapping = node.as_mapping()
     add_new(files.flags, dict(mapping.items()), mapping)
 
 
-def _read_keyed(files: CounterFiles, node: Node) -> None:
+def _read_keyed(files: CounterFiles, node: DocumentNode) -> None:
     files.keyed.extend(node.as_sequence().texts())
 
 
-def _read_curves(files: CounterFiles, node: Node) -> None:
+def _read_curves(files: CounterFiles, node: DocumentNode) -> None:
     mapping = node.as_mapping()
     add_new(files.curves, {name: mapping.text(name) for name in mapping}, mapping)
 
 
-def _read_instructions(files: CounterFiles, node: Node) -> None:
+def _read_instructions(files: CounterFiles, node: DocumentNode) -> None:
     files.instructions.extend(node.as_sequence().texts())
 
 
-def _check_views(files: CounterFiles, node: Node) -> None:
+def _check_views(files: CounterFiles, node: DocumentNode) -> None:
     """Refuse wrong views where counters are read; ``load_instruction_views`` gives the views."""
     if Path(node.at.name).name != FILE:
         raise RuleError(f"instruction_views stand in files called {FILE}", at=node.at)
@@ -187,7 +187,7 @@ def _check_views(files: CounterFiles, node: Node) -> None:
         read_view(item.as_mapping(), files.instructions)
 
 
-SECTIONS: dict[str, Callable[[CounterFiles, Node], None]] = {
+SECTIONS: dict[str, Callable[[CounterFiles, DocumentNode], None]] = {
     "units": _read_units,
     "printed_as": _read_printed_as,
     "constants": _read_constants,

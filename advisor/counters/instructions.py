@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from advisor.documents import MappingNode, Node, load
+from advisor.documents import DocumentNode, MappingNode, load
 from advisor.errors import RuleError
 from advisor.facts.formulas import yaml_files
 
@@ -129,5 +129,5 @@ def _matches(counter: str, before: str, star: str, after: str) -> bool:
     return long_enough and counter.startswith(before) and counter.endswith(after)
 
 
-def _kinds(node: MappingNode) -> Iterable[tuple[str, Node]]:
+def _kinds(node: MappingNode) -> Iterable[tuple[str, DocumentNode]]:
     return node.mapping("kinds").items() if "kinds" in node else ()

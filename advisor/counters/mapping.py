@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.counters.files import CounterFiles, Entry, read_counter_files
+from advisor.counters.files import CounterFiles, FormulaEntry, read_counter_files
 from advisor.counters.staging import Breakdown, OpcodeColumn, shape_columns, stage
 from advisor.errors import Location, RuleError
 from advisor.expression import Kind, Symbol
@@ -209,7 +209,7 @@ class _Compiler:
     def _flags(self) -> str:
         cases = []
         for name, node in self._files.flags.items():
-            holds = self._formula(Entry(unit="1", node=node), kind=Kind.BOOLEAN).sql()
+            holds = self._formula(FormulaEntry(unit="1", node=node), kind=Kind.BOOLEAN).sql()
             cases.append(f"case when {holds} then {literal(name)} end")
         return f"list_filter([{', '.join(cases)}], lambda flag: flag is not null)"
 
@@ -226,14 +226,14 @@ class _Compiler:
             symbols[name] = Symbol(kind=Kind.NUMBER, unit=parse_unit(entry.unit))
         return symbols
 
-    def _derived(self, name: str, entry: Entry) -> Derived:
+    def _derived(self, name: str, entry: FormulaEntry) -> Derived:
         quantity = self._quantities.quantities.get(name)
         unit = entry.unit if quantity is None else quantity.unit or "1"
         ways = []
         for item in entry.node.as_sequence():
             way = item.as_mapping()
             way.refuse_unknown({"from", "formula"})
-            formula = self._formula(Entry(unit=unit, node=way["formula"]))
+            formula = self._formula(FormulaEntry(unit=unit, node=way["formula"]))
             ways.append(Alternative(label=way.text("from"), formula=formula))
         if not ways:
             raise RuleError(f"{name} has no alternative", at=entry.node.at)
@@ -244,7 +244,7 @@ class _Compiler:
             remember_source=quantity is not None and quantity.remember_source,
         )
 
-    def _formula(self, entry: Entry, kind: Kind = Kind.NUMBER) -> Formula:
+    def _formula(self, entry: FormulaEntry, kind: Kind = Kind.NUMBER) -> Formula:
         """Compile a formula; what stands in double quotes is a counter, with its unit by name."""
         counters = {
             name: self._files.unit(name, entry.node.at)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from advisor.documents import Node, load
+from advisor.documents import DocumentNode, load
 from advisor.resources import data_dir
 
 _FILE = "names.yaml"
@@ -61,7 +61,7 @@ def load_names() -> NamePatterns:
     )
 
 
-def _pattern(node: Node) -> tuple[re.Pattern[str], str]:
+def _pattern(node: DocumentNode) -> tuple[re.Pattern[str], str]:
     entry = node.as_mapping()
     entry.refuse_unknown(("pattern", "with", "about", "example", "becomes"))
     try:

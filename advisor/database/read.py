@@ -37,7 +37,7 @@ _NEWEST_FIRST = f"ORDER BY {NIGHT} DESC, run_id DESC"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class StoredRun:
     """What one needs to know to choose a run; times are UTC without a zone."""
 
     run_id: str
@@ -69,12 +69,12 @@ class Run:
         return self.started_at or self.ingested_at
 
 
-def list_runs(connection: duckdb.DuckDBPyConnection, limit: int | None = None) -> list[Run]:
+def list_runs(connection: duckdb.DuckDBPyConnection, limit: int | None = None) -> list[StoredRun]:
     """Return the runs, the newest night first, at most ``limit`` of them."""
     return _runs(connection, "LIMIT $limit", {"limit": limit})
 
 
-def get_runs(connection: duckdb.DuckDBPyConnection, run_ids: Iterable[str]) -> dict[str, Run]:
+def get_runs(connection: duckdb.DuckDBPyConnection, run_ids: Iterable[str]) -> dict[str, StoredRun]:
     """Return those of the runs that are stored, by their ids."""
     wanted = "WHERE list_contains(string_split($wanted, ' '), run_id)"
     return {run.run_id: run for run in _runs(connection, wanted, {"wanted": " ".join(run_ids)})}
@@ -88,7 +88,7 @@ def get_vendors(
     return {run_id: (vendor, profiler) for run_id, vendor, profiler in rows}
 
 
-def find_run(connection: duckdb.DuckDBPyConnection, wanted: str = LATEST) -> Run:
+def find_run(connection: duckdb.DuckDBPyConnection, wanted: str = LATEST) -> StoredRun:
     """Return the run that ``wanted`` names.
 
     That is ``latest`` or ``last``; a label or a branch: its newest run; a commit or the beginning
@@ -104,7 +104,7 @@ def find_run(connection: duckdb.DuckDBPyConnection, wanted: str = LATEST) -> Run
     return _earlier(connection, _named(connection, back["name"]), int(back["nights"]), wanted)
 
 
-def _named(connection: duckdb.DuckDBPyConnection, wanted: str) -> Run:
+def _named(connection: duckdb.DuckDBPyConnection, wanted: str) -> StoredRun:
     if wanted in _LATEST:
         found = list_runs(connection, limit=1)
         if not found:
@@ -124,7 +124,7 @@ def _named(connection: duckdb.DuckDBPyConnection, wanted: str) -> Run:
     raise UsageError(f"there is no run {wanted!r}", hint=_did_you_mean(connection, wanted))
 
 
-def _of_commit(connection: duckdb.DuckDBPyConnection, wanted: str) -> list[Run]:
+def _of_commit(connection: duckdb.DuckDBPyConnection, wanted: str) -> list[StoredRun]:
     """Return the newest run of each commit that begins so, or that is the beginning of it."""
     if len(wanted) < _LEAST_COMMIT:
         return []
@@ -133,14 +133,14 @@ def _of_commit(connection: duckdb.DuckDBPyConnection, wanted: str) -> list[Run]:
         ' OR length("commit") >= $least AND starts_with($wanted, "commit")'
     )
     runs = _runs(connection, clause, {"wanted": storable(wanted), "least": _LEAST_COMMIT})
-    newest: dict[str | None, Run] = {}
+    newest: dict[str | None, StoredRun] = {}
     for run in runs:
         newest.setdefault(run.commit, run)
     exact = newest.get(wanted)
     return list(newest.values()) if exact is None else [exact]
 
 
-def _only(wanted: str, found: list[Run]) -> Run:
+def _only(wanted: str, found: list[StoredRun]) -> StoredRun:
     """Return the one run that was found.
 
     Raises:
@@ -154,7 +154,7 @@ def _only(wanted: str, found: list[Run]) -> Run:
     raise UsageError(f"{wanted!r} means several runs: {named}{more}", hint=_HINT)
 
 
-def _told(run: Run) -> str:
+def _told(run: StoredRun) -> str:
     words = (
         ("label", run.label),
         ("branch", run.branch),
@@ -164,7 +164,9 @@ def _told(run: Run) -> str:
     return f"{run.run_id} ({told})" if told else run.run_id
 
 
-def _earlier(connection: duckdb.DuckDBPyConnection, run: Run, nights: int, wanted: str) -> Run:
+def _earlier(
+    connection: duckdb.DuckDBPyConnection, run: StoredRun, nights: int, wanted: str
+) -> StoredRun:
     """Return the run that many runs before one, of its branch and measured like it."""
     clause = (
         "WHERE branch IS NOT DISTINCT FROM $branch AND simulated = $simulated"
@@ -202,12 +204,12 @@ def get_meta(connection: duckdb.DuckDBPyConnection, key: str) -> str | None:
 
 def _runs(
     connection: duckdb.DuckDBPyConnection, clause: str, parameters: Mapping[str, object]
-) -> list[Run]:
+) -> list[StoredRun]:
     order = (clause, _NEWEST_FIRST) if clause.startswith("WHERE") else (_NEWEST_FIRST, clause)
     query = " ".join(("SELECT", _COLUMNS, "FROM run", *order))
     cursor = connection.execute(query, dict(parameters))
     names = [column[0] for column in cursor.description or ()]
-    return [Run(**dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
+    return [StoredRun(**dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
 
 
 def _did_you_mean(connection: duckdb.DuckDBPyConnection, wanted: str) -> str:

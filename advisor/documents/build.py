@@ -11,8 +11,8 @@ import yaml
 from advisor.documents.nodes import (
     MAX_DEPTH,
     MAX_NODES,
+    DocumentNode,
     MappingNode,
-    Node,
     ScalarNode,
     SequenceNode,
 )
@@ -27,7 +27,7 @@ _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~
 _TaggedEvent = yaml.ScalarEvent | yaml.CollectionStartEvent
 
 
-def build(text: str, name: str) -> Node:
+def build(text: str, name: str) -> DocumentNode:
     """Return the root of the document that ``text`` is; ``name`` is what errors call it.
 
     Raises:
@@ -53,11 +53,11 @@ class _Builder:
     def __init__(self, name: str, text: str) -> None:
         self._name = name
         self._text = text
-        self._open: list[tuple[Location, list[Node]]] = []
-        self._root: Node | None = None
+        self._open: list[tuple[Location, list[DocumentNode]]] = []
+        self._root: DocumentNode | None = None
         self._count = 0
 
-    def build(self) -> Node:
+    def build(self) -> DocumentNode:
         """Return the root node of the only document."""
         for event in yaml.parse(self._text, Loader=yaml.CSafeLoader):
             self._take(event)
@@ -84,7 +84,7 @@ class _Builder:
             hint = "write the value out"
             raise RuleError("YAML aliases are not allowed here", at=self._at(event), hint=hint)
 
-    def _add(self, node: Node) -> None:
+    def _add(self, node: DocumentNode) -> None:
         if self._open:
             self._open[-1][1].append(node)
         elif self._root is None:
@@ -117,8 +117,8 @@ class _Builder:
         value = _meaning(event.value) if event.implicit[0] else event.value
         return ScalarNode(at=at, text=event.value, value=value)
 
-    def _mapping(self, at: Location, nodes: list[Node]) -> MappingNode:
-        found: dict[str, Node] = {}
+    def _mapping(self, at: Location, nodes: list[DocumentNode]) -> MappingNode:
+        found: dict[str, DocumentNode] = {}
         places: dict[str, Location] = {}
         for key, node in zip(nodes[::2], nodes[1::2], strict=True):
             if not isinstance(key, ScalarNode):

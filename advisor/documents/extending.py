@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from advisor.documents.load import load
-from advisor.documents.nodes import MappingNode, Node
+from advisor.documents.nodes import DocumentNode, MappingNode
 from advisor.errors import RuleError
 from advisor.suggest import did_you_mean
 
@@ -39,7 +39,7 @@ def add_document(
 
 def _extended(
     node: MappingNode,
-    extends: Node,
+    extends: DocumentNode,
     known: Mapping[str, MappingNode],
     what: str,
     merged: Iterable[str],

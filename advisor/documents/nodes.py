@@ -19,7 +19,7 @@ Plain = str | float | int | bool | None | list["Plain"] | dict[str, "Plain"]
 _LOOKS_NUMERIC = re.compile(r"[-+]?[0-9][0-9_,.]*([eE][-+]?[0-9]+)?")
 
 
-class Node(ABC):
+class DocumentNode(ABC):
     """A value of a document. ``at`` is its place."""
 
     at: Location
@@ -58,7 +58,7 @@ class Node(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScalarNode(Node):
+class ScalarNode(DocumentNode):
     """A text, number, boolean or null; ``text`` as read, ``value`` as meant."""
 
     at: Location
@@ -111,13 +111,13 @@ class ScalarNode(Node):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SequenceNode(Node):
+class SequenceNode(DocumentNode):
     """A list of nodes."""
 
     at: Location
-    nodes: tuple[Node, ...]
+    nodes: tuple[DocumentNode, ...]
 
-    def __iter__(self) -> Iterator[Node]:
+    def __iter__(self) -> Iterator[DocumentNode]:
         return iter(self.nodes)
 
     def __len__(self) -> int:
@@ -141,11 +141,11 @@ class SequenceNode(Node):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MappingNode(Node):
+class MappingNode(DocumentNode):
     """Nodes by key, in file order; ``places`` are those of the keys."""
 
     at: Location
-    nodes: dict[str, Node]
+    nodes: dict[str, DocumentNode]
     places: dict[str, Location]
 
     def __contains__(self, key: object) -> bool:
@@ -157,7 +157,7 @@ class MappingNode(Node):
     def __len__(self) -> int:
         return len(self.nodes)
 
-    def __getitem__(self, key: str) -> Node:
+    def __getitem__(self, key: str) -> DocumentNode:
         """Return the node of a key that must be there.
 
         Raises:
@@ -167,11 +167,11 @@ class MappingNode(Node):
             raise RuleError(f"the key {key!r} is missing", at=self.at)
         return self.nodes[key]
 
-    def get(self, key: str) -> Node | None:
+    def get(self, key: str) -> DocumentNode | None:
         """Return the node of a key, or None."""
         return self.nodes.get(key)
 
-    def items(self) -> Iterable[tuple[str, Node]]:
+    def items(self) -> Iterable[tuple[str, DocumentNode]]:
         """Return the pairs of key and node, in file order."""
         return self.nodes.items()
 

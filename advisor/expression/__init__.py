@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from advisor.errors import Location
-from advisor.expression.sql import Writer
+from advisor.expression.sql import SqlWriter
 from advisor.expression.text import written
-from advisor.expression.tree import Kind, Node, Symbol, Text
+from advisor.expression.tree import ExpressionNode, Kind, Symbol, Text
 from advisor.quoting import quoted
 from advisor.units import DIMENSIONLESS, Unit
 
@@ -40,7 +40,7 @@ class Expression:
     unit: Unit | None
     names: frozenset[str]
     at: Location = field(repr=False)
-    tree: Node = field(repr=False)
+    tree: ExpressionNode = field(repr=False)
     scales: Mapping[str, Fraction] = field(repr=False)
 
     def sql(
@@ -57,7 +57,7 @@ class Expression:
             columns = quoted
         column = columns if callable(columns) else columns.__getitem__
         source = Text(self.text, self.at)
-        written = Writer(source, self.scales, column, dialect).write(self.tree)
+        written = SqlWriter(source, self.scales, column, dialect).write(self.tree)
         if self.tree.head == "literal" and self.tree.value is None:
             return f"CAST({written} AS {_TYPES[self.kind]})"
         return written
@@ -110,17 +110,17 @@ def compile_expression(
     return expression
 
 
-def _with_names(tree: Node, symbols: Mapping[str, Symbol]) -> Node:
+def _with_names(tree: ExpressionNode, symbols: Mapping[str, Symbol]) -> ExpressionNode:
     """Return the tree in which what is called like ``ratio(x)`` is that name, where it is one."""
     operands = tuple(_with_names(operand, symbols) for operand in tree.operands)
     if tree.head == "call" and len(operands) == 1 and operands[0].head == "name":
         name = f"{tree.value}({operands[0].value})"
         if name in symbols:
-            return Node("name", value=name, position=tree.position)
+            return ExpressionNode("name", value=name, position=tree.position)
     return tree if operands == tree.operands else replace(tree, operands=operands)
 
 
-def _parsed(source: Text) -> Node:
+def _parsed(source: Text) -> ExpressionNode:
     from advisor.expression.parse import parse  # and sqlglot, which plain arithmetic does not need
 
     return parse(source)

@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from advisor.expression.tree import Node
+from advisor.expression.tree import ExpressionNode
 
 Value = float | str | bool | None
 Find = Callable[[str], Value]
 Calculation = Callable[[Find], Value]
 
 
-def calculation(node: Node, scales: Mapping[str, Fraction]) -> Calculation:
+def calculation(node: ExpressionNode, scales: Mapping[str, Fraction]) -> Calculation:
     """Return the function of a checked tree; it asks for the value of each name it needs."""
     if node.head == "literal":
         value = node.value

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from advisor.expression.functions import FUNCTIONS, OVER_ANY_KIND, Function, Units
-from advisor.expression.tree import Kind, Node, Symbol, Text
+from advisor.expression.functions import FUNCTIONS, OVER_ANY_KIND, LanguageFunction, Units
+from advisor.expression.tree import ExpressionNode, Kind, Symbol, Text
 from advisor.suggest import did_you_mean
 from advisor.units import DIMENSIONLESS, Unit
 
@@ -43,7 +43,7 @@ class Checker:
             **dict.fromkeys(("*", "/"), self._product),
         }
 
-    def infer(self, node: Node) -> Type:
+    def infer(self, node: ExpressionNode) -> Type:
         """Return the type of ``node``.
 
         Raises:
@@ -51,19 +51,19 @@ class Checker:
         """
         return self._heads.get(node.head, self._comparison)(node)
 
-    def _logic(self, node: Node) -> Type:
+    def _logic(self, node: ExpressionNode) -> Type:
         for operand in node.operands:
             self._require(operand, Kind.BOOLEAN)
         return _BOOLEAN
 
-    def _any(self, node: Node) -> Type:
+    def _any(self, node: ExpressionNode) -> Type:
         self._value(node.operands[0])
         return _BOOLEAN
 
-    def _sum(self, node: Node) -> Type:
+    def _sum(self, node: ExpressionNode) -> Type:
         return self._alike(node.operands, Kind.NUMBER)
 
-    def _literal(self, node: Node) -> Type:
+    def _literal(self, node: ExpressionNode) -> Type:
         if isinstance(node.value, bool):
             return _BOOLEAN
         if isinstance(node.value, str):
@@ -72,7 +72,7 @@ class Checker:
             return Type(None)
         return _PURE if node.value else Type(Kind.NUMBER)
 
-    def _name(self, node: Node) -> Type:
+    def _name(self, node: ExpressionNode) -> Type:
         name = str(node.value)
         symbol = self._symbols.get(name)
         if symbol is None:
@@ -83,7 +83,7 @@ class Checker:
             return Type(symbol.kind)
         return Type(Kind.NUMBER, (symbol.unit or DIMENSIONLESS).in_si())
 
-    def _value(self, node: Node) -> Type:
+    def _value(self, node: ExpressionNode) -> Type:
         """Return the type of a node that may not be a bare ``null``."""
         found = self.infer(node)
         if found.kind is None:
@@ -91,7 +91,7 @@ class Checker:
             raise self._source.error("null is not a value to work with", node.position, hint)
         return found
 
-    def _require(self, node: Node, kind: Kind) -> Type:
+    def _require(self, node: ExpressionNode, kind: Kind) -> Type:
         found = self._value(node)
         if found.kind is not kind:
             problem = f"expected {kind.value} here" + (
@@ -100,7 +100,7 @@ class Checker:
             raise self._source.error(problem, node.position)
         return found
 
-    def _alike(self, nodes: Sequence[Node], kind: Kind | None = None) -> Type:
+    def _alike(self, nodes: Sequence[ExpressionNode], kind: Kind | None = None) -> Type:
         """Return the common type of ``nodes``; of ``kind``, or of the first one's kind."""
         common = self._require(nodes[0], kind) if kind else self._value(nodes[0])
         for node in nodes[1:]:
@@ -109,7 +109,9 @@ class Checker:
             )
         return common
 
-    def _merge(self, one: Type, other: Type, node: Node, nodes: Sequence[Node]) -> Type:
+    def _merge(
+        self, one: Type, other: Type, node: ExpressionNode, nodes: Sequence[ExpressionNode]
+    ) -> Type:
         if one.unit is None or other.unit is None:
             return Type(one.kind, one.unit or other.unit)
         if not one.unit.is_like(other.unit):
@@ -118,20 +120,20 @@ class Checker:
             raise self._source.error(problem, node.position, _THRESHOLD_HINT if bare else None)
         return one
 
-    def _product(self, node: Node) -> Type:
+    def _product(self, node: ExpressionNode) -> Type:
         left, right = (self._require(operand, Kind.NUMBER) for operand in node.operands)
         if left.unit is None or right.unit is None:
             return Type(Kind.NUMBER)
         unit = left.unit * right.unit if node.head == "*" else left.unit / right.unit
         return Type(Kind.NUMBER, unit)
 
-    def _comparison(self, node: Node) -> Type:
+    def _comparison(self, node: ExpressionNode) -> Type:
         common = self._alike(node.operands)
         if node.head not in ("=", "<>", "in") and common.kind is not Kind.NUMBER:
             raise self._source.error("only numbers can be put in order", node.position)
         return _BOOLEAN
 
-    def _case(self, node: Node) -> Type:
+    def _case(self, node: ExpressionNode) -> Type:
         for condition in node.operands[:-1:2]:
             self._require(condition, Kind.BOOLEAN)
         values = [*node.operands[1::2], node.operands[-1]]
@@ -140,7 +142,7 @@ class Checker:
             raise self._source.error("every branch of this case is null", node.position)
         return self._alike(given)
 
-    def _call(self, node: Node) -> Type:
+    def _call(self, node: ExpressionNode) -> Type:
         name = str(node.value)
         function = FUNCTIONS.get(name)
         if function is None:
@@ -160,31 +162,31 @@ class Checker:
         }
         return rules[function.units](node)
 
-    def _alike_call(self, node: Node) -> Type:
+    def _alike_call(self, node: ExpressionNode) -> Type:
         return self._alike(node.operands, None if node.value in OVER_ANY_KIND else Kind.NUMBER)
 
-    def _pure_call(self, node: Node) -> Type:
+    def _pure_call(self, node: ExpressionNode) -> Type:
         self._pure(node.operands[0])
         return _PURE
 
-    def _texts(self, node: Node) -> Type:
+    def _texts(self, node: ExpressionNode) -> Type:
         for operand in node.operands:
             self._require(operand, Kind.TEXT)
         return _BOOLEAN
 
-    def _pure(self, node: Node) -> None:
+    def _pure(self, node: ExpressionNode) -> None:
         unit = self._require(node, Kind.NUMBER).unit
         if unit is not None and not unit.is_dimensionless:
             raise self._source.error(f"expected a pure number, not {unit}", node.position)
 
-    def _root(self, call: Node) -> Type:
+    def _root(self, call: ExpressionNode) -> Type:
         node = call.operands[0]
         unit = self._require(node, Kind.NUMBER).unit
         if unit is not None and any(n % 2 for n in unit.dimension):
             raise self._source.error(f"{unit} has no square root", node.position)
         return Type(Kind.NUMBER, unit and Unit(tuple(n // 2 for n in unit.dimension)))
 
-    def _power(self, node: Node) -> Type:
+    def _power(self, node: ExpressionNode) -> Type:
         base, exponent = node.operands
         unit = self._require(base, Kind.NUMBER).unit
         self._pure(exponent)
@@ -196,7 +198,7 @@ class Checker:
             raise self._source.error(problem, exponent.position)
         return Type(Kind.NUMBER, unit**whole)
 
-    def _labels(self, node: Node) -> Type:
+    def _labels(self, node: ExpressionNode) -> Type:
         if len(node.operands) % 2:
             raise self._source.error("arg_max takes pairs of a label and a number", node.position)
         for label in node.operands[::2]:
@@ -206,15 +208,15 @@ class Checker:
         return _TEXT
 
 
-def _is_null(node: Node) -> bool:
+def _is_null(node: ExpressionNode) -> bool:
     return node.head == "literal" and node.value is None
 
 
-def _is_number(node: Node) -> bool:
+def _is_number(node: ExpressionNode) -> bool:
     return node.head == "literal" and isinstance(node.value, float)
 
 
-def _whole(node: Node) -> int | None:
+def _whole(node: ExpressionNode) -> int | None:
     """Return the value of a whole literal, signed or not."""
     if node.head == "negate":
         inner = _whole(node.operands[0])
@@ -224,6 +226,6 @@ def _whole(node: Node) -> int | None:
     return None
 
 
-def _arity(name: str, function: Function, count: int) -> str:
+def _arity(name: str, function: LanguageFunction, count: int) -> str:
     wanted = f"{function.least}" if function.most == function.least else f"{function.least} or more"
     return f"{name} takes {wanted} arguments, not {count}"

@@ -19,7 +19,7 @@ class Units(Enum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Function:
+class LanguageFunction:
     """One function; ``most`` None means any number of arguments."""
 
     least: int
@@ -28,24 +28,24 @@ class Function:
 
 
 FUNCTIONS = {
-    "abs": Function(least=1, most=1, units=Units.ALIKE),
-    "arg_max": Function(least=2, most=None, units=Units.LABELS),
-    "ceil": Function(least=1, most=1, units=Units.ALIKE),
-    "coalesce": Function(least=2, most=None, units=Units.ALIKE),
-    "exp": Function(least=1, most=1, units=Units.PURE),
-    "floor": Function(least=1, most=1, units=Units.ALIKE),
-    "known": Function(least=1, most=1, units=Units.ANY),
-    "ln": Function(least=1, most=1, units=Units.PURE),
-    "log2": Function(least=1, most=1, units=Units.PURE),
-    "max": Function(least=2, most=None, units=Units.ALIKE),
-    "max_known": Function(least=2, most=None, units=Units.ALIKE),
-    "min": Function(least=2, most=None, units=Units.ALIKE),
-    "min_known": Function(least=2, most=None, units=Units.ALIKE),
-    "power": Function(least=2, most=2, units=Units.POWER),
-    "round": Function(least=1, most=1, units=Units.ALIKE),
-    "round_up": Function(least=2, most=2, units=Units.ALIKE),
-    "sqrt": Function(least=1, most=1, units=Units.ROOT),
-    "starts_with": Function(least=2, most=2, units=Units.TEXTS),
-    "sum_known": Function(least=2, most=None, units=Units.ALIKE),
+    "abs": LanguageFunction(least=1, most=1, units=Units.ALIKE),
+    "arg_max": LanguageFunction(least=2, most=None, units=Units.LABELS),
+    "ceil": LanguageFunction(least=1, most=1, units=Units.ALIKE),
+    "coalesce": LanguageFunction(least=2, most=None, units=Units.ALIKE),
+    "exp": LanguageFunction(least=1, most=1, units=Units.PURE),
+    "floor": LanguageFunction(least=1, most=1, units=Units.ALIKE),
+    "known": LanguageFunction(least=1, most=1, units=Units.ANY),
+    "ln": LanguageFunction(least=1, most=1, units=Units.PURE),
+    "log2": LanguageFunction(least=1, most=1, units=Units.PURE),
+    "max": LanguageFunction(least=2, most=None, units=Units.ALIKE),
+    "max_known": LanguageFunction(least=2, most=None, units=Units.ALIKE),
+    "min": LanguageFunction(least=2, most=None, units=Units.ALIKE),
+    "min_known": LanguageFunction(least=2, most=None, units=Units.ALIKE),
+    "power": LanguageFunction(least=2, most=2, units=Units.POWER),
+    "round": LanguageFunction(least=1, most=1, units=Units.ALIKE),
+    "round_up": LanguageFunction(least=2, most=2, units=Units.ALIKE),
+    "sqrt": LanguageFunction(least=1, most=1, units=Units.ROOT),
+    "starts_with": LanguageFunction(least=2, most=2, units=Units.TEXTS),
+    "sum_known": LanguageFunction(least=2, most=None, units=Units.ALIKE),
 }
 OVER_ANY_KIND = {"coalesce"}

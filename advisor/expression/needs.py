@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from advisor.expression.tree import Node
+from advisor.expression.tree import ExpressionNode
 
 Needs = frozenset[str] | None
 """Names that must become known; empty where nothing must, None where no name can help."""
@@ -12,7 +12,7 @@ Needs = frozenset[str] | None
 NOTHING: frozenset[str] = frozenset()
 
 
-def needs(node: Node, of_name: Callable[[str], Needs]) -> Needs:
+def needs(node: ExpressionNode, of_name: Callable[[str], Needs]) -> Needs:
     """Return what an expression needs to have a value; ``of_name`` says it of a name.
 
     Of several ways the first that is open is taken. A truth that one part alone can decide needs

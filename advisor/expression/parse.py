@@ -17,7 +17,7 @@ from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token, TokenType
 from sqlglot.tokens import Tokenizer
 
-from advisor.expression.tree import Node
+from advisor.expression.tree import ExpressionNode
 
 if TYPE_CHECKING:
     from advisor.expression.tree import Text
@@ -109,7 +109,7 @@ class _PlainParser(Parser):
     NO_PAREN_FUNCTIONS: ClassVar = {}
 
 
-def parse(source: Text) -> Node:
+def parse(source: Text) -> ExpressionNode:
     """Return the tree of an expression.
 
     Raises:
@@ -171,11 +171,11 @@ class _Converter:
 
     def __init__(self, source: Text) -> None:
         self._source = source
-        self._special: dict[type, Callable[[exp.Expr, int], Node]] = {
+        self._special: dict[type, Callable[[exp.Expr, int], ExpressionNode]] = {
             exp.Column: self._name,
             exp.Literal: self._literal,
-            exp.Boolean: lambda node, _: Node("literal", value=bool(node.this)),
-            exp.Null: lambda _, __: Node("literal"),
+            exp.Boolean: lambda node, _: ExpressionNode("literal", value=bool(node.this)),
+            exp.Null: lambda _, __: ExpressionNode("literal"),
             exp.Paren: lambda node, depth: self.convert(node.this, depth),
             exp.Is: self._is_null,
             exp.In: lambda node, depth: self._of("in", [node.this, *node.expressions], depth),
@@ -186,7 +186,7 @@ class _Converter:
             exp.Not: lambda node, depth: self._of("not", [node.this], depth),
         }
 
-    def convert(self, node: exp.Expr, depth: int) -> Node:
+    def convert(self, node: exp.Expr, depth: int) -> ExpressionNode:
         """Return our node for sqlglot's; ``depth`` counts the levels above it."""
         kind = type(node)
         if depth > MAX_DEPTH:
@@ -204,49 +204,51 @@ class _Converter:
             problem, min((s for s in starts if s is not None), default=0), hint
         )
 
-    def _of(self, head: str, nodes: list[exp.Expr], depth: int) -> Node:
+    def _of(self, head: str, nodes: list[exp.Expr], depth: int) -> ExpressionNode:
         operands = tuple(self.convert(node, depth + 1) for node in nodes)
-        return Node(head, operands, position=operands[0].position)
+        return ExpressionNode(head, operands, position=operands[0].position)
 
-    def _name(self, node: exp.Expr, _: int) -> Node:
+    def _name(self, node: exp.Expr, _: int) -> ExpressionNode:
         identifier = node.this
         if type(identifier) is not exp.Identifier:
             raise self._error(node, "'*' is not a value")
         of = node.args.get("table")
         if of is None:
-            return Node("name", value=identifier.this, position=identifier.meta.get("start", 0))
+            return ExpressionNode(
+                "name", value=identifier.this, position=identifier.meta.get("start", 0)
+            )
         if of.args.get("quoted") or identifier.args.get("quoted"):
             raise self._error(node, "a quoted name has no parts")
         name = f"{of.this}.{identifier.this}"
-        return Node("name", value=name, position=of.meta.get("start", 0))
+        return ExpressionNode("name", value=name, position=of.meta.get("start", 0))
 
-    def _literal(self, node: exp.Expr, _: int) -> Node:
+    def _literal(self, node: exp.Expr, _: int) -> ExpressionNode:
         position = node.meta.get("start", 0)
         if node.is_string:
-            return Node("literal", value=node.this, position=position)
+            return ExpressionNode("literal", value=node.this, position=position)
         value = float(node.this)
         if not math.isfinite(value):
             raise self._error(node, f"{node.this[:40]} is too large for a number")
-        return Node("literal", value=value, position=position)
+        return ExpressionNode("literal", value=value, position=position)
 
-    def _is_null(self, node: exp.Expr, depth: int) -> Node:
+    def _is_null(self, node: exp.Expr, depth: int) -> ExpressionNode:
         if type(node.expression) is not exp.Null:
             raise self._error(node, "only 'is null' and 'is not null' are part of the language")
         return self._of("is null", [node.this], depth)
 
-    def _between(self, node: exp.Expr, depth: int) -> Node:
+    def _between(self, node: exp.Expr, depth: int) -> ExpressionNode:
         return self._of("between", [node.this, node.args["low"], node.args["high"]], depth)
 
-    def _case(self, node: exp.Expr, depth: int) -> Node:
+    def _case(self, node: exp.Expr, depth: int) -> ExpressionNode:
         branches = node.args["ifs"]
         parts = [part for branch in branches for part in (branch.this, branch.args["true"])]
         otherwise = node.args.get("default") or exp.Null()
         return self._of("case", [*parts, otherwise], depth)
 
-    def _call(self, node: exp.Expr, depth: int) -> Node:
+    def _call(self, node: exp.Expr, depth: int) -> ExpressionNode:
         if not isinstance(node.this, str):
             raise self._error(node, "a quoted name is not a function")
         operands = tuple(self.convert(argument, depth + 1) for argument in node.expressions)
         fallback = operands[0].position if operands else 0
         position = node.meta.get("start", fallback)
-        return Node("call", operands, value=node.this.lower(), position=position)
+        return ExpressionNode("call", operands, value=node.this.lower(), position=position)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from advisor.expression.tree import Node
+from advisor.expression.tree import ExpressionNode
 
 MAX_TOKENS = 60  # what is longer or deeper is held against the limits of the language
 MAX_BRACKETS = 8
@@ -25,7 +25,7 @@ _WORDS = frozenset(  # that mean something, and are no names
 Token = tuple[str, str, int]
 
 
-def parse_plain(text: str) -> Node | None:
+def parse_plain(text: str) -> ExpressionNode | None:
     """Return the tree of an expression of ``+ - * /``, brackets, names and numbers; else None."""
     tokens = _tokens(text)
     if not tokens or len(tokens) > MAX_TOKENS or text.count("(") > MAX_BRACKETS:
@@ -50,27 +50,27 @@ def _tokens(text: str) -> list[Token] | None:
     return tokens
 
 
-def _sum(tokens: Sequence[Token], at: int) -> tuple[Node | None, int]:
+def _sum(tokens: Sequence[Token], at: int) -> tuple[ExpressionNode | None, int]:
     return _chain(tokens, at, "+-")
 
 
-def _chain(tokens: Sequence[Token], at: int, marks: str) -> tuple[Node | None, int]:
+def _chain(tokens: Sequence[Token], at: int, marks: str) -> tuple[ExpressionNode | None, int]:
     """Return operands that are joined by some marks, from the left, and where they end."""
     below = _factor if marks == "*/" else lambda tokens, at: _chain(tokens, at, "*/")
     tree, at = below(tokens, at)
     while tree is not None and at < len(tokens) and tokens[at][1] in marks:
         mark = tokens[at][1]
         other, at = below(tokens, at + 1)
-        tree = other and Node(mark, (tree, other), position=tree.position)
+        tree = other and ExpressionNode(mark, (tree, other), position=tree.position)
     return tree, at
 
 
-def _factor(tokens: Sequence[Token], at: int) -> tuple[Node | None, int]:
+def _factor(tokens: Sequence[Token], at: int) -> tuple[ExpressionNode | None, int]:
     kind, text, position = tokens[at] if at < len(tokens) else ("", "", 0)
     if kind == "number":
-        return Node("literal", value=float(text), position=position), at + 1
+        return ExpressionNode("literal", value=float(text), position=position), at + 1
     if kind == "name":
-        return Node("name", value=text, position=position), at + 1
+        return ExpressionNode("name", value=text, position=position), at + 1
     if text == "(":
         tree, end = _sum(tokens, at + 1)
         closed = end < len(tokens) and tokens[end][1] == ")"

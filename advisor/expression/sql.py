@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from advisor.expression.tree import Node, Text
+    from advisor.expression.tree import ExpressionNode, Text
 
 MAX_SQL = 100_000
 
@@ -36,7 +36,7 @@ class Piece:
     safe: bool = True
 
 
-class Writer:
+class SqlWriter:
     """Writes one tree; ``column`` gives the SQL of a name, ``scales`` its factor to SI."""
 
     def __init__(
@@ -50,7 +50,7 @@ class Writer:
         self._scales = scales
         self._column = column
         self._dialect = dialect
-        self._heads: dict[str, Callable[[Node], Piece]] = {
+        self._heads: dict[str, Callable[[ExpressionNode], Piece]] = {
             "literal": lambda leaf: Piece(self._literal(leaf.value)),
             "name": self._name,
             "call": self._call,
@@ -59,39 +59,39 @@ class Writer:
             "negate": self._negation,
         }
 
-    def write(self, node: Node) -> str:
+    def write(self, node: ExpressionNode) -> str:
         """Return the SQL of the whole expression, finite or NULL."""
         return self._finite(node)
 
-    def _piece(self, node: Node) -> Piece:
+    def _piece(self, node: ExpressionNode) -> Piece:
         piece = self._write(node)
         if len(piece.sql) > MAX_SQL:
             problem = "compiles to too much SQL: divisions or functions are nested too deeply"
             raise self._source.error(problem, node.position)
         return piece
 
-    def _finite(self, node: Node) -> str:
+    def _finite(self, node: ExpressionNode) -> str:
         """Return SQL that is finite or NULL."""
         piece = self._piece(node)
         if piece.safe:
             return piece.sql
         return f"(CASE WHEN abs({piece.sql}) <= {self._number(_LARGEST)} THEN {piece.sql} END)"
 
-    def _write(self, node: Node) -> Piece:
+    def _write(self, node: ExpressionNode) -> Piece:
         if node.head in _ARITHMETIC:
             parts = [self._piece(operand).sql for operand in node.operands]
             return Piece("(" + f" {node.head} ".join(parts) + ")", safe=False)
         return self._heads.get(node.head, self._condition)(node)
 
-    def _quotient(self, node: Node) -> Piece:
+    def _quotient(self, node: ExpressionNode) -> Piece:
         above, below = node.operands
         return Piece(f"({self._piece(above).sql} / {self._divisor(below)})", safe=False)
 
-    def _negation(self, node: Node) -> Piece:
+    def _negation(self, node: ExpressionNode) -> Piece:
         piece = self._piece(node.operands[0])
         return Piece(f"(- {piece.sql})", safe=piece.safe)
 
-    def _condition(self, node: Node) -> Piece:
+    def _condition(self, node: ExpressionNode) -> Piece:
         parts = [self._finite(operand) for operand in node.operands]
         match node.head:
             case "not":
@@ -119,7 +119,7 @@ class Writer:
         literal = digits if "e" in digits else f"{digits}e0"
         return f"CAST({literal} AS DOUBLE PRECISION)" if self._dialect == "postgres" else literal
 
-    def _name(self, node: Node) -> Piece:
+    def _name(self, node: ExpressionNode) -> Piece:
         name = str(node.value)
         column, scale = self._column(name), self._scales.get(name)
         if scale is None or scale == 1:
@@ -128,13 +128,13 @@ class Writer:
             return Piece(f"({column} / {self._number(repr(float(scale.denominator)))})")
         return Piece(f"({column} * {self._number(repr(float(scale)))})", safe=scale < 1)
 
-    def _divisor(self, node: Node) -> str:
+    def _divisor(self, node: ExpressionNode) -> str:
         divisor = self._finite(node)
         if self._dialect == "duckdb" or (node.head == "literal" and node.value):
             return divisor  # what DuckDB divides by zero is not finite
         return f"nullif({divisor}, {self._number('0.0')})"
 
-    def _case(self, node: Node) -> Piece:
+    def _case(self, node: ExpressionNode) -> Piece:
         conditions = node.operands[:-1:2]
         values = [self._piece(value) for value in (*node.operands[1::2], node.operands[-1])]
         branches = " ".join(
@@ -144,7 +144,7 @@ class Writer:
         safe = all(value.safe for value in values)
         return Piece(f"(CASE {branches} ELSE {values[-1].sql} END)", safe=safe)
 
-    def _call(self, node: Node) -> Piece:
+    def _call(self, node: ExpressionNode) -> Piece:
         name = str(node.value)
         parts = [self._finite(operand) for operand in node.operands]
         if name in _WHOLE and self._dialect == "portable":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.quoting import quoted
 
 if TYPE_CHECKING:
-    from advisor.expression.tree import Node
+    from advisor.expression.tree import ExpressionNode
 
 _BINDING = {
     "or": 1, "and": 2, "not": 3, "=": 4, "<>": 4, "<": 4, "<=": 4, ">": 4, ">=": 4, "in": 4,
@@ -18,7 +18,7 @@ _UNORDERED = {"and", "or", "+", "*"}
 _TIGHTEST = 8
 
 
-def written(node: Node) -> str:
+def written(node: ExpressionNode) -> str:
     """Return an expression in the rule language, with no more parentheses than it needs.
 
     Whitespace and comments of the source are gone.
@@ -26,13 +26,13 @@ def written(node: Node) -> str:
     return _written(node, 0)
 
 
-def _written(node: Node, around: int) -> str:
+def _written(node: ExpressionNode, around: int) -> str:
     own = _BINDING.get(node.head, _TIGHTEST)
     text = _plain(node, own)
     return f"({text})" if own < around else text
 
 
-def _plain(node: Node, own: int) -> str:
+def _plain(node: ExpressionNode, own: int) -> str:
     if node.head in _SPECIAL:
         return _SPECIAL[node.head](node)
     parts = [_written(operand, own + 1) for operand in node.operands]
@@ -48,17 +48,17 @@ def _plain(node: Node, own: int) -> str:
     return f" {node.head} ".join([first, *rest])
 
 
-def _name(node: Node) -> str:
+def _name(node: ExpressionNode) -> str:
     name = str(node.value)
     return name if name.isidentifier() else quoted(name)
 
 
-def _call(node: Node) -> str:
+def _call(node: ExpressionNode) -> str:
     inside = ", ".join(_written(operand, 0) for operand in node.operands)
     return f"{node.value}({inside})"
 
 
-def _case(node: Node) -> str:
+def _case(node: ExpressionNode) -> str:
     *branches, otherwise = (_written(operand, 0) for operand in node.operands)
     pairs = zip(branches[::2], branches[1::2], strict=True)
     said = " ".join(f"when {condition} then {value}" for condition, value in pairs)
@@ -66,7 +66,7 @@ def _case(node: Node) -> str:
     return f"case {said}{tail} end"
 
 
-def _literal(node: Node) -> str:
+def _literal(node: ExpressionNode) -> str:
     value = node.value
     if value is None:
         return "null"
@@ -77,7 +77,7 @@ def _literal(node: Node) -> str:
     return f"{value:.15g}"
 
 
-_SPECIAL: Mapping[str, Callable[[Node], str]] = {
+_SPECIAL: Mapping[str, Callable[[ExpressionNode], str]] = {
     "call": _call,
     "case": _case,
     "literal": _literal,

@@ -31,7 +31,7 @@ class Symbol:
 
 
 @dataclass(frozen=True)
-class Node:
+class ExpressionNode:
     """One operation, call or leaf.
 
     ``head`` is an operator (``+``, ``and``, ``in`` …), ``call`` (``value``: the function), ``case``
@@ -40,7 +40,7 @@ class Node:
     """
 
     head: str
-    operands: tuple[Node, ...] = ()
+    operands: tuple[ExpressionNode, ...] = ()
     value: str | float | bool | None = None
     position: int = 0
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from advisor.documents import MappingNode, Node
+from advisor.documents import DocumentNode, MappingNode
 from advisor.errors import Location, RuleError
 from advisor.expression import Dialect, Expression, Kind, Symbol, compile_expression
 from advisor.expression.needs import Needs, needs
@@ -90,7 +90,7 @@ class Formula:
 
 
 def compile_formula(
-    node: Node,
+    node: DocumentNode,
     symbols: Mapping[str, Symbol],
     numbers: Mapping[str, NamedNumber],
     *,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.documents import MappingNode, Node, add_document
+from advisor.documents import DocumentNode, MappingNode, add_document
 from advisor.errors import Location, RuleError
 from advisor.expression import Expression, Kind, Symbol, compile_expression
 from advisor.facts.formulas import Formula, NamedNumber, compile_formula, read_numbers
@@ -38,7 +38,7 @@ _UNITS = {"flops": "FLOP", "bytes": "B", "writes": "B", "weights": "B"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Size:
+class OperationSize:
     """A number that the user gives; ``default`` is a number or a formula over the sizes before."""
 
     name: str
@@ -55,7 +55,7 @@ class Size:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Example:
+class WorkedExample:
     """Sizes and what was worked out for them by hand, in FLOP and B; ``writes`` may be left out."""
 
     name: str
@@ -76,7 +76,7 @@ class Operation:
 
     id: str
     title: str
-    sizes: Mapping[str, Size]
+    sizes: Mapping[str, OperationSize]
     constants: Mapping[str, NamedNumber]
     flops: Formula
     bytes: Formula
@@ -84,7 +84,7 @@ class Operation:
     weights: Formula | None
     caveats: tuple[str, ...]
     references: tuple[str, ...]
-    examples: tuple[Example, ...]
+    examples: tuple[WorkedExample, ...]
     at: Location
 
     def check(self, given: Iterable[str]) -> tuple[str, str | None] | None:
@@ -215,7 +215,7 @@ def least(
 
 def run_operation_examples(
     operations: Iterable[Operation],
-) -> Iterator[tuple[Operation, Example, tuple[str, ...]]]:
+) -> Iterator[tuple[Operation, WorkedExample, tuple[str, ...]]]:
     """Yield every example with what came out otherwise than it says."""
     for operation in operations:
         calculations = operation.calculations()
@@ -238,7 +238,7 @@ def _shown(value: float | None) -> str:
     return "nothing" if value is None else f"{value:.10g}"
 
 
-def read_size(node: Node) -> float:
+def read_size(node: DocumentNode) -> float:
     """Return a number that is not negative.
 
     Raises:
@@ -250,7 +250,7 @@ def read_size(node: Node) -> float:
     return value
 
 
-def _sizes(node: MappingNode) -> Iterator[Size]:
+def _sizes(node: MappingNode) -> Iterator[OperationSize]:
     symbols: dict[str, Symbol] = {}
     for name in node:
         entry = node.mapping(name)
@@ -260,18 +260,21 @@ def _sizes(node: MappingNode) -> Iterator[Size]:
         if unit.scale != 1:
             raise RuleError("sizes are in SI units: B, FLOP or 1", at=entry["unit"].at)
         default = _default(entry["default"], symbols, unit) if "default" in entry else None
-        yield Size(name=name, about=entry.text("about"), unit=unit_text, default=default)
+        yield OperationSize(name=name, about=entry.text("about"), unit=unit_text, default=default)
         symbols[name] = Symbol(kind=Kind.NUMBER, unit=unit)
 
 
-def _default(node: Node, symbols: Mapping[str, Symbol], unit: Unit) -> float | Expression:
+def _default(node: DocumentNode, symbols: Mapping[str, Symbol], unit: Unit) -> float | Expression:
     if isinstance(node.plain(), str):
         return compile_expression(node.as_text(), symbols, at=node.at, kind=Kind.NUMBER, unit=unit)
     return read_size(node)
 
 
 def _formula(
-    node: Node, key: str, sizes: Mapping[str, Size], constants: Mapping[str, NamedNumber]
+    node: DocumentNode,
+    key: str,
+    sizes: Mapping[str, OperationSize],
+    constants: Mapping[str, NamedNumber],
 ) -> Formula:
     symbols = {
         name: Symbol(kind=Kind.NUMBER, unit=parse_unit(size.unit)) for name, size in sizes.items()
@@ -282,7 +285,7 @@ def _formula(
 def _check_use(
     node: MappingNode,
     formulas: Iterable[Formula],
-    sizes: Mapping[str, Size],
+    sizes: Mapping[str, OperationSize],
     constants: Mapping[str, NamedNumber],
 ) -> None:
     used: frozenset[str] = frozenset().union(*(each.expression.names for each in formulas))
@@ -296,9 +299,9 @@ def _check_use(
                 raise RuleError(f"{name!r} is not used", at=at, hint="use it or remove it")
 
 
-def _example(node: MappingNode) -> Example:
+def _example(node: MappingNode) -> WorkedExample:
     node.refuse_unknown(EXAMPLE_KEYS)
-    return Example(
+    return WorkedExample(
         name=node.text("name"),
         sizes={name: read_size(value) for name, value in node.mapping("sizes").items()},
         flops=node.number("flops"),
@@ -308,7 +311,7 @@ def _example(node: MappingNode) -> Example:
     )
 
 
-def _check_examples(operation: Operation, node: Node) -> None:
+def _check_examples(operation: Operation, node: DocumentNode) -> None:
     if not operation.examples:
         hint = "work one out by hand: sizes, flops, bytes"
         raise RuleError("the operation has no test", at=node.at, hint=hint)

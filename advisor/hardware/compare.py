@@ -19,7 +19,7 @@ _UNITS = ("B/s", "FLOP/s")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compared:
+class ComparedDevice:
     """A device: ``ceilings`` in B/s and FLOP/s, ``ridge_points`` in FLOP/B by work, memory in B.
 
     ``occupancy`` are what fits on one of its units, None where nobody says.
@@ -35,7 +35,7 @@ class Compared:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
+class Crossover:
     """A range of intensities [FLOP/B] in which work is compute-bound on some devices alone."""
 
     work: str
@@ -46,15 +46,15 @@ class Change:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class DeviceComparison:
     """Devices in the order asked for, under one kind of roof."""
 
     roof: str
-    devices: tuple[Compared, ...]
-    changes_side: tuple[Change, ...]
+    devices: tuple[ComparedDevice, ...]
+    changes_side: tuple[Crossover, ...]
 
 
-def compare_machines(machines: Sequence[Machine], roof: str) -> Comparison:
+def compare_machines(machines: Sequence[Machine], roof: str) -> DeviceComparison:
     """Return devices side by side.
 
     Raises:
@@ -62,17 +62,19 @@ def compare_machines(machines: Sequence[Machine], roof: str) -> Comparison:
     """
     limits = {entry.key: entry.limits for entry in load_occupancy_limits()}
     devices = tuple(_compared(machine, roof, limits) for machine in machines)
-    return Comparison(roof=roof, devices=devices, changes_side=tuple(_changes(devices)))
+    return DeviceComparison(roof=roof, devices=devices, changes_side=tuple(_changes(devices)))
 
 
-def _compared(machine: Machine, roof: str, limits: Mapping[str, Mapping[str, float]]) -> Compared:
+def _compared(
+    machine: Machine, roof: str, limits: Mapping[str, Mapping[str, float]]
+) -> ComparedDevice:
     names = dict.fromkeys(c.resource for c in machine.ceilings if c.unit in _UNITS)
     found = {name: each for name in names if (each := peak(machine, name, roof)) is not None}
     if not found:
         problem = f"{machine.device_id} has no ceilings of kind {roof}"
         raise UsageError(problem, hint="--roof nominal has the rated ones")
     dram = found.get(DRAM)
-    return Compared(
+    return ComparedDevice(
         device=machine.device_id,
         name=machine.name,
         ceilings={name: each.value for name, each in found.items()},
@@ -87,13 +89,13 @@ def _compared(machine: Machine, roof: str, limits: Mapping[str, Mapping[str, flo
     )
 
 
-def _changes(devices: Sequence[Compared]) -> Iterator[Change]:
+def _changes(devices: Sequence[ComparedDevice]) -> Iterator[Crossover]:
     works = dict.fromkeys(work for each in devices for work in each.ridge_points)
     for work in works:
         rated = {d.device: d.ridge_points[work] for d in devices if work in d.ridge_points}
         ridges = sorted(set(rated.values()))
         for low, high in pairwise(ridges):
-            yield Change(
+            yield Crossover(
                 work=work,
                 low=low,
                 high=high,

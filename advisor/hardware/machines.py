@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from advisor.documents import MappingNode, Node, load
+from advisor.documents import DocumentNode, MappingNode, load
 from advisor.errors import ConfigError, Location, RuleError, UsageError
 from advisor.hardware.describe import devices_called, several_devices
 from advisor.hardware.devices import NOMINAL, PRACTICAL, PROJECT, Ceiling, DeviceSpec
@@ -74,7 +74,7 @@ class Machines:
             raise several_devices(name, found)
         return of_device(found[0])
 
-    def read(self, node: Node) -> Machine:
+    def read(self, node: DocumentNode) -> Machine:
         """Return the device that a name means or a mapping describes.
 
         Raises:
@@ -144,7 +144,7 @@ def _ceilings(
         )
 
 
-def _positive(node: Node) -> float:
+def _positive(node: DocumentNode) -> float:
     value = node.as_number()
     if value <= 0:
         raise node.unexpected("a number above 0")

@@ -128,7 +128,7 @@ class Occupancy:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class OccupancyStep:
     """Values of a parameter, ``first`` to ``last``, for which equally many blocks fit.
 
     ``warps`` and ``occupancy`` are those at ``last``: as many blocks of more threads are more
@@ -208,7 +208,7 @@ def occupancy(limits: MultiprocessorLimits, launch: BlockShape) -> Occupancy:
 
 def steps(
     limits: MultiprocessorLimits, launch: BlockShape, parameter: Parameter
-) -> tuple[Step, ...]:
+) -> tuple[OccupancyStep, ...]:
     """Return how the blocks change with one parameter, from its least value to its largest.
 
     Everything else stays as the launch has it. Values that no launch may have are a step without
@@ -227,7 +227,7 @@ def resident_warps(limits: MultiprocessorLimits, launch: BlockShape) -> int:
     return 0 if _refusal(limits, launch) is not None else _resident(limits, launch).warps
 
 
-def nearest_better(curve: Iterable[Step], value: int) -> Step | None:
+def nearest_better(curve: Iterable[OccupancyStep], value: int) -> OccupancyStep | None:
     """Return the step with more warps that is nearest to ``value``, None where none has more."""
     known = tuple(curve)
     now = next((step.warps for step in known if step.holds(value)), 0)
@@ -358,12 +358,12 @@ def _cells(limits: MultiprocessorLimits, parameter: Parameter) -> Iterator[tuple
 
 def _point(
     limits: MultiprocessorLimits, launch: BlockShape, parameter: Parameter, first: int, last: int
-) -> Step:
+) -> OccupancyStep:
     shape = launch.with_value(parameter, last)
     if _refusal(limits, shape) is not None:
-        return Step(first=first, last=last, blocks=0, warps=0, occupancy=0.0, binding=())
+        return OccupancyStep(first=first, last=last, blocks=0, warps=0, occupancy=0.0, binding=())
     found = _resident(limits, shape)
-    return Step(
+    return OccupancyStep(
         first=first,
         last=last,
         blocks=found.blocks,

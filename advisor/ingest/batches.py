@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Literal
 
 from advisor.database.connect import open_for_reading, open_for_writing
-from advisor.database.read import Run, get_runs, list_runs
+from advisor.database.read import StoredRun, get_runs, list_runs
 from advisor.errors import DatabaseError, InputError, Location
 from advisor.hardware.seeding import seed_database
-from advisor.ingest.records import Labels, Profile, Stored
+from advisor.ingest.records import Profile, RunLabels, Stored
 from advisor.ingest.store import store_profiles
 from advisor.knowledge.knowledge import Knowledge
 from advisor.model import Skipped
@@ -44,7 +44,7 @@ class Ingested:
     error: InputError | None = None
 
 
-class Writer:
+class ProfileWriter:
     """Stores profiles and holds the database's lock for one transaction at a time."""
 
     def __init__(
@@ -133,7 +133,7 @@ def temporary_files(database: str) -> Iterator[None]:
         ) from error
 
 
-def stored_runs(database: str, wait: float) -> dict[str, Run]:
+def stored_runs(database: str, wait: float) -> dict[str, StoredRun]:
     """Return the runs in the database by their ids; none where no file is.
 
     Raises:
@@ -145,9 +145,9 @@ def stored_runs(database: str, wait: float) -> dict[str, Run]:
         return {run.run_id: run for run in list_runs(connection)}
 
 
-def known_as(name: str, told: Labels, run: Run) -> Ingested:
+def known_as(name: str, told: RunLabels, run: StoredRun) -> Ingested:
     """Return that a profile is stored already, and which of the labels told now are not."""
-    stored = Labels(
+    stored = RunLabels(
         label=run.label,
         configuration=run.configuration,
         commit=run.commit,
@@ -170,7 +170,7 @@ def known_as(name: str, told: Labels, run: Run) -> Ingested:
     )
 
 
-def not_stored(told: Labels, stored: Labels, change: str) -> tuple[str, ...]:
+def not_stored(told: RunLabels, stored: RunLabels, change: str) -> tuple[str, ...]:
     """Return a note on the labels that a known profile was given and does not have, if any.
 
     ``change`` is what to do about it.

@@ -28,7 +28,7 @@ from advisor import __version__
 from advisor.database.connect import put
 from advisor.errors import InputError, Location, UsageError
 from advisor.ingest.batches import temporary_files
-from advisor.ingest.records import LARGEST_RANK, Labels, Profile
+from advisor.ingest.records import LARGEST_RANK, Profile, RunLabels
 from advisor.readers import Source, reader_of
 
 SUFFIX = ".bundle"
@@ -126,7 +126,7 @@ def unpack(bundle: Path, scratch: Path) -> Profile:
         )
 
 
-def read_labels(bundle: Path) -> Labels:
+def read_labels(bundle: Path) -> RunLabels:
     """Return what was said about the profile in a bundle.
 
     Raises:
@@ -170,7 +170,7 @@ class _Manifest:
     name: str
     format: str
     allow_truncated: bool
-    labels: Labels
+    labels: RunLabels
 
     @classmethod
     def parse(cls, text: bytes) -> _Manifest:
@@ -194,7 +194,7 @@ class _Manifest:
         )
 
 
-def _parsed(told: dict[str, Any]) -> Labels:
+def _parsed(told: dict[str, Any]) -> RunLabels:
     labels = {name: _told(told, name, *kinds) for name, kinds in _LABELS.items()}
     if more := sorted(told.keys() - labels.keys()):
         raise ValueError(f"its manifest has labels that are not known: {reprlib.repr(more)}")
@@ -208,7 +208,7 @@ def _parsed(told: dict[str, Any]) -> Labels:
         raise ValueError(f"its manifest says that step_time is {reprlib.repr(step_time)}")
     if labels["rank"] is not None and not 0 <= labels["rank"] <= LARGEST_RANK:
         raise ValueError(f"its manifest says that rank is {reprlib.repr(labels['rank'])}")
-    return Labels(**labels)
+    return RunLabels(**labels)
 
 
 def _told(record: object, name: str, *kinds: type) -> Any:

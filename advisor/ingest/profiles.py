@@ -10,15 +10,15 @@ from pathlib import Path
 
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import InputError
-from advisor.ingest.batches import Ingested, Writer
+from advisor.ingest.batches import Ingested, ProfileWriter
 from advisor.ingest.files import expand
-from advisor.ingest.records import Labels, Profile, content_hash
+from advisor.ingest.records import Profile, RunLabels, content_hash
 from advisor.knowledge.load import load_knowledge
 from advisor.readers import ARCHIVES, NoProfileError, Source, detect
 from advisor.readers.archives import plain_sources
 from advisor.readers.base import State
 
-__all__ = ["Ingested", "Labels", "ingest_paths", "read_profiles"]
+__all__ = ["Ingested", "RunLabels", "ingest_paths", "read_profiles"]
 
 _AHEAD = 4  # files per thread that are hashed before they are needed
 _HELD = 1024 * 1024  # bytes of an unpacked profile that are kept in memory rather than in a file
@@ -28,7 +28,7 @@ def ingest_paths(
     database: str,
     paths: Sequence[str],
     *,
-    labels: Labels,
+    labels: RunLabels,
     as_format: str | None = None,
     allow_truncated: bool = False,
     jobs: int = 1,
@@ -43,7 +43,7 @@ def ingest_paths(
         DatabaseError: the database cannot be opened or written; what was yielded is stored.
     """
     place = _Place(progress)
-    writer = Writer(database, load_knowledge(configuration), wait=wait, progress=place.tell)
+    writer = ProfileWriter(database, load_knowledge(configuration), wait=wait, progress=place.tell)
     profiles = read_profiles(
         paths,
         labels=labels,
@@ -58,7 +58,7 @@ def ingest_paths(
 def read_profiles(
     paths: Sequence[str],
     *,
-    labels: Labels,
+    labels: RunLabels,
     as_format: str | None = None,
     allow_truncated: bool = False,
     jobs: int = 1,
@@ -87,7 +87,7 @@ def read_profiles(
 class _How:
     """What is asked for of every profile."""
 
-    labels: Labels
+    labels: RunLabels
     as_format: str | None
     allow_truncated: bool
 

@@ -21,7 +21,7 @@ _TEXTS = ("label", "configuration", "commit", "branch", "note", "compiler", "gro
 
 
 @dataclass(frozen=True, kw_only=True)
-class Labels:
+class RunLabels:
     """What the user says about the runs; ``step_time`` is in seconds, ``at`` replaces the start.
 
     Runs of one execution share a ``group``. ``at`` is UTC without a zone. Texts are as they are
@@ -60,7 +60,7 @@ class Profile:
     reader: Reader
     digest: str
     state: State | None = None
-    labels: Labels = Labels()
+    labels: RunLabels = RunLabels()
     allow_truncated: bool = False
     lasting: bool = True
 

@@ -17,11 +17,11 @@ from pathlib import Path
 
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database import ids
-from advisor.database.read import Run
+from advisor.database.read import StoredRun
 from advisor.errors import DatabaseError, InputError, Location, UsageError
 from advisor.ingest.batches import (
     Ingested,
-    Writer,
+    ProfileWriter,
     known_as,
     not_stored,
     stored_runs,
@@ -29,7 +29,7 @@ from advisor.ingest.batches import (
 )
 from advisor.ingest.bundles import SUFFIX, pack, place, read_labels, unpack
 from advisor.ingest.profiles import read_profiles
-from advisor.ingest.records import Labels, Profile
+from advisor.ingest.records import Profile, RunLabels
 from advisor.ingest.store import check_profile
 from advisor.knowledge.knowledge import Knowledge
 from advisor.knowledge.load import load_knowledge
@@ -42,7 +42,7 @@ def spool_paths(
     directory: str,
     paths: Sequence[str],
     *,
-    labels: Labels,
+    labels: RunLabels,
     as_format: str | None = None,
     allow_truncated: bool = False,
     jobs: int = 1,
@@ -94,7 +94,9 @@ def merge_spool(
     unmoved: list[str] = []
     with temporary_files(database), tempfile.TemporaryDirectory(prefix="advisor-") as scratch:
         spool = _Spool(database, wait, Path(scratch) / _NAME)
-        writer = Writer(database, load_knowledge(configuration), wait=wait, progress=progress)
+        writer = ProfileWriter(
+            database, load_knowledge(configuration), wait=wait, progress=progress
+        )
         results = writer.store(spool.read(bundles, progress))
         for bundle, result in zip(bundles, results, strict=True):
             if moved is not None and result.status != "refused":
@@ -142,8 +144,8 @@ def _run_id(bundle: Path) -> str:
     return ids.run_id(bundle.name.removesuffix(SUFFIX))
 
 
-def _known(bundle: Path, run: Run) -> Ingested:
-    told = Labels()
+def _known(bundle: Path, run: StoredRun) -> Ingested:
+    told = RunLabels()
     with contextlib.suppress(InputError):  # its profile is stored, so nothing is lost
         told = read_labels(bundle)
     return known_as(bundle.name, told, run)
@@ -169,7 +171,7 @@ def _spooled(spool: Path, profile: Profile, knowledge: Knowledge) -> Ingested:
     )
 
 
-def _labels_of_whole(bundle: Path) -> Labels | None:
+def _labels_of_whole(bundle: Path) -> RunLabels | None:
     """Return what a bundle says of its profile; None where it is missing or damaged."""
     try:
         return unpack(bundle, Path(os.devnull)).labels  # nothing of the profile is kept

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from advisor.database.connect import open_for_reading
 from advisor.database.parts import known_counts
-from advisor.database.read import Run, run_details
-from advisor.ingest.batches import Ingested, Writer, known_as, stored_runs, temporary_files
+from advisor.database.read import StoredRun, run_details
+from advisor.ingest.batches import Ingested, ProfileWriter, known_as, stored_runs, temporary_files
 from advisor.ingest.profiles import read_profiles
-from advisor.ingest.records import Labels, Profile
+from advisor.ingest.records import Profile, RunLabels
 from advisor.knowledge.load import load_knowledge
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def try_paths(
     knowledge = load_knowledge()
     profiles = read_profiles(
         paths,
-        labels=Labels(),
+        labels=RunLabels(),
         as_format=as_format,
         allow_truncated=allow_truncated,
         jobs=jobs,
@@ -63,7 +63,7 @@ def try_paths(
     )
     with temporary_files(database), tempfile.TemporaryDirectory(prefix="advisor-") as folder:
         scratch = str(Path(folder) / "trial.duckdb")
-        writer = Writer(scratch, knowledge, wait=wait, progress=progress)
+        writer = ProfileWriter(scratch, knowledge, wait=wait, progress=progress)
         results = list(writer.store(_unless_known(profiles, known)))
         tried = [Tried(result=result) for result in results]
         if not any(result.status == "new" for result in results):
@@ -74,7 +74,7 @@ def try_paths(
 
 
 def _unless_known(
-    profiles: Iterator[Profile | Ingested], known: dict[str, Run]
+    profiles: Iterator[Profile | Ingested], known: dict[str, StoredRun]
 ) -> Iterator[Profile | Ingested]:
     for each in profiles:
         if isinstance(each, Profile) and each.run_id in known:

@@ -12,7 +12,7 @@ from advisor.facts import Vocabulary, variant_statements
 from advisor.rules.engine.compiled import Compiled, compile_rules
 from advisor.rules.engine.reach import Reach
 from advisor.rules.language.rule import Rule
-from advisor.rules.language.settings import Settings
+from advisor.rules.language.settings import EvaluationSettings
 
 if TYPE_CHECKING:
     from advisor.counters.mapping import Mapping as Counters
@@ -31,7 +31,7 @@ class Knowledge:
 
     vocabulary: Vocabulary
     rules: Sequence[Rule]
-    settings: Settings
+    settings: EvaluationSettings
     load_mapping: Callable[[str], Counters]
     load_devices: Callable[[], tuple[DeviceSpec, ...]]
     load_outcomes: Callable[[], OutcomeSettings]

@@ -9,13 +9,13 @@ from pathlib import Path
 from advisor.errors import UsageError
 from advisor.modelling.costs import read_costs
 from advisor.modelling.given import Given, number, parse_number
-from advisor.modelling.names import Asked
+from advisor.modelling.names import ModelRequest
 from advisor.modelling.read import Known, find_operation
-from advisor.modelling.scenario import Item, Part, Scenario, State
+from advisor.modelling.scenario import DeclaredOperation, Item, Scenario, ScenarioState
 from advisor.suggest import did_you_mean
 
 
-def asked_scenario(scenario: Scenario, asked: Asked, known: Known) -> Scenario:
+def asked_scenario(scenario: Scenario, asked: ModelRequest, known: Known) -> Scenario:
     """Return a scenario with the devices and the roof that options ask for.
 
     Raises:
@@ -28,7 +28,9 @@ def asked_scenario(scenario: Scenario, asked: Asked, known: Known) -> Scenario:
     return replace(scenario, machines=machines, start=replace(scenario.start, roof=roof))
 
 
-def operation_scenario(name: str, words: Sequence[str], asked: Asked, known: Known) -> Scenario:
+def operation_scenario(
+    name: str, words: Sequence[str], asked: ModelRequest, known: Known
+) -> Scenario:
     """Return the scenario of one operation; ``words`` are ``size=value``.
 
     Raises:
@@ -43,7 +45,7 @@ def operation_scenario(name: str, words: Sequence[str], asked: Asked, known: Kno
     repeat = 1.0 if asked.repeat is None else asked.repeat
     if not repeat >= 1:
         raise UsageError(f"an operation repeats at least once, not {repeat:g} times")
-    part = Part(
+    part = DeclaredOperation(
         name=operation.id,
         operation=operation,
         amounts=operation.calculations(),
@@ -56,7 +58,7 @@ def operation_scenario(name: str, words: Sequence[str], asked: Asked, known: Kno
     return asked_scenario(Scenario(title=operation.title, machines=(), start=state), asked, known)
 
 
-def costs_scenario(path: Path, asked: Asked, known: Known) -> Scenario:
+def costs_scenario(path: Path, asked: ModelRequest, known: Known) -> Scenario:
     """Return the scenario of a compiler's estimates.
 
     Raises:
@@ -64,7 +66,7 @@ def costs_scenario(path: Path, asked: Asked, known: Known) -> Scenario:
     """
     works = works_of(asked, known)
     parts = [
-        Part(
+        DeclaredOperation(
             name=name,
             operation=None,
             amounts={},
@@ -80,7 +82,7 @@ def costs_scenario(path: Path, asked: Asked, known: Known) -> Scenario:
     return asked_scenario(Scenario(title=title, machines=(), start=_state({}, parts)), asked, known)
 
 
-def works_of(asked: Asked, known: Known) -> tuple[str, ...]:
+def works_of(asked: ModelRequest, known: Known) -> tuple[str, ...]:
     """Return the ceilings that work may use.
 
     Raises:
@@ -106,8 +108,8 @@ def _same(size: str) -> Given:
     return Given(text=size, names=frozenset({size}), calculate=lambda find: find(size))
 
 
-def _state(sizes: Mapping[str, Given], parts: Sequence[Part]) -> State:
-    return State(
+def _state(sizes: Mapping[str, Given], parts: Sequence[DeclaredOperation]) -> ScenarioState:
+    return ScenarioState(
         sizes=sizes,
         items=tuple(Item(name=part.name, parts=(part,)) for part in parts),
         roof="nominal",

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from advisor.modelling.needs import needs
 from advisor.modelling.operations import operations_on, total
 from advisor.modelling.results import DeviceResult, Modelled, OperationResult, StepResult, Total
-from advisor.modelling.roofs import Roofs
+from advisor.modelling.roofs import DeviceRoofs
 from advisor.modelling.steps import states
 from advisor.modelling.sweep import swept
 
 if TYPE_CHECKING:
     from advisor.hardware.machines import Machine
     from advisor.modelling.needs import Need
-    from advisor.modelling.scenario import Scenario, State
+    from advisor.modelling.scenario import Scenario, ScenarioState
     from advisor.modelling.sweep import Range
 
 Needed = tuple[tuple["Need", ...], float]
@@ -41,15 +41,15 @@ def model(scenario: Scenario, sweep: Range | None = None) -> Modelled:
 def _on_device(
     machine: Machine,
     scenario: Scenario,
-    found: Sequence[tuple[State, Needed]],
+    found: Sequence[tuple[ScenarioState, Needed]],
     sweep: Range | None,
 ) -> DeviceResult:
     rows = []
     for state, (needed, per) in found:
-        operations = operations_on(Roofs(machine, state.roof), needed, state.collectives)
+        operations = operations_on(DeviceRoofs(machine, state.roof), needed, state.collectives)
         rows.append((operations, total(operations, per)))
     start = scenario.start
-    roofs = Roofs(machine, start.roof)
+    roofs = DeviceRoofs(machine, start.roof)
     return DeviceResult(
         machine=machine,
         roof=start.roof,

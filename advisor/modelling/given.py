@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from advisor.documents import Node, ScalarNode
+from advisor.documents import DocumentNode, ScalarNode
 from advisor.errors import Location, RuleError, UsageError
 from advisor.expression import Kind, Symbol, compile_expression
 from advisor.units import DIMENSIONLESS
@@ -50,7 +50,7 @@ def number(value: float, at: Location | None = None) -> Given:
     return Given(text=f"{value:.15g}", value=float(value), at=at)
 
 
-def read_given(node: Node, names: Iterable[str], *, what: str = "a size") -> Given:
+def read_given(node: DocumentNode, names: Iterable[str], *, what: str = "a size") -> Given:
     """Return the number of a node, or the formula of a text over ``names``.
 
     Raises:

@@ -18,7 +18,7 @@ _LIKE = 0.4  # names of operations are long, and people say a part of them
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class ModelRequest:
     """What options say beside the scenario: devices by name, the kind of roof, a ceiling."""
 
     devices: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from advisor.modelling.given import Sizes
 
 if TYPE_CHECKING:
     from advisor.errors import Location
-    from advisor.modelling.scenario import Costs, Item, Part, State
+    from advisor.modelling.scenario import Costs, DeclaredOperation, Item, ScenarioState
 
 
 _LEAST_PER = 1e-9  # less would be no count
@@ -45,7 +45,9 @@ class Need:
     at: Location | None
 
 
-def needs(state: State, fixed: Mapping[str, float] | None = None) -> tuple[tuple[Need, ...], float]:
+def needs(
+    state: ScenarioState, fixed: Mapping[str, float] | None = None
+) -> tuple[tuple[Need, ...], float]:
     """Return what each kernel needs, and how many results a pass has.
 
     ``fixed`` are sizes of the scenario that are to have another value.
@@ -77,7 +79,7 @@ def _named(found: Need, name: str) -> Need:
     return replace(found, name=name)
 
 
-def _of_part(part: Part, sizes: Sizes, keys: Sequence[str]) -> Need:
+def _of_part(part: DeclaredOperation, sizes: Sizes, keys: Sequence[str]) -> Need:
     given = {name: size.amount(sizes) for name, size in part.sizes.items()}
     amounts = {key: part.amounts[key](given) for key in keys if key in part.amounts}
     if part.operation is None:
@@ -113,7 +115,7 @@ def _of_part(part: Part, sizes: Sizes, keys: Sequence[str]) -> Need:
     )
 
 
-def _amount(part: Part, key: str, value: float | None) -> float:
+def _amount(part: DeclaredOperation, key: str, value: float | None) -> float:
     unit = "FLOP" if key == "flops" else "B"
     if value is None or value < 0:
         came = f"no number of {unit}" if value is None else f"{value:.10g} {unit}"
@@ -126,7 +128,7 @@ def _amount(part: Part, key: str, value: float | None) -> float:
     return value
 
 
-def _fused(first: Need, second: Need, part: Part) -> Need:
+def _fused(first: Need, second: Need, part: DeclaredOperation) -> Need:
     """Return both as one kernel: what the first writes, the second reads, stays on chip."""
     moved = first.bytes + second.bytes - 2 * _passed(first, second, part)
     return Need(
@@ -153,7 +155,7 @@ def _joined(first: str | None, second: str | None) -> str | None:
     return " + ".join(names) if names else None
 
 
-def _passed(first: Need, second: Need, part: Part) -> float:
+def _passed(first: Need, second: Need, part: DeclaredOperation) -> float:
     """Return the bytes that the first leaves for the second."""
     both = f"{first.name!r} and {second.name!r}"
     if (first.reuse, first.served_by) != (second.reuse, second.served_by):

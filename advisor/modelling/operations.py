@@ -10,13 +10,13 @@ from advisor.modelling.results import Estimate, OperationResult, Total
 
 if TYPE_CHECKING:
     from advisor.modelling.needs import Need
-    from advisor.modelling.roofs import Placed, Roofs
+    from advisor.modelling.roofs import DeviceRoofs, Placed
 
 _LARGEST = 1e250  # far from what a float holds, so that sums of many stay finite, too
 
 
 def operations_on(
-    roofs: Roofs, needed: Iterable[Need], collectives: float
+    roofs: DeviceRoofs, needed: Iterable[Need], collectives: float
 ) -> tuple[OperationResult, ...]:
     """Return kernels on a device, with a share of the time in collectives.
 

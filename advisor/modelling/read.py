@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.documents import MappingNode, Node, ScalarNode, SequenceNode
+from advisor.documents import DocumentNode, MappingNode, ScalarNode, SequenceNode
 from advisor.errors import Location, RuleError
 from advisor.modelling.costs import costs_of, read_costs
 from advisor.modelling.given import Given, check_circles, number, read_given
 from advisor.modelling.names import check_name
-from advisor.modelling.scenario import ROOFS, Costs, Part, Roof
+from advisor.modelling.scenario import ROOFS, Costs, DeclaredOperation, Roof
 from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Known:
     defaults: Defaults
 
 
-def read_devices(node: Node, known: Known) -> tuple[Machine, ...]:
+def read_devices(node: DocumentNode, known: Known) -> tuple[Machine, ...]:
     """Return the devices of a list, or the one that is named alone."""
     entries = node.nodes if isinstance(node, SequenceNode) else (node,)
     return tuple(known.machines.read(entry) for entry in entries)
@@ -54,7 +54,7 @@ def read_sizes(node: MappingNode) -> dict[str, Given]:
     return sizes
 
 
-def read_works(node: Node, known: Known) -> tuple[str, ...]:
+def read_works(node: DocumentNode, known: Known) -> tuple[str, ...]:
     """Return the ceilings of a name or of a list of names.
 
     Raises:
@@ -66,7 +66,7 @@ def read_works(node: Node, known: Known) -> tuple[str, ...]:
     return tuple(_resource(entry, known, _FLOPS) for entry in entries)
 
 
-def _resource(node: Node, known: Known, unit: str) -> str:
+def _resource(node: DocumentNode, known: Known, unit: str) -> str:
     name = node.as_text()
     having = sorted(each for each, found in known.machines.resources.items() if found == unit)
     if name not in having:
@@ -75,7 +75,7 @@ def _resource(node: Node, known: Known, unit: str) -> str:
     return name
 
 
-def read_roof(node: Node) -> Roof:
+def read_roof(node: DocumentNode) -> Roof:
     """Return the kind of roof.
 
     Raises:
@@ -89,7 +89,7 @@ def read_roof(node: Node) -> Roof:
     raise RuleError(f"there is no roof {found!r}", at=node.at, hint=hint)
 
 
-def read_collectives(node: Node) -> float:
+def read_collectives(node: DocumentNode) -> float:
     """Return the share of time in collectives, in [0, 1)."""
     share = node.as_number()
     if not 0 <= share < 1:
@@ -97,7 +97,7 @@ def read_collectives(node: Node) -> float:
     return share
 
 
-def read_reuse(node: Node) -> float:
+def read_reuse(node: DocumentNode) -> float:
     """Return how often a byte is used per time that DRAM moves it."""
     value = node.as_number()
     if value < 1:
@@ -105,7 +105,7 @@ def read_reuse(node: Node) -> float:
     return value
 
 
-def read_reaches(node: Node) -> float:
+def read_reaches(node: DocumentNode) -> float:
     """Return the share of its roof that an operation is taken to reach."""
     value = node.as_number()
     if not 0 < value <= 1:
@@ -113,7 +113,7 @@ def read_reaches(node: Node) -> float:
     return value
 
 
-def read_served_by(node: Node, known: Known) -> str:
+def read_served_by(node: DocumentNode, known: Known) -> str:
     """Return the memory that serves what DRAM does not move."""
     return _resource(node, known, _BYTES)
 
@@ -124,13 +124,13 @@ def read_operations(
     sizes: Mapping[str, Given],
     works: tuple[str, ...],
     base: Path,
-) -> tuple[Part, ...]:
+) -> tuple[DeclaredOperation, ...]:
     """Return the operations of a list, each with a name of its own.
 
     Raises:
         UsageError: a key, name or number is wrong; with its place.
     """
-    parts: dict[str, Part] = {}
+    parts: dict[str, DeclaredOperation] = {}
     for entry in nodes:
         part = read_operation(entry.as_mapping(), known, sizes, works, base)
         if part.name in parts:
@@ -148,7 +148,7 @@ def read_operation(
     sizes: Mapping[str, Given],
     works: tuple[str, ...],
     base: Path,
-) -> Part:
+) -> DeclaredOperation:
     """Return one operation.
 
     Raises:
@@ -163,7 +163,7 @@ def read_operation(
     if modelled and costs is not None:
         fixed = {"flops": number(costs.flops), "bytes": number(costs.bytes)}
     _check_amounts(node, operation, fixed)
-    return Part(
+    return DeclaredOperation(
         name=_name(node, operation),
         operation=operation,
         amounts={} if operation is None else operation.calculations(),
@@ -188,7 +188,7 @@ def _name(node: MappingNode, operation: Operation | None) -> str:
     return operation.id
 
 
-def _operation(node: Node, known: Known) -> Operation:
+def _operation(node: DocumentNode, known: Known) -> Operation:
     return find_operation(node.as_text(), known.operations, node.at)
 
 
@@ -241,7 +241,7 @@ def _check_amounts(
         raise RuleError("the operation has no FLOP and no bytes", at=node.at, hint=hint)
 
 
-def _costs(node: Node, known: Known, base: Path) -> Costs:
+def _costs(node: DocumentNode, known: Known, base: Path) -> Costs:
     if isinstance(node, ScalarNode):
         found = read_costs(base / Path(node.as_text()).expanduser(), known.defaults)
         if len(found) != 1:

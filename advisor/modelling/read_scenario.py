@@ -16,7 +16,7 @@ from advisor.modelling.read import (
     read_works,
 )
 from advisor.modelling.read_steps import read_step
-from advisor.modelling.scenario import Item, Scenario, State
+from advisor.modelling.scenario import Item, Scenario, ScenarioState
 
 KEYS = (
     "title", "devices", "roof", "sizes", "per", "work", "operations", "collectives", "steps",
@@ -45,7 +45,7 @@ def scenario_of(node: MappingNode, known: Known, base: Path) -> Scenario:
         Item(name=part.name, parts=(part,))
         for part in read_operations(node.sequence("operations"), known, sizes, works, base)
     )
-    start = State(
+    start = ScenarioState(
         sizes=sizes,
         items=items,
         roof=read_roof(node["roof"]) if "roof" in node else "nominal",

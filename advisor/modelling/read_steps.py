@@ -17,7 +17,7 @@ from advisor.modelling.read import (
     read_served_by,
     read_works,
 )
-from advisor.modelling.scenario import Step, Where
+from advisor.modelling.scenario import ScenarioStep, Where
 
 KEYS = (
     "name", "where", "sizes", "work", "roof", "collectives", "fuse", "reuse", "served_by",
@@ -26,7 +26,7 @@ KEYS = (
 _CHANGES = frozenset(KEYS) - {"name", "where"}
 
 
-def read_step(node: MappingNode, known: Known, sizes: Mapping[str, Given]) -> Step:
+def read_step(node: MappingNode, known: Known, sizes: Mapping[str, Given]) -> ScenarioStep:
     """Return a step; its formulas may use the sizes of the scenario.
 
     Raises:
@@ -37,7 +37,7 @@ def read_step(node: MappingNode, known: Known, sizes: Mapping[str, Given]) -> St
         hint = f"give one of {', '.join(sorted(_CHANGES))}"
         raise RuleError("the step changes nothing", at=node.at, hint=hint)
     given = node.mapping("sizes") if "sizes" in node else None
-    return Step(
+    return ScenarioStep(
         name=node.text("name"),
         at=node.at,
         where=_where(node.mapping("where"), known) if "where" in node else None,

@@ -75,7 +75,7 @@ class Placed:
         return self.need.bytes / self.bandwidth > self.time
 
 
-class Roofs:
+class DeviceRoofs:
     """The ceilings of a device of one kind: nominal, as printed, or practical."""
 
     def __init__(self, machine: Machine, kind: Roof) -> None:

@@ -26,7 +26,7 @@ class Costs:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class DeclaredOperation:
     """One operation as it was declared.
 
     ``amounts`` give FLOP and B of one run over ``sizes``: of an operation's own formulas, or fixed.
@@ -55,11 +55,11 @@ class Item:
     """What runs as one kernel: an operation, or several that are fused."""
 
     name: str
-    parts: tuple[Part, ...]
+    parts: tuple[DeclaredOperation, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class State:
+class ScenarioState:
     """Everything that steps change."""
 
     sizes: Mapping[str, Given]
@@ -77,7 +77,7 @@ class Where:
     name: str = "*"
     at: Location | None = None
 
-    def means(self, part: Part, item: str) -> bool:
+    def means(self, part: DeclaredOperation, item: str) -> bool:
         """Tell whether an operation is meant, by its own name or by that of what it is fused to."""
         kind = part.operation.id if part.operation is not None else ""
         named = _matches(self.name, part.name) or _matches(self.name, item)
@@ -85,7 +85,7 @@ class Where:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class ScenarioStep:
     """What one step changes; None and empty leave things as they are."""
 
     name: str
@@ -107,8 +107,8 @@ class Scenario:
 
     title: str
     machines: tuple[Machine, ...]
-    start: State
-    steps: tuple[Step, ...] = ()
+    start: ScenarioState
+    steps: tuple[ScenarioStep, ...] = ()
 
 
 def _matches(pattern: str, text: str) -> bool:

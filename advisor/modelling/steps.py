@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from advisor.errors import UsageError
 from advisor.modelling.given import check_circles
 from advisor.modelling.needs import needs
-from advisor.modelling.scenario import Item, Part, State, Step
+from advisor.modelling.scenario import DeclaredOperation, Item, ScenarioState, ScenarioStep
 from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from advisor.modelling.scenario import Scenario
 
 
-def states(scenario: Scenario) -> tuple[State, ...]:
+def states(scenario: Scenario) -> tuple[ScenarioState, ...]:
     """Return the state at first and after each step.
 
     Raises:
@@ -34,7 +34,7 @@ def states(scenario: Scenario) -> tuple[State, ...]:
     return tuple(found)
 
 
-def apply(state: State, step: Step) -> State:
+def apply(state: ScenarioState, step: ScenarioStep) -> ScenarioState:
     """Return a state with a step taken.
 
     Raises:
@@ -54,12 +54,12 @@ def apply(state: State, step: Step) -> State:
     return state
 
 
-def _own(step: Step) -> bool:
+def _own(step: ScenarioStep) -> bool:
     """Tell whether a step changes what only operations have."""
     return any(each is not None for each in (step.reuse, step.served_by, step.reaches))
 
 
-def _with_sizes(state: State, step: Step) -> State:
+def _with_sizes(state: ScenarioState, step: ScenarioStep) -> ScenarioState:
     for name in step.sizes:
         if name not in state.sizes:
             problem = f"the scenario has no size {name!r}"
@@ -69,7 +69,7 @@ def _with_sizes(state: State, step: Step) -> State:
     return replace(state, sizes=sizes)
 
 
-def _with_parts(state: State, step: Step) -> tuple[Item, ...]:
+def _with_parts(state: ScenarioState, step: ScenarioStep) -> tuple[Item, ...]:
     where = step.where
     meant = [
         part
@@ -88,11 +88,13 @@ def _with_parts(state: State, step: Step) -> tuple[Item, ...]:
     return _each(state.items, lambda part: _changed(part, step) if id(part) in chosen else part)
 
 
-def _each(items: Iterable[Item], change: Callable[[Part], Part]) -> tuple[Item, ...]:
+def _each(
+    items: Iterable[Item], change: Callable[[DeclaredOperation], DeclaredOperation]
+) -> tuple[Item, ...]:
     return tuple(replace(item, parts=tuple(map(change, item.parts))) for item in items)
 
 
-def _check_sizes(step: Step, meant: list[Part]) -> None:
+def _check_sizes(step: ScenarioStep, meant: list[DeclaredOperation]) -> None:
     for name, given in step.sizes.items():
         known = dict.fromkeys(size for part in meant for size in _sizes_of(part))
         if name not in known:
@@ -100,11 +102,11 @@ def _check_sizes(step: Step, meant: list[Part]) -> None:
             raise UsageError(problem, at=given.at, hint=_near(name, known))
 
 
-def _sizes_of(part: Part) -> Iterable[str]:
+def _sizes_of(part: DeclaredOperation) -> Iterable[str]:
     return () if part.operation is None else part.operation.sizes
 
 
-def _changed(part: Part, step: Step) -> Part:
+def _changed(part: DeclaredOperation, step: ScenarioStep) -> DeclaredOperation:
     sizes = {}
     if step.where is not None:
         own = set(_sizes_of(part))
@@ -119,7 +121,7 @@ def _changed(part: Part, step: Step) -> Part:
     )
 
 
-def _fused(items: tuple[Item, ...], step: Step) -> tuple[Item, ...]:
+def _fused(items: tuple[Item, ...], step: ScenarioStep) -> tuple[Item, ...]:
     by_name = {item.name: item for item in items}
     chosen = []
     for name in step.fuse:
@@ -135,13 +137,13 @@ def _fused(items: tuple[Item, ...], step: Step) -> tuple[Item, ...]:
     return tuple(fused if item is chosen[0] else item for item in rest)
 
 
-def _same(before: State, after: State) -> bool:
+def _same(before: ScenarioState, after: ScenarioState) -> bool:
     """Tell whether nothing that counts has changed."""
     plain = (before.roof, before.collectives) == (after.roof, after.collectives)
     return plain and _declared(before) == _declared(after)
 
 
-def _declared(state: State) -> object:
+def _declared(state: ScenarioState) -> object:
     found, per = needs(state)
     works = [[part.works for part in item.parts] for item in state.items]
     return per, works, [replace(need, at=None) for need in found]

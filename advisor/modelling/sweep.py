@@ -17,8 +17,8 @@ from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from advisor.modelling.needs import Need
-    from advisor.modelling.roofs import Bound, Roofs
-    from advisor.modelling.scenario import Item, State
+    from advisor.modelling.roofs import Bound, DeviceRoofs
+    from advisor.modelling.scenario import Item, ScenarioState
 
 MOST_POINTS = 100_000
 _MOST_HALVINGS = 2100  # more than there are between any two floats
@@ -72,7 +72,7 @@ def _span(asked: str) -> Iterator[float]:
     return (first + number * step for number in range(max(0, count)))
 
 
-def check_sweep(sweep: Range, state: State) -> None:
+def check_sweep(sweep: Range, state: ScenarioState) -> None:
     """Refuse a size that is not there.
 
     Raises:
@@ -84,7 +84,7 @@ def check_sweep(sweep: Range, state: State) -> None:
         raise UsageError(f"there is no size {sweep.size!r} to sweep", hint=hint)
 
 
-def swept(state: State, roofs: Roofs, sweep: Range) -> Sweep:
+def swept(state: ScenarioState, roofs: DeviceRoofs, sweep: Range) -> Sweep:
     """Return a state on a device over a range.
 
     Raises:
@@ -115,7 +115,7 @@ def swept(state: State, roofs: Roofs, sweep: Range) -> Sweep:
 class _Line:
     """One kernel on one device, as a function of the swept size."""
 
-    def __init__(self, state: State, item: Item, roofs: Roofs, size: str) -> None:
+    def __init__(self, state: ScenarioState, item: Item, roofs: DeviceRoofs, size: str) -> None:
         self._state, self._item, self._roofs, self._size = state, item, roofs, size
 
     def need(self, value: float) -> Need:

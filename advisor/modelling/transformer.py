@@ -19,15 +19,15 @@ from advisor.modelling.given import Given, Sizes, check_circles, number
 from advisor.modelling.needs import needs
 from advisor.modelling.read import read_operation
 from advisor.modelling.results import LanguageModel, ModelNumbers
-from advisor.modelling.scenario import Item, Scenario, State
+from advisor.modelling.scenario import Item, Scenario, ScenarioState
 from advisor.modelling.workloads import condition, without
 from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:
-    from advisor.modelling.names import Asked
+    from advisor.modelling.names import ModelRequest
     from advisor.modelling.read import Known
     from advisor.modelling.results import DeviceResult, Modelled
-    from advisor.modelling.scenario import Part
+    from advisor.modelling.scenario import DeclaredOperation
     from advisor.modelling.sweep import Range
     from advisor.modelling.workloads import Workload
 
@@ -50,7 +50,7 @@ class Pass:
 def model_transformer(
     path: Path,
     asked_pass: Pass,
-    asked: Asked,
+    asked: ModelRequest,
     known: Known,
     workloads: Mapping[str, Workload],
     sweep: Range | None = None,
@@ -159,18 +159,18 @@ def _said(key: str, value: object, at: Location) -> Given:
 
 
 def _state(
-    workload: Workload, sizes: Mapping[str, Given], values: Sizes, asked: Asked, known: Known
-) -> State:
+    workload: Workload, sizes: Mapping[str, Given], values: Sizes, asked: ModelRequest, known: Known
+) -> ScenarioState:
     works = works_of(asked, known)
     vector = tuple(dict.fromkeys((*workload.vector_works, *works)))
-    parts: list[Part] = []
+    parts: list[DeclaredOperation] = []
     for entry in workload.operations:
         node = entry.as_mapping()
         if "when" in node and not condition(node["when"], sizes).amount(values):
             continue
         own = vector if "vector" in node and node.boolean("vector") else works
         parts.append(read_operation(without(node, "when", "vector"), known, sizes, own, Path()))
-    return State(
+    return ScenarioState(
         sizes=sizes,
         items=tuple(Item(name=part.name, parts=(part,)) for part in parts),
         roof="nominal",
@@ -185,7 +185,7 @@ def _name(config: Mapping[str, object], path: Path) -> str:
 
 
 def _language(
-    workload: Workload, values: Sizes, state: State, title: str, asked: Pass
+    workload: Workload, values: Sizes, state: ScenarioState, title: str, asked: Pass
 ) -> LanguageModel:
     counted = workload.parameters.values()
     parameters = sum(each.count.amount(values) for each in counted)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from advisor.documents import MappingNode, Node, SequenceNode, load
+from advisor.documents import DocumentNode, MappingNode, SequenceNode, load
 from advisor.errors import RuleError
 from advisor.expression import Kind, Symbol, compile_expression
 from advisor.modelling.given import Given, read_given
@@ -131,7 +131,7 @@ def _refused(node: MappingNode, names: Iterable[str]) -> tuple[Given, str]:
     return condition(node["when"], names), node.text("because")
 
 
-def condition(node: Node, names: Iterable[str]) -> Given:
+def condition(node: DocumentNode, names: Iterable[str]) -> Given:
     """Return a condition over sizes, as a formula that is 1 where it holds and 0 where not.
 
     Raises:

@@ -12,7 +12,7 @@ from advisor.rules.engine.evaluation import Evaluation
 from advisor.rules.engine.gains import Seconds
 from advisor.rules.engine.rank import Action, rank
 from advisor.rules.language.rule import Outcome, Rule, Severity, rules_hash
-from advisor.rules.language.settings import Settings, load_settings
+from advisor.rules.language.settings import EvaluationSettings, load_settings
 
 if TYPE_CHECKING:
     from advisor.rules.engine.examples import ExampleResult, run_examples
@@ -31,11 +31,11 @@ __all__ = [
     "Action",
     "Collection",
     "Evaluation",
+    "EvaluationSettings",
     "ExampleResult",
     "Outcome",
     "Rule",
     "Seconds",
-    "Settings",
     "Severity",
     "collect",
     "compile_rules",

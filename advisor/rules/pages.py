@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from advisor.facts.operations import Operation, Size
+from advisor.facts.operations import Operation, OperationSize
 from advisor.facts.vocabulary import Vocabulary
 from advisor.rules.engine.asking import Asking
 from advisor.rules.engine.reach import Reach
@@ -13,7 +13,7 @@ from advisor.rules.language.proven import Evidence
 from advisor.rules.language.rule import Outcome, Rule
 from advisor.rules.language.subjects import KERNEL
 from advisor.rules.language.verify_words import general_lines
-from advisor.rules.language.words import Words
+from advisor.rules.language.words import VendorWords
 
 
 def rule_pages(
@@ -21,7 +21,7 @@ def rule_pages(
     vocabulary: Vocabulary,
     counted: Mapping[str, Evidence],
     operations: Iterable[Operation],
-    words: Words,
+    words: VendorWords,
     reaches: Mapping[str, Reach] | None = None,
 ) -> dict[str, str]:
     """Return Markdown by relative path: ``FAMILY/SLUG.md`` per rule, and ``index.md``.
@@ -73,13 +73,13 @@ def _operation(operation: Operation) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _size(size: Size) -> str:
+def _size(size: OperationSize) -> str:
     unit = "" if size.unit == "1" else f" [{size.unit}]"
     default = "" if size.default is None else f", by default `{size.default_text}`"
     return f"`{size.name}`{unit}: {size.about}{default}"
 
 
-def summary(rule: Rule, words: Words) -> str:
+def summary(rule: Rule, words: VendorWords) -> str:
     """Return a rule in short: what it looks for, its thresholds, and what its advice rests on."""
     lines = [
         f"### `{rule.id}`\n",
@@ -94,7 +94,9 @@ def summary(rule: Rule, words: Words) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _page(rule: Rule, counted: Evidence | None, words: Words, reaches: Mapping[str, Reach]) -> str:
+def _page(
+    rule: Rule, counted: Evidence | None, words: VendorWords, reaches: Mapping[str, Reach]
+) -> str:
     parts = [
         f"# {words.fill(rule.title)}\n",
         f"`{rule.id}`, {rule.severity.value}, about a {rule.subject}, mechanism"
@@ -122,7 +124,7 @@ def _page(rule: Rule, counted: Evidence | None, words: Words, reaches: Mapping[s
     return "\n".join(parts)
 
 
-def _index(rules: Sequence[Rule], vocabulary: Vocabulary, words: Words) -> str:
+def _index(rules: Sequence[Rule], vocabulary: Vocabulary, words: VendorWords) -> str:
     parts = ["# Rules\n", "## By family\n"]
     families: dict[str, list[Rule]] = defaultdict(list)
     symptoms: dict[str, list[Rule]] = defaultdict(list)
@@ -142,7 +144,7 @@ def _index(rules: Sequence[Rule], vocabulary: Vocabulary, words: Words) -> str:
     return "\n".join(parts)
 
 
-def _link(rule: Rule, words: Words) -> str:
+def _link(rule: Rule, words: VendorWords) -> str:
     return f"* [{words.fill(rule.title)}]({rule.id}.md) `{rule.id}`"
 
 
@@ -153,7 +155,7 @@ def _proof(rule: Rule, counted: Evidence | None) -> str:
     return f"Proven: fired on {counted.fired:,} {subjects}, silent on {counted.silent:,}."
 
 
-def _guards(rule: Rule, words: Words) -> Iterator[str]:
+def _guards(rule: Rule, words: VendorWords) -> Iterator[str]:
     for guard in rule.unless:
         yield f"* not when `{_one_line(guard.when.text)}`: {_one_line(words.quote(guard.because))}"
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from advisor.tracking.records import Change, Kind, Newest, SeriesResult, Verdict
+from advisor.tracking.records import Change, ChangeKind, Newest, SeriesResult, Verdict
 from advisor.tracking.scan import Nights, scan_many, scan_series
-from advisor.tracking.settings import Settings, load_settings
+from advisor.tracking.settings import TrackingSettings, load_settings
 
 __all__ = [
     "Change",
-    "Kind",
+    "ChangeKind",
     "Newest",
     "Nights",
     "SeriesResult",
-    "Settings",
+    "TrackingSettings",
     "Verdict",
     "load_settings",
     "scan_many",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from advisor.tracking.records import Change, Kind, Newest, Verdict
+from advisor.tracking.records import Change, ChangeKind, Newest, Verdict
 from advisor.tracking.segments import median_of, medians
 from advisor.tracking.series import least_positive, relative
 from advisor.tracking.shapes import drifts_of, outliers_of
@@ -69,7 +69,7 @@ def _step(series: Series, step: int, edges: Sequence[int], shift: Shift | None) 
         p_value = series.p_value(series.noise.score(float(high - low), step - start, end - step))
     verdict, night = series.verdict(before, after, step)
     return Change(
-        kind=Kind.STEP,
+        kind=ChangeKind.STEP,
         index=night,
         end_index=night,
         before=before,
@@ -96,7 +96,7 @@ def _drift(series: Series, drift: Drift, edges: Sequence[int]) -> Change:
     low, high = _ends(series, drift, edges, series.clipped)
     half = (drift.last - drift.first) // 2
     return Change(
-        kind=Kind.DRIFT,
+        kind=ChangeKind.DRIFT,
         index=drift.first,
         end_index=drift.last,
         before=before,
@@ -120,7 +120,7 @@ def _outliers(series: Series, edges: Sequence[int], drifts: Sequence[Drift]) -> 
         after = median_of(series.values[first : last + 1])
         size = float(np.abs(residuals[first : last + 1]).min())
         yield Change(
-            kind=Kind.OUTLIER,
+            kind=ChangeKind.OUTLIER,
             index=first,
             end_index=last,
             before=before,
@@ -136,7 +136,7 @@ def states_change(values: Floats, high: Flags, switches: Sequence[int]) -> Chang
     first = high == high[0]
     before, after = median_of(values[first]), median_of(values[~first])
     return Change(
-        kind=Kind.TWO_STATE,
+        kind=ChangeKind.TWO_STATE,
         index=switches[0],
         end_index=switches[-1],
         before=before,

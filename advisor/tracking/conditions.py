@@ -9,7 +9,7 @@ from advisor.tracking.environment import expected_nights
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from advisor.tracking.settings import Settings
+    from advisor.tracking.settings import TrackingSettings
 
     Conditions = Mapping[str, str | None]
 
@@ -51,7 +51,7 @@ def what_changed(before: Conditions, after: Conditions) -> tuple[str, ...]:
     )
 
 
-def split_nights(nights: Sequence[Conditions], settings: Settings) -> list[int]:
+def split_nights(nights: Sequence[Conditions], settings: TrackingSettings) -> list[int]:
     """Return the first nights of new conditions, across which series are not compared.
 
     Two that take turns are not new.

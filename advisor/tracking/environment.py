@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from advisor.tracking.settings import Settings
+    from advisor.tracking.settings import TrackingSettings
 
 
-def new_environment(environment: Sequence[str | None], step: int, settings: Settings) -> int | None:
+def new_environment(
+    environment: Sequence[str | None], step: int, settings: TrackingSettings
+) -> int | None:
     """Return the first night of a new environment near a step, None where there is none.
 
     New is one that no night shortly before had; from unknown to known, and back, is no change.
@@ -21,7 +23,7 @@ def new_environment(environment: Sequence[str | None], step: int, settings: Sett
     return next((night for night in nearest if is_new(environment, night, settings)), None)
 
 
-def expected_nights(environment: Sequence[str | None], settings: Settings) -> list[int]:
+def expected_nights(environment: Sequence[str | None], settings: TrackingSettings) -> list[int]:
     """Return the first nights of new environments."""
     return [
         night
@@ -30,7 +32,7 @@ def expected_nights(environment: Sequence[str | None], settings: Settings) -> li
     ]
 
 
-def is_new(environment: Sequence[str | None], night: int, settings: Settings) -> bool:
+def is_new(environment: Sequence[str | None], night: int, settings: TrackingSettings) -> bool:
     """Return whether a known environment is one that no night shortly before had."""
     since = max(0, night - settings.environment_nights)
     earlier = {known for known in environment[since:night] if known}

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from advisor.tracking.records import Change, Kind, SeriesResult
+from advisor.tracking.records import Change, ChangeKind, SeriesResult
 from advisor.tracking.scan import Nights, scan_many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.tracking.noise import Floats
-    from advisor.tracking.settings import Settings
+    from advisor.tracking.settings import TrackingSettings
 
-_LEVELS = (Kind.STEP, Kind.DRIFT)
+_LEVELS = (ChangeKind.STEP, ChangeKind.DRIFT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class Tracked:
     accepted: Sequence[int] = ()
 
 
-def scan_histories(series: Sequence[Tracked], *, settings: Settings) -> list[SeriesResult]:
+def scan_histories(series: Sequence[Tracked], *, settings: TrackingSettings) -> list[SeriesResult]:
     """Return what moved in each series; indices count its nights, whatever splits it.
 
     ``noise`` and ``newest`` are about the nights after the last split. The newest nights are
@@ -83,7 +83,7 @@ def _joined(pieces: Sequence[tuple[int, SeriesResult]]) -> SeriesResult:
     return SeriesResult(nights=nights, noise=last.noise, changes=changes, newest=newest)
 
 
-def change_at(night: int, result: SeriesResult, settings: Settings) -> Change | None:
+def change_at(night: int, result: SeriesResult, settings: TrackingSettings) -> Change | None:
     """Return the change to the level of a night, the latest one shortly before it."""
     near = [
         change
@@ -95,7 +95,7 @@ def change_at(night: int, result: SeriesResult, settings: Settings) -> Change | 
     return near[-1] if near else None
 
 
-def _levelled(each: Tracked, result: SeriesResult, settings: Settings) -> Tracked:
+def _levelled(each: Tracked, result: SeriesResult, settings: TrackingSettings) -> Tracked:
     """Return the series with the nights before an accepted level moved onto it."""
     values = np.array(each.values, dtype=np.float64)
     for night in sorted(each.accepted):
@@ -110,9 +110,11 @@ def _levelled(each: Tracked, result: SeriesResult, settings: Settings) -> Tracke
     return replace(each, values=values.tolist(), accepted=())
 
 
-def _nights_at(change: Change, result: SeriesResult, n: int, settings: Settings) -> tuple[int, int]:
+def _nights_at(
+    change: Change, result: SeriesResult, n: int, settings: TrackingSettings
+) -> tuple[int, int]:
     """Return where the nights at the level after a change begin and end."""
-    start = change.end_index if change.kind is Kind.DRIFT else change.index
+    start = change.end_index if change.kind is ChangeKind.DRIFT else change.index
     later = [
         other.index
         for other in result.changes

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from advisor.tracking.noise import Floats, Noise
     from advisor.tracking.series import Series
-    from advisor.tracking.settings import Settings
+    from advisor.tracking.settings import TrackingSettings
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,9 @@ class Shift:
         return self.nights == 1
 
 
-def newest_shift(series: Series, past: Floats, start: int, settings: Settings) -> Shift | None:
+def newest_shift(
+    series: Series, past: Floats, start: int, settings: TrackingSettings
+) -> Shift | None:
     """Return by how much the newest nights have moved, None where they have not.
 
     The series has one level from night ``start`` on until its newest nights; ``past`` are the
@@ -68,7 +70,7 @@ def newest_shift(series: Series, past: Floats, start: int, settings: Settings) -
 
 
 def _stretches(
-    series: Series, start: int, settings: Settings
+    series: Series, start: int, settings: TrackingSettings
 ) -> Iterator[tuple[int, int, list[float], float]]:
     """Yield for 1, 2 … newest nights what sets them apart from the nights before.
 
@@ -89,7 +91,7 @@ def _stretches(
         yield nights, end - start, effects[-nights:], correction
 
 
-def _agree(effects: list[float], noise: Noise, settings: Settings) -> bool:
+def _agree(effects: list[float], noise: Noise, settings: TrackingSettings) -> bool:
     """Return whether nights lie as close together as those of one level; outliers seldom do."""
     reach = settings.newest_agreement * noise.deviation * math.sqrt(2)
     return max(effects) - min(effects) <= reach
@@ -111,7 +113,7 @@ def _location(effects: list[float]) -> float:
     return high if high < 0 else 0.0
 
 
-def _odds(effects: Floats, found: float, past: Floats, settings: Settings) -> float:
+def _odds(effects: Floats, found: float, past: Floats, settings: TrackingSettings) -> float:
     """Return the chance of so many nights far off; of few among others, which are outliers, 1."""
     sign = 1 if found > 0 else -1
     hits = np.count_nonzero(sign * effects >= settings.newest_share * abs(found))
@@ -120,7 +122,7 @@ def _odds(effects: Floats, found: float, past: Floats, settings: Settings) -> fl
     return odds_of(effects, found, past, settings)
 
 
-def _has_precedent(found: float, past: Floats, nights: int, settings: Settings) -> bool:
+def _has_precedent(found: float, past: Floats, nights: int, settings: TrackingSettings) -> bool:
     """Return whether a stretch of the past was nearly as far off, to the same side.
 
     No night counts for more than the effect, so that one far outlier makes no stretch.
@@ -134,6 +136,6 @@ def _has_precedent(found: float, past: Floats, nights: int, settings: Settings) 
     return bool(strayed.max() >= settings.precedent_share * size)
 
 
-def _lone(found: float, count: int, noise: Noise, settings: Settings) -> Shift | None:
+def _lone(found: float, count: int, noise: Noise, settings: TrackingSettings) -> Shift | None:
     score = noise.score(found, 1, count)
     return Shift(1, found, chance(score)) if score >= settings.lone_score else None

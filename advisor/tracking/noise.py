@@ -17,7 +17,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from advisor.tracking.settings import Settings
+    from advisor.tracking.settings import TrackingSettings
 
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]
@@ -158,7 +158,7 @@ def chance(score: float) -> float:
     return math.erfc(score / math.sqrt(2))
 
 
-def noise_of_differences(values: Floats, ticks: Floats, settings: Settings) -> Noises:
+def noise_of_differences(values: Floats, ticks: Floats, settings: TrackingSettings) -> Noises:
     """Return the noise of values around their levels, before the levels are known.
 
     Steps and outliers touch few differences, so the median passes over them. Nights further apart
@@ -176,7 +176,7 @@ def noise_of_differences(values: Floats, ticks: Floats, settings: Settings) -> N
 
 
 def noise_of_residuals(
-    residuals: Floats, levels: Floats, ticks: Floats, settings: Settings
+    residuals: Floats, levels: Floats, ticks: Floats, settings: TrackingSettings
 ) -> Noises:
     """Return the noise of residuals about fitted levels, of which there are so many in each row.
 
@@ -200,12 +200,12 @@ def _spread(values: Floats) -> Floats:
     return TO_DEVIATION * np.median(np.abs(values), axis=1)
 
 
-def _floor(ticks: Floats, settings: Settings) -> Floats:
+def _floor(ticks: Floats, settings: TrackingSettings) -> Floats:
     """Return the least noise of a night: that of rounding to ticks, or a settled floor."""
     return np.maximum(ticks / math.sqrt(12), settings.noise_floor)
 
 
-def _noises(deviation: Floats, correlation: Floats, n: int, settings: Settings) -> Noises:
+def _noises(deviation: Floats, correlation: Floats, n: int, settings: TrackingSettings) -> Noises:
     prior = settings.prior_nights
     shrunk = (n * np.maximum(correlation, 0.0) + prior * settings.prior_correlation) / (n + prior)
     correlation = np.minimum(shrunk, settings.largest_correlation)

@@ -17,7 +17,7 @@ from statistics import median
 from advisor.tracking.settings import OutcomeSettings
 
 
-class State(Enum):
+class OutcomeState(Enum):
     """What became of advice; partly: faster, but less than promised or by other means."""
 
     OPEN = "open"
@@ -38,7 +38,7 @@ class Prediction:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Night:
+class OutcomeNight:
     """A series on one night, as one rule sees it.
 
     ``duration`` is seconds per launch. ``prediction`` is None where the rule does not fire or
@@ -81,7 +81,7 @@ class Episode:
     """Advice from the night it was opened to the one that decided, with seconds per launch."""
 
     opened: int
-    state: State
+    state: OutcomeState
     prediction: Prediction
     before: float | None
     decided: int | None = None
@@ -95,7 +95,7 @@ class Episode:
         return self.before - self.after
 
 
-def looked_at(nights: Sequence[Night], settings: OutcomeSettings) -> list[int]:
+def looked_at(nights: Sequence[OutcomeNight], settings: OutcomeSettings) -> list[int]:
     """Return the nights whose ``verify`` lines decide: around each change of rule or duration.
 
     And the first of all, where there is any: what came later is compared with it.
@@ -109,7 +109,7 @@ def looked_at(nights: Sequence[Night], settings: OutcomeSettings) -> list[int]:
 
 
 def episodes(
-    nights: Sequence[Night], compare: Compare, settings: OutcomeSettings, *, missing: int = 0
+    nights: Sequence[OutcomeNight], compare: Compare, settings: OutcomeSettings, *, missing: int = 0
 ) -> list[Episode]:
     """Return what became of each advice over the nights of a series, oldest first.
 
@@ -130,7 +130,7 @@ def episodes(
         if opened is None and night.promises:
             opened = base = index
     if opened is not None:
-        state = State.GONE if missing >= settings.gone_nights else State.OPEN
+        state = OutcomeState.GONE if missing >= settings.gone_nights else OutcomeState.OPEN
         found.append(
             Episode(
                 opened=opened,
@@ -150,7 +150,7 @@ def decide(
     settings: OutcomeSettings,
     *,
     still_fires: bool,
-) -> State | None:
+) -> OutcomeState | None:
     """Return what became of advice that promised ``likely`` seconds; None: nobody followed it.
 
     ``before`` and ``after`` are seconds per launch.
@@ -162,15 +162,19 @@ def decide(
     if moved_nothing and (is_same or after > before):
         return None
     if is_same:
-        return State.NO_EFFECT
+        return OutcomeState.NO_EFFECT
     if after > before:
-        return State.BACKFIRED
+        return OutcomeState.BACKFIRED
     is_enough = before - after >= settings.worked_share * likely
-    return State.PARTLY if not is_enough or moved_nothing or lines.wrong else State.WORKED
+    return (
+        OutcomeState.PARTLY
+        if not is_enough or moved_nothing or lines.wrong
+        else OutcomeState.WORKED
+    )
 
 
 def _decided(
-    nights: Sequence[Night],
+    nights: Sequence[OutcomeNight],
     opened: int,
     base: int,
     index: int,
@@ -204,7 +208,11 @@ def _decided(
 
 
 def _departs(
-    nights: Sequence[Night], base: int, index: int, compare: Compare, settings: OutcomeSettings
+    nights: Sequence[OutcomeNight],
+    base: int,
+    index: int,
+    compare: Compare,
+    settings: OutcomeSettings,
 ) -> bool:
     """Tell whether a night is another than those before, and no odd one."""
     before = _level(nights[base:index])
@@ -219,19 +227,23 @@ def _departs(
 
 
 def _is_new_level(
-    nights: Sequence[Night], base: int, index: int, compare: Compare, settings: OutcomeSettings
+    nights: Sequence[OutcomeNight],
+    base: int,
+    index: int,
+    compare: Compare,
+    settings: OutcomeSettings,
 ) -> bool:
     """Tell whether the advice goes on from a level that has nothing to do with it."""
     return nights[index].fires and _departs(nights, base, index, compare, settings)
 
 
-def _prediction(nights: Sequence[Night], opened: int, base: int) -> Prediction:
+def _prediction(nights: Sequence[OutcomeNight], opened: int, base: int) -> Prediction:
     found = nights[base].prediction or nights[opened].prediction
     assert found is not None
     return found
 
 
-def _level(nights: Sequence[Night]) -> float | None:
+def _level(nights: Sequence[OutcomeNight]) -> float | None:
     known = [night.duration for night in nights if night.duration is not None]
     return median(known) if known else None
 

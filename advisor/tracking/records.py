@@ -17,7 +17,7 @@ class Verdict(StrEnum):
     ENVIRONMENT = "environment"
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """The shape of a change."""
 
     STEP = "step"
@@ -38,7 +38,7 @@ class Change:
     None for two states.
     """
 
-    kind: Kind
+    kind: ChangeKind
     index: int
     end_index: int
     before: float

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from advisor.tracking.noise import Floats, Noises, Scaled
-    from advisor.tracking.settings import Settings
+    from advisor.tracking.settings import TrackingSettings
     from advisor.tracking.shapes import States
 
 Better = Literal["lower", "higher"]
@@ -49,14 +49,14 @@ def scan_series(
     *,
     better: Better = "lower",
     environment: Sequence[str | None] | None = None,
-    settings: Settings,
+    settings: TrackingSettings,
 ) -> SeriesResult:
     """Return what moved in one series; see ``Nights`` and ``scan_many``."""
     nights = Nights(values=values, better=better, environment=environment)
     return scan_many([nights], settings=settings)[0]
 
 
-def scan_many(series: Sequence[Nights], *, settings: Settings) -> list[SeriesResult]:
+def scan_many(series: Sequence[Nights], *, settings: TrackingSettings) -> list[SeriesResult]:
     """Return what moved in each series; those with equally many nights are scanned together.
 
     Nights without a value are left out, and indices count the others. Neither the unit of the
@@ -111,7 +111,7 @@ class _Batch:
     least: Floats
 
 
-def _scan(together: Sequence[Nights], settings: Settings) -> list[SeriesResult]:
+def _scan(together: Sequence[Nights], settings: TrackingSettings) -> list[SeriesResult]:
     values = np.stack([np.asarray(nights.values) for nights in together])
     expected = [
         () if nights.environment is None else expected_nights(nights.environment, settings)
@@ -127,7 +127,9 @@ def _scan(together: Sequence[Nights], settings: Settings) -> list[SeriesResult]:
     ]
 
 
-def _measured(values: Floats, expected: Sequence[Sequence[int]], settings: Settings) -> _Batch:
+def _measured(
+    values: Floats, expected: Sequence[Sequence[int]], settings: TrackingSettings
+) -> _Batch:
     """Find states, noise and steps: noise tells which steps are real, and those what noise is."""
     scaled = scale(values)
     smallest = settings.smallest_effect
@@ -168,7 +170,7 @@ def _result(
     nights: Nights,
     older: list[int],
     past: Floats,
-    settings: Settings,
+    settings: TrackingSettings,
 ) -> SeriesResult:
     series = Series(
         values=batch.values[row],

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from advisor.tracking.noise import Floats, Noise, Noises
-    from advisor.tracking.settings import Settings
+    from advisor.tracking.settings import TrackingSettings
 
 WIDTHS = (3, 5, 8, 13, 21, 34, 55, 89, 144)  # nights; each about 1.6 times the one before
 _AROUND = 3  # nights on each side of the running median, which passes over shorter excursions
 
 
-def clip(values: Floats, noises: Noises, settings: Settings) -> Floats:
+def clip(values: Floats, noises: Noises, settings: TrackingSettings) -> Floats:
     """Return the values, none further from the running median of its row than so much noise."""
     n = values.shape[1]
     if n <= 2 * _AROUND:
@@ -39,7 +39,7 @@ def clip(values: Floats, noises: Noises, settings: Settings) -> Floats:
     return np.clip(values, middle - reach, middle + reach)
 
 
-def candidates(values: Floats, noises: Noises, settings: Settings) -> list[list[int]]:
+def candidates(values: Floats, noises: Noises, settings: TrackingSettings) -> list[list[int]]:
     """Return for each row the first nights of levels that may be new, in order."""
     rows, n = values.shape
     sums = np.concatenate((np.zeros((rows, 1)), np.cumsum(values, axis=1)), axis=1)
@@ -101,7 +101,7 @@ class Boundaries:
     """
 
     def __init__(
-        self, values: Floats, noise: Noise, expected: Collection[int], settings: Settings
+        self, values: Floats, noise: Noise, expected: Collection[int], settings: TrackingSettings
     ) -> None:
         self._expected = frozenset(expected)
         self._sums = np.concatenate(([0.0], np.cumsum(values)))
@@ -164,7 +164,7 @@ class Boundaries:
 
 
 def steps_of(
-    values: Floats, noises: Noises, expected: Sequence[Sequence[int]], settings: Settings
+    values: Floats, noises: Noises, expected: Sequence[Sequence[int]], settings: TrackingSettings
 ) -> tuple[Floats, list[list[int]]]:
     """Return the clipped values, and for each row the first nights of new levels, in order.
 
@@ -181,7 +181,7 @@ def steps_of(
     return even, found
 
 
-def without_excursions(values: Floats, steps: list[int], settings: Settings) -> list[int]:
+def without_excursions(values: Floats, steps: list[int], settings: TrackingSettings) -> list[int]:
     """Return the steps without those of short stretches that chance makes of single far nights.
 
     Such a stretch leaves its level and comes back. It stands where so many nights beyond half its
@@ -198,7 +198,7 @@ def without_excursions(values: Floats, steps: list[int], settings: Settings) -> 
     return edges[1:-1]
 
 
-def _is_chance(values: Floats, edges: Sequence[int], i: int, settings: Settings) -> bool:
+def _is_chance(values: Floats, edges: Sequence[int], i: int, settings: TrackingSettings) -> bool:
     before, level, after = medians(values, edges[i - 1 : i + 3])
     if (level - before) * (level - after) <= 0:
         return False
@@ -215,7 +215,7 @@ def _is_chance(values: Floats, edges: Sequence[int], i: int, settings: Settings)
     return odds * len(values) > settings.excursion_chance
 
 
-def odds_of(effects: Floats, found: float, others: Floats, settings: Settings) -> float:
+def odds_of(effects: Floats, found: float, others: Floats, settings: TrackingSettings) -> float:
     """Return the chance that so many nights lie beyond a share of the effect, by others' odds."""
     sign = 1 if found > 0 else -1
     reach = settings.newest_share * abs(found)

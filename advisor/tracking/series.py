@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.tracking.noise import Floats, Noise
-    from advisor.tracking.settings import Settings
+    from advisor.tracking.settings import TrackingSettings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class Series:
     is_logarithmic: bool
     better: str
     environment: Sequence[str | None] | None
-    settings: Settings
+    settings: TrackingSettings
 
     def verdict(self, before: float, after: float, night: int) -> tuple[Verdict, int]:
         """Return the word for a level that is new since a night, and the night to name."""

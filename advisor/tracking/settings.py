@@ -21,7 +21,7 @@ _SECTIONS = ("thresholds", "outcomes")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class TrackingSettings:
     """The numbers of ``rules/tracking.yaml``, which gives the meaning and source of each."""
 
     window: int
@@ -76,13 +76,13 @@ class OutcomeSettings:
     largest_ratio: float
 
 
-def load_settings(path: Path | None = None) -> Settings:
+def load_settings(path: Path | None = None) -> TrackingSettings:
     """Return the thresholds; counts of nights are whole numbers.
 
     Raises:
         RuleError: an entry is missing, unknown or wrong; with its place.
     """
-    return Settings(**_values(Settings, "thresholds", path))
+    return TrackingSettings(**_values(TrackingSettings, "thresholds", path))
 
 
 def load_outcome_settings(path: Path | None = None) -> OutcomeSettings:
@@ -95,7 +95,7 @@ def load_outcome_settings(path: Path | None = None) -> OutcomeSettings:
 
 
 def _values(
-    kind: type[Settings | OutcomeSettings], section: str, path: Path | None
+    kind: type[TrackingSettings | OutcomeSettings], section: str, path: Path | None
 ) -> dict[str, Any]:
     document = load(path or data_dir("rules") / FILE)
     document.refuse_unknown(_SECTIONS)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.tracking.noise import Flags, Floats, Noise, Scaled
-    from advisor.tracking.settings import Settings
+    from advisor.tracking.settings import TrackingSettings
 
 _GRID = 16  # starts, and ends, of a drift that are tried
 _LEAN_WIDTHS = (4, 8, 16, 32, 64)  # nights on each side of a boundary
@@ -39,7 +39,7 @@ class States:
         return (np.flatnonzero(high[1:] != high[:-1]) + 1).tolist()
 
 
-def states_of(scaled: Scaled, least: Floats, settings: Settings) -> States:
+def states_of(scaled: Scaled, least: Floats, settings: TrackingSettings) -> States:
     """Return which series have just two levels between which they go to and fro.
 
     The levels part the values best (least squares); hardly any value lies between them, each has
@@ -64,7 +64,7 @@ def states_of(scaled: Scaled, least: Floats, settings: Settings) -> States:
     return States(found, is_high, np.where(found[:, None], levels, 0.0))
 
 
-def _stays(between: Flags, settings: Settings) -> Flags:
+def _stays(between: Flags, settings: TrackingSettings) -> Flags:
     """Return which rows have a third level: a stretch mostly between the other two."""
     width = min(settings.window, between.shape[1])
     sums = np.cumsum(np.pad(between.astype(np.int64), ((0, 0), (1, 0))), axis=1)
@@ -72,7 +72,7 @@ def _stays(between: Flags, settings: Settings) -> Flags:
     return most
 
 
-def _goes_to_and_fro(high: Flags, settings: Settings) -> Flags:
+def _goes_to_and_fro(high: Flags, settings: TrackingSettings) -> Flags:
     """Return which rows switch often, outliers aside, or spend much of their time in short visits.
 
     A visit is short where most nights around it are on the other level.
@@ -110,7 +110,7 @@ class Drift:
 
 
 def drifts_of(
-    values: Floats, steps: Sequence[int], noise: Noise, settings: Settings
+    values: Floats, steps: Sequence[int], noise: Noise, settings: TrackingSettings
 ) -> tuple[list[Drift], list[int]]:
     """Return the ramps of a series of clipped values, and the steps that are no part of one.
 
@@ -135,7 +135,9 @@ def drifts_of(
     return drifts, left
 
 
-def _drift(edges: Sequence[int], values: Floats, noise: Noise, settings: Settings) -> Drift | None:
+def _drift(
+    edges: Sequence[int], values: Floats, noise: Noise, settings: TrackingSettings
+) -> Drift | None:
     if edges[0] >= edges[1]:  # a drift has just ended here
         return None
     means = np.array([values[a:b].mean() for a, b in pairwise(edges)])
@@ -188,7 +190,7 @@ def _fitted(part: Floats, firsts: Floats, lasts: Floats) -> tuple[int, int, floa
     return int(first[best]), int(last[best]), float(gains[best])
 
 
-def _leans(values: Floats, edges: Sequence[int], noise: Noise, settings: Settings) -> bool:
+def _leans(values: Floats, edges: Sequence[int], noise: Noise, settings: TrackingSettings) -> bool:
     """Return whether nights around one boundary lie as on a ramp: a cheap look before a fit.
 
     On a ramp, stretches further off lie further apart than those next to the boundary.
@@ -211,7 +213,9 @@ def _apart(values: Floats, one: int, other: int, width: int) -> float:
     return float(values[other : other + width].mean() - values[one : one + width].mean())
 
 
-def outliers_of(residuals: Floats, reach: float, settings: Settings) -> list[tuple[int, int]]:
+def outliers_of(
+    residuals: Floats, reach: float, settings: TrackingSettings
+) -> list[tuple[int, int]]:
     """Return first and last night of each short excursion beyond ``reach`` that came back."""
     runs: list[tuple[int, int]] = []
     for night in np.flatnonzero(np.abs(residuals) >= reach).tolist():

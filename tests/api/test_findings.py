@@ -14,7 +14,7 @@ from advisor.configuration import DEFAULTS, Configuration
 from advisor.configuration.records import ThresholdSetting
 from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.errors import Location
-from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.reports.record.records import Gain, Report
 from advisor.resources import data_dir
 from tests.support.shared import runs_of
@@ -145,7 +145,7 @@ def test_real_reports_show_what_a_query_gives(real_data: Path, real_database: Pa
 
 def _ingested(database: str, paths: Iterable[Path], configuration: Configuration) -> list[str]:
     names = [str(path) for path in paths]
-    results = ingest_paths(database, names, labels=Labels(), wait=0, configuration=configuration)
+    results = ingest_paths(database, names, labels=RunLabels(), wait=0, configuration=configuration)
     return [each.run_id for each in results if each.run_id is not None]
 
 

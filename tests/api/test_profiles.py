@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from advisor.errors import InputError
-from advisor.ingest.batches import Ingested, Writer
+from advisor.ingest.batches import Ingested, ProfileWriter
 from advisor.ingest.profiles import read_profiles
-from advisor.ingest.records import Labels, Profile
+from advisor.ingest.records import Profile, RunLabels
 from advisor.ingest.spool import spool_paths
 from advisor.knowledge.load import load_knowledge
 from advisor.resources import data_dir
@@ -24,7 +24,7 @@ NIGHT = data_dir("seed") / "runs" / "nightly" / "night-01.ncu-rep"
 def outcomes(*paths: Path) -> dict[str, str]:
     """Return what becomes of each file: the run's id, or the status and why."""
     found = {}
-    for each in read_profiles([str(path) for path in paths], labels=Labels()):
+    for each in read_profiles([str(path) for path in paths], labels=RunLabels()):
         if isinstance(each, Profile):
             found[each.source.name] = "read"
         else:
@@ -33,7 +33,7 @@ def outcomes(*paths: Path) -> dict[str, str]:
 
 
 def stored(folder: Path, profiles: Iterator[Profile | Ingested]) -> list[Ingested]:
-    return list(Writer(str(folder / "a.duckdb"), load_knowledge(), wait=10).store(profiles))
+    return list(ProfileWriter(str(folder / "a.duckdb"), load_knowledge(), wait=10).store(profiles))
 
 
 @pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="a file that fails to be read")
@@ -52,7 +52,7 @@ def test_refuses_a_file_that_changed_after_it_was_hashed(tmp_path: Path, replace
     path.write_bytes(NIGHT.read_bytes())
 
     def changing() -> Iterator[Profile | Ingested]:
-        yield from read_profiles([str(path)], labels=Labels())
+        yield from read_profiles([str(path)], labels=RunLabels())
         if replaced:
             other.write_bytes(NIGHT.with_name("night-02.ncu-rep").read_bytes())
             other.replace(path)
@@ -63,7 +63,7 @@ def test_refuses_a_file_that_changed_after_it_was_hashed(tmp_path: Path, replace
     assert result.error is not None
     assert str(result.error) == f"{path}: changed while it was read"
     assert "ingest it again" in str(result.error.hint)
-    (again,) = stored(tmp_path, read_profiles([str(path)], labels=Labels()))
+    (again,) = stored(tmp_path, read_profiles([str(path)], labels=RunLabels()))
     assert again.status == "new"
 
 
@@ -72,7 +72,7 @@ def test_takes_a_file_below_a_directory_that_vanishes_for_refused(tmp_path: Path
         (tmp_path / f"{name}.ncu-rep").write_bytes(NIGHT.read_bytes())
 
     def vanishing() -> Iterator[Profile | Ingested]:
-        yield from read_profiles([str(tmp_path)], labels=Labels())
+        yield from read_profiles([str(tmp_path)], labels=RunLabels())
         (tmp_path / "a.ncu-rep").unlink()
 
     first, second = stored(tmp_path, vanishing())
@@ -92,7 +92,7 @@ def test_spools_no_file_that_changes_while_it_is_packed(
         path.write_bytes(NIGHT.with_name("night-02.ncu-rep").read_bytes())
 
     monkeypatch.setattr(Profile, "check_unchanged", change_after)
-    (result,) = spool_paths(str(spool), [str(path)], labels=Labels())
+    (result,) = spool_paths(str(spool), [str(path)], labels=RunLabels())
     assert "changed while it was read" in str(result.error)
     assert not list(spool.iterdir())
 

@@ -15,7 +15,7 @@ from advisor.api.marking import accept
 from advisor.api.runs import relabel
 from advisor.database.connect import open_for_reading
 from advisor.errors import UsageError
-from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.ingest.spool import merge_spool, spool_paths
 from advisor.resources import data_dir
 from advisor.tracking import Verdict
@@ -38,7 +38,7 @@ def rows(database: str, query: str) -> list[tuple[Any, ...]]:
 
 def ingest(database: Path, *names: str, **said: Any) -> str:
     paths = [str(FOLDER / name) for name in names]
-    list(ingest_paths(str(database), paths, labels=Labels(**said), wait=10))
+    list(ingest_paths(str(database), paths, labels=RunLabels(**said), wait=10))
     return str(database)
 
 
@@ -80,7 +80,7 @@ def test_thirty_nights_in_any_order_and_by_any_way_have_one_history(tmp_path: Pa
     for number, run in enumerate(shuffled):
         said = {"commit": run["commit"], "label": f"job {number}"}
         if number % 2:
-            list(spool_paths(str(spool), [str(FOLDER / run["file"])], labels=Labels(**said)))
+            list(spool_paths(str(spool), [str(FOLDER / run["file"])], labels=RunLabels(**said)))
         else:
             ingest(mixed, run["file"], **said)
     list(merge_spool(str(mixed), str(spool), wait=10))

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from advisor.errors import AdvisorError, DatabaseError, InputError
 from advisor.ingest.batches import Ingested
 from advisor.ingest.bundles import unpack
-from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.ingest.spool import merge_spool, spool_paths
 from advisor.resources import data_dir
 
@@ -30,7 +30,7 @@ NIGHTS = sorted((data_dir("seed") / "runs" / "nightly").glob("*.ncu-rep"))
 def spooled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a spool of two bundles to copy."""
     path = tmp_path_factory.mktemp("spooled") / "spool"
-    labels = Labels(label="l", tags=("t",), step_time=1.0)
+    labels = RunLabels(label="l", tags=("t",), step_time=1.0)
     list(spool_paths(str(path), [str(night) for night in NIGHTS[:2]], labels=labels))
     return path
 
@@ -87,7 +87,7 @@ def test_a_damaged_bundle_is_replaced_when_its_profile_is_spooled_again(
     whole = bundle.read_bytes()
     name = manifest_of(bundle)["name"]
     bundle.write_bytes(whole[:bytes_left])
-    again = [*spool_paths(str(spool), [name], labels=Labels(label="again"))]
+    again = [*spool_paths(str(spool), [name], labels=RunLabels(label="again"))]
     assert [(result.status, result.notes) for result in again] == [("new", ())]
     assert [path.name for path in spool.iterdir() if path.suffix != ".bundle"] == []
     assert [result.status for result in merged(database, spool)] == ["new", "new"]
@@ -97,7 +97,7 @@ def test_a_bundle_with_other_bytes_is_replaced(spool: Path) -> None:
     first, second = bundles(spool)
     name = manifest_of(first)["name"]
     first.write_bytes(second.read_bytes())
-    (again,) = spool_paths(str(spool), [name], labels=Labels())
+    (again,) = spool_paths(str(spool), [name], labels=RunLabels())
     assert again.status == "new"
     assert unpack(first, spool / "scratch").digest == first.stem
 
@@ -312,6 +312,6 @@ def test_refuses_a_bundle_that_is_gone_and_was_not_loaded(spool: Path, database:
 
 
 def test_a_known_run_needs_no_whole_bundle(spool: Path, database: str) -> None:
-    list(ingest_paths(database, [str(night) for night in NIGHTS[:2]], labels=Labels(), wait=10))
+    list(ingest_paths(database, [str(night) for night in NIGHTS[:2]], labels=RunLabels(), wait=10))
     bundles(spool)[0].write_bytes(b"")
     assert [result.status for result in merged(database, spool)] == ["known", "known"]

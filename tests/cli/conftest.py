@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from advisor.cli import main
-from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.resources import data_dir
 
 
@@ -55,7 +55,7 @@ def night() -> str:
 def ingested(tmp_path_factory: pytest.TempPathFactory, night: str) -> Path:
     """Return a database that holds the simulated profile."""
     path = tmp_path_factory.mktemp("ingested") / "test.duckdb"
-    (result,) = ingest_paths(str(path), [night], labels=Labels(tags=("weekly",)), wait=10)
+    (result,) = ingest_paths(str(path), [night], labels=RunLabels(tags=("weekly",)), wait=10)
     assert result.status == "new"
     return path
 

@@ -15,7 +15,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.resources import data_dir
 
 Run = Callable[..., Any]
@@ -28,7 +28,7 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[int, st
     folder = data_dir("seed") / "runs" / "nightly"
     chosen = (*range(1, 14), 24)
     files = [str(folder / f"night-{night:02}.ncu-rep") for night in chosen]
-    results = list(ingest_paths(str(path), files, labels=Labels(), wait=10))
+    results = list(ingest_paths(str(path), files, labels=RunLabels(), wait=10))
     return path, {n: str(each.run_id) for n, each in zip(chosen, results, strict=True)}
 
 

@@ -6,9 +6,9 @@ import json
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from advisor.api.history_records import History, Night, SeriesHistory
+from advisor.api.history_records import History, HistoryNight, SeriesHistory
 from advisor.cli.history_text import as_text, sparkline
-from advisor.tracking import Change, Kind, Newest, SeriesResult, Verdict
+from advisor.tracking import Change, ChangeKind, Newest, SeriesResult, Verdict
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -69,7 +69,7 @@ def test_runs_are_called_otherwise(filled: Run) -> None:
 
 def test_text_names_the_change_the_run_and_the_next_command() -> None:
     nights = tuple(
-        Night(
+        HistoryNight(
             run_id=f"run{n:02}",
             time=FIRST + timedelta(days=n),
             commit="abcdef0123456789",
@@ -79,7 +79,7 @@ def test_text_names_the_change_the_run_and_the_next_command() -> None:
         for n in range(3)
     )
     change = Change(
-        kind=Kind.STEP,
+        kind=ChangeKind.STEP,
         index=2,
         end_index=2,
         before=0.001,

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 from advisor.api.refreshing import refresh_runs
-from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.ingest.profiles import RunLabels, ingest_paths
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -108,7 +108,7 @@ def test_works_through_more_launches_than_one_batch(
 def test_changes_nothing_in_real_runs(real_data: Path, tmp_path: Path) -> None:
     path = tmp_path / "real.duckdb"
     names = [str(real_data / "ncu-rep" / name) for name in REPORTS]
-    assert [each.status for each in ingest_paths(str(path), names, labels=Labels(), wait=0)] == [
+    assert [each.status for each in ingest_paths(str(path), names, labels=RunLabels(), wait=0)] == [
         "new"
     ] * len(names)
     before = everything(path)

@@ -11,7 +11,7 @@ import pytest
 
 from advisor.database import schema, upgrade
 from advisor.errors import DatabaseError
-from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.quoting import quoted
 from advisor.resources import data_dir
 from migrations import freeze
@@ -86,7 +86,7 @@ def test_a_full_database_is_upgraded_by_a_second_and_a_third_migration(
     scripts: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "test.duckdb"
-    list(ingest_paths(str(path), [str(NIGHT)], labels=Labels(tags=("a", "b")), wait=10))
+    list(ingest_paths(str(path), [str(NIGHT)], labels=RunLabels(tags=("a", "b")), wait=10))
     first = Path(shutil.copy(path, tmp_path / "first.duckdb"))
     assert upgrade.upgrade(path, scripts=scripts).after == "9002"
     for table, columns in columns_of(first).items():

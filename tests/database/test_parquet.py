@@ -12,7 +12,7 @@ import pytest
 from advisor.database import schema
 from advisor.database.connect import open_for_writing
 from advisor.database.tables import metadata
-from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.quoting import quoted
 from advisor.resources import data_dir
 
@@ -29,7 +29,7 @@ CONVERTED = {None, "UTF8", "INT_64", "TIMESTAMP_MICROS", "LIST", "MAP"}
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
     """Give a database with a profile, a row that fills every column, and one that fills few."""
     path = tmp_path_factory.mktemp("parquet") / "test.duckdb"
-    list(ingest_paths(str(path), [str(NIGHT)], labels=Labels(tags=("a", "b, c")), wait=10))
+    list(ingest_paths(str(path), [str(NIGHT)], labels=RunLabels(tags=("a", "b, c")), wait=10))
     rows = [line for line in ASSET.read_text().splitlines() if line.startswith("INSERT")]
     with open_for_writing(path) as connection:
         for row in rows:

@@ -11,7 +11,7 @@ import pytest
 from advisor.api.querying import run_query
 from advisor.api.reporting import load_report
 from advisor.counters.mapping import load_mapping
-from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.model import Launch, ReportedDevice, Session
 from seed.simulation.ncu_encoder import write_report
 from tests.support.facts import empty_database, facts_of
@@ -152,7 +152,9 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> str:
     )
     write_report(folder / "mig.ncu-rep", Session(profiler="ncu", devices=(device,)), [launch])
     database = str(folder / "test.duckdb")
-    results = list(ingest_paths(database, [str(folder / "mig.ncu-rep")], labels=Labels(), wait=0))
+    results = list(
+        ingest_paths(database, [str(folder / "mig.ncu-rep")], labels=RunLabels(), wait=0)
+    )
     assert [result.status for result in results] == ["new"]
     return database
 

@@ -10,7 +10,7 @@ import pytest
 from advisor.api.querying import run_query
 from advisor.database.rows import RunRow
 from advisor.ingest.identity import IncomingRun
-from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.ingest.records import Profile
 from advisor.model import Launch, ReportedDevice, Session, Skipped
 from advisor.readers import Source, reader_of
@@ -22,11 +22,11 @@ NAME = "NVIDIA A100-SXM4-40GB"
 INSTANCE = f"{NAME} MIG 3g.20gb"
 
 
-def incoming(labels: Labels | None = None) -> IncomingRun:
+def incoming(labels: RunLabels | None = None) -> IncomingRun:
     source = Source(name="a.ncu-rep", content=b"")
     digest = "0123456789abcdef" * 4
     reader = reader_of("ncu-rep")
-    profile = Profile(source=source, reader=reader, digest=digest, labels=labels or Labels())
+    profile = Profile(source=source, reader=reader, digest=digest, labels=labels or RunLabels())
     return IncomingRun(profile=profile, session=Session(profiler="p", clock_epoch="boot"))
 
 
@@ -79,7 +79,7 @@ def test_a_part_of_a_device_lies_beside_the_series() -> None:
 
 
 def test_ranks_form_a_group() -> None:
-    told = row_of(incoming(Labels(group="job 7", rank=0, compiler="nvcc 12.4", note="faster")))
+    told = row_of(incoming(RunLabels(group="job 7", rank=0, compiler="nvcc 12.4", note="faster")))
     assert (told.group_id, told.rank) == ("job 7", 0)
     assert (told.compiler, told.note) == ("nvcc 12.4", "faster")
 
@@ -126,7 +126,9 @@ def test_a_file_that_was_cut_gives_a_partial_run(
         (tmp_path / folder).mkdir()
         (tmp_path / folder / name).write_bytes(content)
     database = str(tmp_path / "test.duckdb")
-    results = ingest_paths(database, [str(tmp_path)], labels=Labels(), wait=0, allow_truncated=True)
+    results = ingest_paths(
+        database, [str(tmp_path)], labels=RunLabels(), wait=0, allow_truncated=True
+    )
     assert [result.status for result in results] == ["new", "new"]
     with run_query(
         database, "select parse_filename(parse_dirpath(name)), status from runs", wait=0
@@ -137,7 +139,7 @@ def test_a_file_that_was_cut_gives_a_partial_run(
 def test_a_report_tells_what_its_clock_counts_from(tmp_path: Path) -> None:
     (tmp_path / "a.ncu-rep").write_bytes(report())
     database = str(tmp_path / "test.duckdb")
-    list(ingest_paths(database, [str(tmp_path)], labels=Labels(), wait=0))
+    list(ingest_paths(database, [str(tmp_path)], labels=RunLabels(), wait=0))
     query = (
         "select launches.started_at, clock_origin, clock_epoch, part, runtime"
         " from launches join runs using (run_id) order by 1"

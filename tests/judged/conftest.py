@@ -14,7 +14,7 @@ import yaml
 from advisor.api.querying import run_query
 from advisor.database.connect import open_for_reading
 from advisor.facts.view import create_views
-from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.rules import Action, Evaluation, Outcome, rank
 from advisor.rules.engine.compiled import compile_rules
 from advisor.rules.engine.evaluate import evaluate_runs
@@ -42,7 +42,7 @@ def judged(name: str) -> list[dict[str, Any]]:
 def _ingested(paths: Iterable[Path], folder: Path) -> str:
     database = str(folder / "judged.duckdb")
     wanted = sorted({str(path) for path in paths})
-    results = list(ingest_paths(database, wanted, labels=Labels(), wait=0))
+    results = list(ingest_paths(database, wanted, labels=RunLabels(), wait=0))
     assert [result.status for result in results] == ["new"] * len(wanted)
     return database
 

@@ -12,7 +12,7 @@ from advisor.configuration import DEFAULTS
 from advisor.documents import load
 from advisor.modelling.declare import asked_scenario
 from advisor.modelling.estimate import model
-from advisor.modelling.names import Asked
+from advisor.modelling.names import ModelRequest
 from advisor.modelling.read import Known
 from advisor.modelling.read_scenario import read_scenario, scenario_of
 from advisor.modelling.results import DeviceResult, Modelled, OperationResult
@@ -34,7 +34,7 @@ def shipped(known: Known) -> Model:
 
     def run(name: str, *devices: str, sweep: str | None = None) -> Modelled:
         scenario = read_scenario(data_dir("seed") / "scenarios" / f"{name}.yaml", known)
-        asked = asked_scenario(scenario, Asked(devices=devices), known)
+        asked = asked_scenario(scenario, ModelRequest(devices=devices), known)
         return model(asked, None if sweep is None else parse_sweep(sweep))
 
     return run
@@ -46,7 +46,7 @@ def written(known: Known) -> Model:
 
     def run(text: str, *, sweep: str | None = None) -> Modelled:
         scenario = scenario_of(load(text, name="test.yaml"), known, Path())
-        asked = asked_scenario(scenario, Asked(), known)
+        asked = asked_scenario(scenario, ModelRequest(), known)
         return model(asked, None if sweep is None else parse_sweep(sweep))
 
     return run

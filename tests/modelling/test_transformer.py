@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from advisor.errors import UsageError
-from advisor.modelling.names import Asked
+from advisor.modelling.names import ModelRequest
 from advisor.modelling.read import Known
 from advisor.modelling.results import LanguageModel, Modelled
 from advisor.modelling.transformer import Pass, model_transformer
@@ -81,7 +81,7 @@ def run(known: Known, tmp_path: Path) -> Run:
         return model_transformer(
             path,
             Pass(phase=phase, **asked),  # type: ignore[arg-type]
-            Asked(devices=(device,)),
+            ModelRequest(devices=(device,)),
             known,
             load_workloads([data_dir("rules")]),
         )

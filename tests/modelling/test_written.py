@@ -12,7 +12,7 @@ from advisor.errors import UsageError
 from advisor.modelling.estimate import model
 from advisor.modelling.given import number
 from advisor.modelling.read import Known
-from advisor.modelling.scenario import Item, Part, Scenario, State
+from advisor.modelling.scenario import DeclaredOperation, Item, Scenario, ScenarioState
 from advisor.reports.modelled.machine import json_text, table_rows
 from advisor.reports.modelled.page import html, markdown
 from advisor.reports.modelled.text import model_text
@@ -115,7 +115,7 @@ def test_markdown_escapes_and_tables(written: Model, shipped: Model) -> None:
 def test_any_numbers_are_worked_out_or_refused(
     known: Known, flops: float, moved: float, repeat: float, share: float
 ) -> None:
-    part = Part(
+    part = DeclaredOperation(
         name="any",
         operation=None,
         amounts={},
@@ -124,7 +124,7 @@ def test_any_numbers_are_worked_out_or_refused(
         repeat=number(repeat),
         works=("tensor_bf16",),
     )
-    start = State(
+    start = ScenarioState(
         sizes={},
         items=(Item(name="any", parts=(part,)),),
         roof="nominal",

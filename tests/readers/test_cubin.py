@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.readers.ncu.cubin import Function, read_function
+from advisor.readers.ncu.cubin import FunctionCode, read_function
 from tests.support.cubins import END, elf, line_unit, set_address, special
 
 FILES = ("a.cu", "b.h")
@@ -50,11 +50,11 @@ def test_knows_only_the_function_that_is_asked_for() -> None:
 
 def test_gives_the_code_of_the_function() -> None:
     assert read_function(code(), "k").code == bytes(64)
-    assert read_function(code(), "l") == Function()
+    assert read_function(code(), "l") == FunctionCode()
 
 
 def test_gives_the_code_where_lines_are_damaged() -> None:
-    assert read_function(code(set_address() + b"\x04\x03\x01"), "k") == Function(code=bytes(64))
+    assert read_function(code(set_address() + b"\x04\x03\x01"), "k") == FunctionCode(code=bytes(64))
 
 
 def test_reads_every_unit() -> None:
@@ -98,7 +98,7 @@ def test_takes_no_more_than_a_file_can_need() -> None:
     assert line == long[-255:] + ":2"
     many = set_address() + special(0, 1) * 200_001 + END
     assert lines_of(code(many), "k") == {}
-    assert read_function(elf(b"", [], code=bytes(5 * 2**20)), "k") == Function()
+    assert read_function(elf(b"", [], code=bytes(5 * 2**20)), "k") == FunctionCode()
 
 
 @given(

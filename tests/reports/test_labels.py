@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from advisor.reports.charts.labels import (
     Box,
-    Segment,
+    LineSegment,
     Subject,
     Surroundings,
     place,
@@ -76,7 +76,7 @@ def test_lets_the_more_important_mark_choose_first() -> None:
 
 
 def test_avoids_the_roof_where_another_place_is_free() -> None:
-    roof = (Segment(106, 96, 300, 96),)
+    roof = (LineSegment(106, 96, 300, 96),)
     around = Surroundings(frame=FRAME, taken=(), roof=roof, lines=())
     (label,) = place([subject("a", 100, 100)], around)
     assert roof[0].length_in(label.box) == 0
@@ -100,13 +100,13 @@ def test_cuts_a_name_to_its_tail_then_gives_up() -> None:
 @pytest.mark.parametrize(
     ("segment", "length"),
     [
-        (Segment(0, 5, 20, 5), 10),
-        (Segment(-5, -5, 25, 25), 50**0.5),
-        (Segment(0, 20, 20, 20), 0),
-        (Segment(12, 0, 12, 4), 4),
+        (LineSegment(0, 5, 20, 5), 10),
+        (LineSegment(-5, -5, 25, 25), 50**0.5),
+        (LineSegment(0, 20, 20, 20), 0),
+        (LineSegment(12, 0, 12, 4), 4),
     ],
 )
-def test_measures_a_line_inside_a_box(segment: Segment, length: float) -> None:
+def test_measures_a_line_inside_a_box(segment: LineSegment, length: float) -> None:
     box = Box(5, 0, 15, 10)
     assert segment.length_in(box) == pytest.approx(length)
 

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.reports.charts.drawing import SIZES, Drawing, Size
+from advisor.reports.charts.drawing import SIZES, Drawing, DrawingSize
 from advisor.reports.charts.labels import Box, text_box
 from advisor.reports.charts.marks import label_boxes
 from advisor.reports.charts.roofline import draw_roofline
 from advisor.reports.charts.roofs import roofs
 from advisor.reports.record.charted import Placement, Roofline
-from advisor.reports.record.records import Kernel, Report
+from advisor.reports.record.records import KernelRecord, Report
 from tests.support.example_report import example_report
 
 
-def drawing(report: Report, size: Size, chart: Roofline | None = None) -> Drawing:
+def drawing(report: Report, size: DrawingSize, chart: Roofline | None = None) -> Drawing:
     kernels = {kernel.id: kernel for kernel in report.kernels}
     return draw_roofline(chart or report.rooflines[0], kernels, size, report.kernels[0].id)
 
@@ -55,7 +55,7 @@ def test_draws_no_achievable_line_without_a_measured_fraction(report: Report) ->
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: size.name)
-def test_puts_every_mark_inside_the_frame(report: Report, size: Size) -> None:
+def test_puts_every_mark_inside_the_frame(report: Report, size: DrawingSize) -> None:
     drawn = drawing(report, size)
     frame = drawn.frame
     for mark in drawn.marks:
@@ -127,7 +127,9 @@ places = st.tuples(st.floats(1e-3, 1e3), st.floats(1e9, 1e13), st.floats(0.001, 
 
 @given(st.lists(places, min_size=1, max_size=30), st.sampled_from(SIZES))
 @settings(max_examples=40, deadline=None)
-def test_never_lets_words_overlap(where: list[tuple[float, float, float]], size: Size) -> None:
+def test_never_lets_words_overlap(
+    where: list[tuple[float, float, float]], size: DrawingSize
+) -> None:
     chart, kernels = scattered(where)
     drawn = draw_roofline(chart, kernels, size, "k0")
     for a, b in itertools.combinations(words(drawn), 2):
@@ -136,7 +138,7 @@ def test_never_lets_words_overlap(where: list[tuple[float, float, float]], size:
 
 def scattered(
     where: list[tuple[float, float, float]],
-) -> tuple[Roofline, dict[str, Kernel]]:
+) -> tuple[Roofline, dict[str, KernelRecord]]:
     """Return the example's chart with marks at (intensity, rate, share of time)."""
     report = example_report()
     kernels = {

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.reports.record.records import Fact, FactGroup, KernelName, Report
+from advisor.reports.record.records import FactGroup, KernelName, Report, ShownFact
 from advisor.reports.write.paper import Paper, columns, cut, meter
 from advisor.reports.write.terminal import kernel_text, report_text
 
@@ -135,7 +135,7 @@ def test_writes_unknown_in_full(report: Report, width: int) -> None:
 
 def test_wraps_what_stands_beside_a_fact(report: Report) -> None:
     kind = "at least: fp32, fp64, dram known"
-    fact = Fact(name="t_sol", label="l" * 30, value=1.0, unit="s", kind=kind)
+    fact = ShownFact(name="t_sol", label="l" * 30, value=1.0, unit="s", kind=kind)
     kernel = replace(report.kernels[0], facts=(FactGroup(name="time", facts=(fact,)),))
     text = kernel_text(report, [kernel], width=72)
     # 32 + 2, 11 + 2 and 8 + 2 columns leave 15.
@@ -148,8 +148,10 @@ def test_wraps_what_stands_beside_a_fact(report: Report) -> None:
 
 def test_keeps_words_of_a_fact_within_a_narrow_terminal(report: Report) -> None:
     facts = (
-        Fact(name="t_sol", label="l" * 30, value=1.0, unit="s", kind="derived"),
-        Fact(name="limiting_unit", label="busiest unit", value="load and store", unit="", kind=""),
+        ShownFact(name="t_sol", label="l" * 30, value=1.0, unit="s", kind="derived"),
+        ShownFact(
+            name="limiting_unit", label="busiest unit", value="load and store", unit="", kind=""
+        ),
     )
     kernel = replace(report.kernels[0], facts=(FactGroup(name="all", facts=facts),))
     lines = kernel_text(report, [kernel], width=40).splitlines()

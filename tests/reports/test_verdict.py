@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from advisor.reports.record.judgement import load_judgement
-from advisor.reports.record.records import Action, Collect, Verdict
+from advisor.reports.record.records import Collect, Recommendation, RunVerdict
 from advisor.reports.record.verdict import totals, verdict
 from tests.support.example_report import example_report
 
@@ -30,9 +30,9 @@ NOTHING = "nothing to tune"
 
 def verdict_of(
     rows: Sequence[Values],
-    actions: Sequence[Action] = (),
+    actions: Sequence[Recommendation] = (),
     collect: Collect | None = None,
-) -> Verdict:
+) -> RunVerdict:
     return verdict(rows, totals(rows), actions, collect, load_judgement())
 
 
@@ -40,7 +40,7 @@ def plain(text: str) -> str:
     return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def card(headline: str, *, about_measurement: bool) -> Action:
+def card(headline: str, *, about_measurement: bool) -> Recommendation:
     first = example_report().actions[0]
     return replace(first, headline=headline, gain=None, about_measurement=about_measurement)
 

@@ -11,7 +11,7 @@ import pytest
 from advisor.expression import Kind
 from advisor.facts import Vocabulary
 from advisor.quoting import quoted
-from advisor.rules import Evaluation, Rule, Settings, load_rules
+from advisor.rules import Evaluation, EvaluationSettings, Rule, load_rules
 from advisor.rules.engine.evaluate import run_program
 from advisor.rules.engine.program import compile_program
 from advisor.rules.language.load import load_directories
@@ -33,7 +33,7 @@ def write_rule(tmp_path: Path) -> Write:
 
 
 @pytest.fixture
-def load_rule(write_rule: Write, vocabulary: Vocabulary, settings: Settings) -> Load:
+def load_rule(write_rule: Write, vocabulary: Vocabulary, settings: EvaluationSettings) -> Load:
     """Load one rule from its text, alone unless it extends another; its id is sample/slow."""
 
     def load(text: str = RULE) -> Rule:
@@ -45,13 +45,13 @@ def load_rule(write_rule: Write, vocabulary: Vocabulary, settings: Settings) -> 
 
 
 def load_alone(
-    vocabulary: Vocabulary, packs: Sequence[Path], *, settings: Settings
+    vocabulary: Vocabulary, packs: Sequence[Path], *, settings: EvaluationSettings
 ) -> tuple[Rule, ...]:
     return load_directories(packs, vocabulary, settings=settings)
 
 
 @pytest.fixture
-def judge(vocabulary: Vocabulary, settings: Settings) -> Judge:
+def judge(vocabulary: Vocabulary, settings: EvaluationSettings) -> Judge:
     """Evaluate rules over one kernel whose facts are given; what is not given is NULL."""
     types = {Kind.NUMBER: "DOUBLE", Kind.TEXT: "VARCHAR", Kind.BOOLEAN: "BOOLEAN"}
 

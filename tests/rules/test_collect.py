@@ -7,7 +7,7 @@ import pytest
 
 from advisor.facts import Vocabulary
 from advisor.profilers import Options, Profiler, Section
-from advisor.rules import Evaluation, Outcome, Rule, Settings, collect
+from advisor.rules import Evaluation, EvaluationSettings, Outcome, Rule, collect
 from advisor.rules.engine.asking import Asking
 from advisor.rules.engine.collect import NamedLaunch
 from advisor.rules.engine.profiled import Profiled
@@ -70,7 +70,7 @@ LAUNCHES = [
 
 
 def test_asks_for_every_section_of_the_kernels_worth_most(
-    rule: Rule, settings: Settings, asking: Asking
+    rule: Rule, settings: EvaluationSettings, asking: Asking
 ) -> None:
     found = [
         unknown(rule, "v1", 6.0, "A", "B"),
@@ -91,14 +91,14 @@ def test_asks_for_every_section_of_the_kernels_worth_most(
 
 
 def test_has_nothing_to_ask_where_nothing_is_unknown(
-    rule: Rule, settings: Settings, asking: Asking
+    rule: Rule, settings: EvaluationSettings, asking: Asking
 ) -> None:
     fires = replace(unknown(rule, "v1", 1.0, "A"), outcome=Outcome.FIRES)
     assert collect([fires], LAUNCHES, settings.collect, APP, asking) is None
 
 
 def test_asks_about_kernels_not_about_the_run(
-    rule: Rule, settings: Settings, asking: Asking
+    rule: Rule, settings: EvaluationSettings, asking: Asking
 ) -> None:
     whole = unknown(replace(rule, subject=RUN), "r1", 100.0, "R")
     result = collect(
@@ -109,13 +109,13 @@ def test_asks_about_kernels_not_about_the_run(
 
 
 def test_does_not_ask_about_what_cannot_save_time(
-    rule: Rule, settings: Settings, asking: Asking
+    rule: Rule, settings: EvaluationSettings, asking: Asking
 ) -> None:
     assert collect([unknown(rule, "v1", 0.0, "A")], LAUNCHES, settings.collect, APP, asking) is None
 
 
 def test_asks_about_kernels_without_a_duration_where_no_other_is_worth_it(
-    rule: Rule, settings: Settings, asking: Asking
+    rule: Rule, settings: EvaluationSettings, asking: Asking
 ) -> None:
     found = [unknown(rule, "v1", None, "A"), unknown(rule, "v2", None, "B")]
     result = collect(
@@ -131,7 +131,9 @@ def test_asks_about_kernels_without_a_duration_where_no_other_is_worth_it(
     assert better.variant_ids == ("v3",)
 
 
-def test_quotes_hostile_names_for_the_shell(rule: Rule, settings: Settings, asking: Asking) -> None:
+def test_quotes_hostile_names_for_the_shell(
+    rule: Rule, settings: EvaluationSettings, asking: Asking
+) -> None:
     launches = [NamedLaunch(variant_id="v1", function="a'; rm -rf $(x) b")]
     result = collect([unknown(rule, "v1", 1.0, "A")], launches, settings.collect, APP, asking)
     assert result is not None
@@ -140,7 +142,7 @@ def test_quotes_hostile_names_for_the_shell(rule: Rule, settings: Settings, aski
 
 
 def test_asks_for_the_launches_that_were_chosen_before(
-    rule: Rule, settings: Settings, asking: Asking
+    rule: Rule, settings: EvaluationSettings, asking: Asking
 ) -> None:
     chosen = replace(APP, options=("--launch-skip", "29"), chooses_launches=True)
     result = collect([unknown(rule, "v2", 1.0, "A")], LAUNCHES, settings.collect, chosen, asking)
@@ -150,7 +152,7 @@ def test_asks_for_the_launches_that_were_chosen_before(
 
 
 def test_says_what_the_profile_does_not_tell(
-    rule: Rule, settings: Settings, asking: Asking
+    rule: Rule, settings: EvaluationSettings, asking: Asking
 ) -> None:
     found = [unknown(rule, "v2", 1.0, "A")]
     named = collect(found, LAUNCHES, settings.collect, Profiled(words=("/opt/app",)), asking)
@@ -164,7 +166,7 @@ def test_says_what_the_profile_does_not_tell(
 
 
 def test_asks_for_nothing_that_the_profiler_cannot_tell(
-    rule: Rule, settings: Settings, asking: Asking
+    rule: Rule, settings: EvaluationSettings, asking: Asking
 ) -> None:
     beyond = unknown(rule, "v1", 6.0, "flops_fp32")
     assert collect([beyond], LAUNCHES, settings.collect, APP, asking) is None
@@ -172,7 +174,7 @@ def test_asks_for_nothing_that_the_profiler_cannot_tell(
 
 
 def test_says_which_version_has_what_is_asked_for(
-    rule: Rule, settings: Settings, asking: Asking
+    rule: Rule, settings: EvaluationSettings, asking: Asking
 ) -> None:
     newer = (*PROFILER.sections[1:], Section(name="A", first="2024.1", counters=("of A",)))
     reach = replace(asking.reach, profiler=replace(PROFILER, sections=newer, by_name=()))
@@ -190,7 +192,9 @@ def test_says_which_version_has_what_is_asked_for(
     assert set(old.sections) == set(new.sections) == {"A", "B"}
 
 
-def test_does_not_ask_for_what_is_known(rule: Rule, settings: Settings, asking: Asking) -> None:
+def test_does_not_ask_for_what_is_known(
+    rule: Rule, settings: EvaluationSettings, asking: Asking
+) -> None:
     known = replace(asking, known={"v1": frozenset({"A"})})
     result = collect([unknown(rule, "v1", 6.0, "A", "B")], LAUNCHES, settings.collect, APP, known)
     assert result is not None

@@ -7,10 +7,10 @@ import pytest
 from advisor.errors import RuleError
 from advisor.facts import Vocabulary
 from advisor.rules import (
+    EvaluationSettings,
     ExampleResult,
     Outcome,
     Rule,
-    Settings,
     run_examples,
 )
 from advisor.rules.language.words import load_words
@@ -19,7 +19,7 @@ from tests.support.sample_rule import RULE, Load
 
 @pytest.fixture(scope="session")
 def results(
-    vocabulary: Vocabulary, settings: Settings, shipped_rules: tuple[Rule, ...]
+    vocabulary: Vocabulary, settings: EvaluationSettings, shipped_rules: tuple[Rule, ...]
 ) -> list[ExampleResult]:
     return run_examples(shipped_rules, vocabulary=vocabulary, settings=settings)
 
@@ -34,13 +34,15 @@ def test_every_example_comes_out_as_its_rule_says(results: list[ExampleResult]) 
     assert len(results) > len({result.rule.id for result in results}) > 0
 
 
-def _bent(text: str, load_rule: Load, vocabulary: Vocabulary, settings: Settings) -> ExampleResult:
+def _bent(
+    text: str, load_rule: Load, vocabulary: Vocabulary, settings: EvaluationSettings
+) -> ExampleResult:
     """Return the result of the first example of a rule."""
     return run_examples([load_rule(text)], vocabulary=vocabulary, settings=settings)[0]
 
 
 def test_says_which_outcome_was_found(
-    load_rule: Load, vocabulary: Vocabulary, settings: Settings
+    load_rule: Load, vocabulary: Vocabulary, settings: EvaluationSettings
 ) -> None:
     text = RULE.replace("{load_efficiency: 0.5, l1_utilization: 0.9, d", "{load_efficiency: 0.8, d")
     result = _bent(text, load_rule, vocabulary, settings)
@@ -49,7 +51,7 @@ def test_says_which_outcome_was_found(
 
 
 def test_says_what_had_no_value(
-    load_rule: Load, vocabulary: Vocabulary, settings: Settings
+    load_rule: Load, vocabulary: Vocabulary, settings: EvaluationSettings
 ) -> None:
     text = RULE.replace("{load_efficiency: 0.5, l1_utilization: 0.9, d", "{d")
     result = _bent(text, load_rule, vocabulary, settings)
@@ -57,7 +59,7 @@ def test_says_what_had_no_value(
 
 
 def test_compares_gain_and_evidence(
-    load_rule: Load, vocabulary: Vocabulary, settings: Settings
+    load_rule: Load, vocabulary: Vocabulary, settings: EvaluationSettings
 ) -> None:
     text = RULE.replace("expect: fires\n", "expect: fires\n    gain: 0.4\n    evidence: none\n")
     result = _bent(text, load_rule, vocabulary, settings)
@@ -90,7 +92,7 @@ def test_compares_what_a_rule_assumes(
     problems: tuple[str, ...],
     load_rule: Load,
     vocabulary: Vocabulary,
-    settings: Settings,
+    settings: EvaluationSettings,
 ) -> None:
     result = _bent(_assuming(expected), load_rule, vocabulary, settings)
     assert result.problems == problems

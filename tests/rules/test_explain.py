@@ -10,7 +10,7 @@ import pytest
 from advisor.expression import Kind
 from advisor.facts import Vocabulary
 from advisor.quoting import quoted
-from advisor.rules import Outcome, Rule, Settings
+from advisor.rules import EvaluationSettings, Outcome, Rule
 from advisor.rules.engine.explain import Clause, Explanation, explain
 from advisor.rules.engine.program import compile_program
 from advisor.rules.language.rule import Value
@@ -58,7 +58,7 @@ Explain = Callable[..., Explanation]
 
 
 @pytest.fixture
-def told(load_rule: Load, vocabulary: Vocabulary, settings: Settings) -> Explain:
+def told(load_rule: Load, vocabulary: Vocabulary, settings: EvaluationSettings) -> Explain:
     """Explain the sample rule for one kernel whose facts are given; the others are NULL."""
     types = {Kind.NUMBER: "DOUBLE", Kind.TEXT: "VARCHAR", Kind.BOOLEAN: "BOOLEAN"}
     rule: Rule = load_rule(TEXT)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from advisor.errors import RuleError
 from advisor.facts import Vocabulary
-from advisor.rules import Rule, Settings
+from advisor.rules import EvaluationSettings, Rule
 from advisor.rules.engine.evaluate import run_program
 from advisor.rules.engine.gains import Raw, Seconds, cut
 from advisor.rules.engine.program import compile_program
@@ -124,7 +124,7 @@ def test_estimates_of_runs_what_is_worked_out_by_hand(
     expected: tuple[float, float, float],
     load_rule: Load,
     vocabulary: Vocabulary,
-    settings: Settings,
+    settings: EvaluationSettings,
 ) -> None:
     text = RUN_RULE.replace("load_efficiency", "largest_share")
     rule = load_rule(re.sub(r"gain: .*", f"gain: {{{gain}}}", text))
@@ -138,7 +138,7 @@ def test_estimates_of_runs_what_is_worked_out_by_hand(
     assert (found.low, found.likely, found.high) == pytest.approx(expected)
 
 
-def test_tests_every_estimator(vocabulary: Vocabulary, settings: Settings) -> None:
+def test_tests_every_estimator(vocabulary: Vocabulary, settings: EvaluationSettings) -> None:
     tested = {re.split(r"[:,]", gain)[1].strip() for gain, _, _ in ESTIMATES + ESTIMATES_OF_RUNS}
     of_runs = load_estimators(settings.run.symbols, "run")
     assert tested == set(load_estimators(vocabulary.symbols)) | set(of_runs)
@@ -153,7 +153,7 @@ def test_refuses_an_estimator_of_another_subject(load_rule: Load) -> None:
 
 
 def test_cuts_gains_of_a_run_at_its_step_where_that_is_known(
-    load_rule: Load, vocabulary: Vocabulary, settings: Settings
+    load_rule: Load, vocabulary: Vocabulary, settings: EvaluationSettings
 ) -> None:
     # 6 ms of kernels that can take 5 ms at least; without a step no more than 1 ms can be saved,
     # with a step of 10 ms up to 5 ms.

@@ -12,9 +12,9 @@ import pytest
 from advisor.errors import ExpressionError, RuleError
 from advisor.facts import Vocabulary, load_vocabulary
 from advisor.rules import (
+    EvaluationSettings,
     Outcome,
     Rule,
-    Settings,
     compile_rules,
     evaluate_runs,
     load_rules,
@@ -72,7 +72,7 @@ def pack(tmp_path: Path) -> Pack:
 
 
 @pytest.fixture
-def ours(pack: Pack) -> tuple[Vocabulary, Settings, dict[str, Rule]]:
+def ours(pack: Pack) -> tuple[Vocabulary, EvaluationSettings, dict[str, Rule]]:
     """Return vocabulary, settings and rules with a new fact, a new rule and an override."""
     directory = pack(
         {
@@ -88,7 +88,7 @@ def ours(pack: Pack) -> tuple[Vocabulary, Settings, dict[str, Rule]]:
 
 
 def test_adds_a_fact_and_a_rule_and_changes_one(
-    ours: tuple[Vocabulary, Settings, dict[str, Rule]],
+    ours: tuple[Vocabulary, EvaluationSettings, dict[str, Rule]],
 ) -> None:
     vocabulary, _, rules = ours
     shipped = {rule.id: rule for rule in rules_once()}
@@ -105,7 +105,9 @@ def test_adds_a_fact_and_a_rule_and_changes_one(
     assert vocabulary.unit("wanted_share") == "1"
 
 
-def test_runs_the_tests_of_a_new_rule(ours: tuple[Vocabulary, Settings, dict[str, Rule]]) -> None:
+def test_runs_the_tests_of_a_new_rule(
+    ours: tuple[Vocabulary, EvaluationSettings, dict[str, Rule]],
+) -> None:
     vocabulary, settings, rules = ours
     chosen = [rules["ours/starved"], rules["launch/small-grid"]]
     results = run_examples(chosen, vocabulary=vocabulary, settings=settings)
@@ -114,7 +116,7 @@ def test_runs_the_tests_of_a_new_rule(ours: tuple[Vocabulary, Settings, dict[str
 
 
 def test_evaluates_a_new_fact_in_a_new_rule(
-    ours: tuple[Vocabulary, Settings, dict[str, Rule]],
+    ours: tuple[Vocabulary, EvaluationSettings, dict[str, Rule]],
 ) -> None:
     vocabulary, settings, rules = ours
     launch = {"duration": 1.0, "dram_bytes": 5e8, "grid_size": 4.0}
@@ -203,7 +205,7 @@ def test_refuses_an_expression_of_a_million_parts_at_once(text: str, load_alone:
     ],
 )
 def test_refuses_a_bomb_of_yaml(
-    text: str, problem: str, pack: Pack, vocabulary: Vocabulary, settings: Settings
+    text: str, problem: str, pack: Pack, vocabulary: Vocabulary, settings: EvaluationSettings
 ) -> None:
     directory = pack({"sample/slow.yaml": text})
     with pytest.raises(RuleError, match=problem) as caught:
@@ -317,7 +319,7 @@ def test_refuses_a_file_that_never_ends(pack: Pack, vocabulary: Vocabulary) -> N
 
 
 def test_keeps_thresholds_and_names_of_a_stranger_out_of_sql(
-    load_rule: Load, vocabulary: Vocabulary, settings: Settings
+    load_rule: Load, vocabulary: Vocabulary, settings: EvaluationSettings
 ) -> None:
     # Names that are SQL themselves are refused as such, or quoted where they are texts.
     text = RULE.replace("mechanism: sample", 'mechanism: "x\'; drop table launch; --"')

@@ -4,7 +4,7 @@ from advisor.documents import load
 from advisor.errors import Location
 from advisor.expression import compile_expression
 from advisor.facts import Vocabulary
-from advisor.rules import Rule, Settings
+from advisor.rules import EvaluationSettings, Rule
 from studies.mutants import mutants, spell
 from studies.mutation import EQUIVALENTS, TARGET, score
 from tests.support.sample_rule import RULE, Load
@@ -71,7 +71,7 @@ def test_writes_a_tree_that_means_the_same(vocabulary: Vocabulary) -> None:
 
 
 def test_notices_what_no_test_of_a_rule_notices(
-    load_rule: Load, vocabulary: Vocabulary, settings: Settings
+    load_rule: Load, vocabulary: Vocabulary, settings: EvaluationSettings
 ) -> None:
     # The sample's tests say nothing of its gain, and keep far from its threshold.
     found = score(load_rule(RULE), vocabulary, settings)
@@ -82,7 +82,7 @@ def test_notices_what_no_test_of_a_rule_notices(
 
 
 def test_finds_shipped_rules_well_tested(
-    vocabulary: Vocabulary, settings: Settings, shipped_rules: tuple[Rule, ...]
+    vocabulary: Vocabulary, settings: EvaluationSettings, shipped_rules: tuple[Rule, ...]
 ) -> None:
     rules = {rule.id: rule for rule in shipped_rules}
     for name in SAMPLE:

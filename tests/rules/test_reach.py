@@ -14,7 +14,7 @@ from advisor.expression.needs import Needs, needs
 from advisor.facts import Vocabulary
 from advisor.profilers import Profiler, Section, load_profilers
 from advisor.profilers.command import asking_words, command_words
-from advisor.rules import Settings
+from advisor.rules import EvaluationSettings
 from advisor.rules.engine.asking import Asking
 from advisor.rules.engine.reach import Reach, make_reach
 from advisor.units import DIMENSIONLESS
@@ -60,7 +60,7 @@ def test_follows_the_meaning_of_null(text: str, expected: str | None) -> None:
 
 
 @pytest.fixture(scope="module")
-def ncu(vocabulary: Vocabulary, settings: Settings) -> Reach:
+def ncu(vocabulary: Vocabulary, settings: EvaluationSettings) -> Reach:
     mapping = load_mapping("ncu")
     return make_reach(load_profilers()["ncu"], mapping, vocabulary, settings.run, ())
 

@@ -9,7 +9,7 @@ from advisor.errors import RuleError
 from advisor.facts import Vocabulary
 from advisor.facts.pairs import load_kinds
 from advisor.facts.runs import load_run_facts
-from advisor.rules import Settings
+from advisor.rules import EvaluationSettings
 
 Facts = dict[str, float | str | None]
 
@@ -17,7 +17,7 @@ LAUNCHES = "SELECT 'r1' AS run_id, 0 AS launch_index, 1 AS stream, 'v1' AS varia
 
 
 def row(
-    settings: Settings,
+    settings: EvaluationSettings,
     kernels: str,
     launches: str = LAUNCHES,
     *,
@@ -52,7 +52,7 @@ KERNELS = """
 """
 
 
-def test_adds_counts_and_names_over_the_kernels(settings: Settings) -> None:
+def test_adds_counts_and_names_over_the_kernels(settings: EvaluationSettings) -> None:
     found = row(settings, KERNELS)
     assert (found["duration"], found["launches"]) == (10, 154)
     assert (found["variants"], found["functions"], found["shapes_per_function"]) == (3, 2, 1.5)
@@ -62,7 +62,7 @@ def test_adds_counts_and_names_over_the_kernels(settings: Settings) -> None:
     assert (found["short_launches"], found["short_duration"]) == (50, 3)
 
 
-def test_counts_no_waste_where_nothing_is_left_to_win(settings: Settings) -> None:
+def test_counts_no_waste_where_nothing_is_left_to_win(settings: EvaluationSettings) -> None:
     some = """
         SELECT * FROM (VALUES ('stream', 9.0, 3.0, true), ('scan', 2.0, 1.0, false),
             ('sort', 1.0, 0.5, NULL))
@@ -75,7 +75,7 @@ def test_counts_no_waste_where_nothing_is_left_to_win(settings: Settings) -> Non
     assert row(settings, f"{some} WHERE nothing_to_win")["wasted_share"] == 0
 
 
-def test_device_memory_limits_only_kernels_that_keep_it_busy(settings: Settings) -> None:
+def test_device_memory_limits_only_kernels_that_keep_it_busy(settings: EvaluationSettings) -> None:
     some = """
         SELECT * FROM (VALUES ('memory', 0.6, 4.0), ('memory', 0.59, 2.0), ('memory', NULL, 1.0),
             ('latency', NULL, 3.0), (NULL, 0.9, 5.0))
@@ -91,7 +91,7 @@ def test_device_memory_limits_only_kernels_that_keep_it_busy(settings: Settings)
     assert row(settings, f"{some} WHERE limiter = 'memory' AND duration = 1")["dram_share"] is None
 
 
-def test_a_higher_clock_leaves_device_memory_as_slow_as_it_is(settings: Settings) -> None:
+def test_a_higher_clock_leaves_device_memory_as_slow_as_it_is(settings: EvaluationSettings) -> None:
     found = row(
         settings,
         """
@@ -109,17 +109,17 @@ def test_a_higher_clock_leaves_device_memory_as_slow_as_it_is(settings: Settings
     assert found["least_at_boost"] == 0.75 + 1 + 2 + 8
 
 
-def test_counts_what_is_not_known_nowhere(settings: Settings) -> None:
+def test_counts_what_is_not_known_nowhere(settings: EvaluationSettings) -> None:
     found = row(settings, KERNELS)
     # Only the kernel of level 3 is known not to have a roofline.
     assert (found["unplaced_duration"], found["unplaced_kernels"]) == (1, 1)
 
 
-def test_has_no_row_for_a_run_without_kernels(settings: Settings) -> None:
+def test_has_no_row_for_a_run_without_kernels(settings: EvaluationSettings) -> None:
     assert row(settings, f"SELECT * FROM ({KERNELS}) WHERE false") == {}
 
 
-def test_compares_kernel_time_with_the_step(settings: Settings) -> None:
+def test_compares_kernel_time_with_the_step(settings: EvaluationSettings) -> None:
     found = row(settings, KERNELS, step_time=25.4)
     # The step takes 15.4 s longer than the 10 s of kernels, 0.1 s for each of 154 launches.
     assert (found["elapsed"], found["idle_time"]) == (25.4, pytest.approx(15.4))
@@ -127,12 +127,14 @@ def test_compares_kernel_time_with_the_step(settings: Settings) -> None:
     assert found["idle_share"] == pytest.approx(15.4 / 25.4)
 
 
-def test_knows_no_idle_time_without_a_step(settings: Settings) -> None:
+def test_knows_no_idle_time_without_a_step(settings: EvaluationSettings) -> None:
     found = row(settings, KERNELS)
     assert (found["elapsed"], found["idle_time"], found["idle_share"]) == (10, None, None)
 
 
-def test_finds_no_idle_time_where_kernels_take_longer_than_the_step(settings: Settings) -> None:
+def test_finds_no_idle_time_where_kernels_take_longer_than_the_step(
+    settings: EvaluationSettings,
+) -> None:
     found = row(settings, KERNELS, step_time=5.0)
     assert (found["elapsed"], found["idle_time"], found["mean_gap"]) == (10, 0, 0)
 
@@ -146,7 +148,7 @@ KINDS = """
 """
 
 
-def test_adds_up_kernels_by_what_their_names_tell(settings: Settings) -> None:
+def test_adds_up_kernels_by_what_their_names_tell(settings: EvaluationSettings) -> None:
     found = row(settings, KINDS)
     assert (found["layout_duration"], found["layout_launches"]) == (4, 2)
     assert (found["layout_names"], found["layout_share"]) == ("transpose", 0.4)
@@ -196,7 +198,7 @@ def changed(what: str, variant: str = "v2") -> str:
     return f"SELECT * REPLACE ({kept}) FROM ({CHAIN})"
 
 
-def test_finds_what_one_launch_passes_on_to_the_next(settings: Settings) -> None:
+def test_finds_what_one_launch_passes_on_to_the_next(settings: EvaluationSettings) -> None:
     found = row(settings, CHAIN, launched("v1", "v2", "v3", "v1", "v2", "v3"))
     # mul and add twice, add and relu twice, relu and mul once: 1 GB each. A launch takes 2 ms at
     # the memory peak for 2 GB, so to write or to read 1 GB takes 1 ms.
@@ -209,7 +211,7 @@ def test_finds_what_one_launch_passes_on_to_the_next(settings: Settings) -> None
     )
 
 
-def test_finds_element_wise_work_on_a_product(settings: Settings) -> None:
+def test_finds_element_wise_work_on_a_product(settings: EvaluationSettings) -> None:
     found = row(settings, CHAIN, launched("v4", "v3", "v4", "v1", "v4"))
     # relu and mul after the product, 1 GB each; the product after mul is none of it.
     assert (found["attachable_launches"], found["attachable_bytes"]) == (2, 2e9)
@@ -219,7 +221,9 @@ def test_finds_element_wise_work_on_a_product(settings: Settings) -> None:
     assert found["fusable_launches"] == 0
 
 
-def test_ends_no_product_with_a_norm_or_with_what_fits_in_the_cache(settings: Settings) -> None:
+def test_ends_no_product_with_a_norm_or_with_what_fits_in_the_cache(
+    settings: EvaluationSettings,
+) -> None:
     for kernels in (changed("'rms_norm' AS kernel_name"), changed("2e9 AS l2_size")):
         assert row(settings, kernels, launched("v4", "v2"))["attachable_launches"] == 0
 
@@ -242,13 +246,13 @@ def test_ends_no_product_with_a_norm_or_with_what_fits_in_the_cache(settings: Se
         ),
     ],
 )
-def test_fuses_nothing(kernels: str, launches: str, settings: Settings) -> None:
+def test_fuses_nothing(kernels: str, launches: str, settings: EvaluationSettings) -> None:
     found = row(settings, kernels, launches)
     assert (found["fusable_launches"], found["fusable_bytes"], found["fusable_share"]) == (0, 0, 0)
     assert not found["fusable_names"]
 
 
-def test_trusts_small_arrays_where_caches_were_kept(settings: Settings) -> None:
+def test_trusts_small_arrays_where_caches_were_kept(settings: EvaluationSettings) -> None:
     kernels, launches = changed("2e9 AS l2_size"), launched("v1", "v2")
     assert row(settings, kernels, launches, cache_control="none")["fusable_launches"] == 1
     assert row(settings, kernels, launches, cache_control="all")["fusable_launches"] == 0
@@ -256,7 +260,7 @@ def test_trusts_small_arrays_where_caches_were_kept(settings: Settings) -> None:
 
 @pytest.mark.parametrize(("read", "launches"), [("2e9", 1), ("3e9", 0)])
 def test_puts_work_before_a_reduction_that_reads_just_that(
-    read: str, launches: int, settings: Settings
+    read: str, launches: int, settings: EvaluationSettings
 ) -> None:
     # A norm that reads what was written, and one that reads half as much again from elsewhere.
     norm = f"'rms_norm' AS kernel_name, {read} AS dram_read_bytes, 1e3 AS dram_write_bytes"
@@ -268,12 +272,12 @@ def test_puts_work_before_a_reduction_that_reads_just_that(
     assert found["fusable_launches"] == launches
 
 
-def test_does_not_know_where_traffic_was_not_counted(settings: Settings) -> None:
+def test_does_not_know_where_traffic_was_not_counted(settings: EvaluationSettings) -> None:
     found = row(settings, changed("NULL AS dram_read_bytes"), launched("v1", "v2"))
     assert (found["fusable_launches"], found["fusable_share"]) == (None, None)
 
 
-def test_puts_no_unknown_name_among_the_kinds(settings: Settings) -> None:
+def test_puts_no_unknown_name_among_the_kinds(settings: EvaluationSettings) -> None:
     found = row(settings, KINDS.replace("'transpose'", "CAST(NULL AS TEXT)"))
     assert (found["layout_launches"], found["copy_launches"]) == (0, 3)
     assert row(settings, KERNELS)["layout_share"] is None
@@ -281,7 +285,7 @@ def test_puts_no_unknown_name_among_the_kinds(settings: Settings) -> None:
     assert row(settings, without)["layout_of_products"] == 0
 
 
-def test_reads_an_array_again_after_its_reduction(settings: Settings) -> None:
+def test_reads_an_array_again_after_its_reduction(settings: EvaluationSettings) -> None:
     # The reduction reads 1 GB per launch; mul reads and writes as much.
     found = row(settings, NORM, launched("v4", "v1", "v4", "v1"))
     assert (found["norm_launches"], found["norm_bytes"]) == (2, 2e9)
@@ -304,13 +308,13 @@ def test_reads_an_array_again_after_its_reduction(settings: Settings) -> None:
         ("'sgemm' AS kernel_name", "v4"),
     ],
 )
-def test_finds_no_norm(change: str, variant: str, settings: Settings) -> None:
+def test_finds_no_norm(change: str, variant: str, settings: EvaluationSettings) -> None:
     kernels = changed(change, variant).replace(f"({CHAIN})", f"({NORM})")
     found = row(settings, kernels, launched("v4", "v1"))
     assert (found["norm_launches"], found["norm_share"]) == (0, 0)
 
 
-def test_finds_a_softmax_whose_result_a_product_reads(settings: Settings) -> None:
+def test_finds_a_softmax_whose_result_a_product_reads(settings: EvaluationSettings) -> None:
     kernels = changed("'softmax_forward' AS kernel_name", "v1")
     found = row(settings, kernels, launched("v4", "v1", "v4", "v1", "v2"))
     # Once, not before the add: 1 GB passed on, 1 ms to read; the softmax takes 2 ms for its 2 GB.
@@ -324,7 +328,7 @@ def test_finds_a_softmax_whose_result_a_product_reads(settings: Settings) -> Non
 @pytest.mark.parametrize(
     "change", ["1e9 AS dram_read_bytes", "2e9 AS l2_size", "'add' AS kernel_name"]
 )
-def test_finds_no_attention(change: str, settings: Settings) -> None:
+def test_finds_no_attention(change: str, settings: EvaluationSettings) -> None:
     softmax = changed("'softmax_forward' AS kernel_name", "v1")
     kernels = changed(change, "v4").replace(f"({CHAIN})", f"({softmax})")
     assert row(settings, kernels, launched("v1", "v4"))["scores_launches"] == 0
@@ -357,7 +361,9 @@ def test_finds_no_attention(change: str, settings: Settings) -> None:
         ("simulate(Body*)", "other"),
     ],
 )
-def test_tells_the_kind_of_a_kernel_by_its_name(name: str, kind: str, settings: Settings) -> None:
+def test_tells_the_kind_of_a_kernel_by_its_name(
+    name: str, kind: str, settings: EvaluationSettings
+) -> None:
     sql = settings.run.pairs.kinds.sql("$name")
     with duckdb.connect(":memory:") as connection:
         assert connection.execute(f"SELECT {sql}", {"name": name}).fetchall() == [(kind,)]

@@ -17,9 +17,9 @@ from advisor.facts.runs import KERNEL_TEXTS
 from advisor.quoting import quoted
 from advisor.rules import (
     Evaluation,
+    EvaluationSettings,
     Outcome,
     Rule,
-    Settings,
     compile_rules,
     evaluate_runs,
     rules_hash,
@@ -68,7 +68,7 @@ def evaluate(
     connection: duckdb.DuckDBPyConnection,
     rules: Sequence[Rule],
     vocabulary: Vocabulary,
-    settings: Settings,
+    settings: EvaluationSettings,
 ) -> list[Evaluation]:
     compiled = compile_rules(rules, vocabulary=vocabulary, settings=settings)
     compiled = replace(compiled, kernels="FROM kernels")
@@ -78,7 +78,7 @@ def evaluate(
 def test_stores_what_fires_with_its_values_and_rank(
     connection: duckdb.DuckDBPyConnection,
     vocabulary: Vocabulary,
-    settings: Settings,
+    settings: EvaluationSettings,
     shipped_rules: tuple[Rule, ...],
 ) -> None:
     make_kernels(connection, vocabulary, v1=SCATTERED, v2=SILENT)
@@ -100,7 +100,7 @@ def test_stores_what_fires_with_its_values_and_rank(
 def test_replaces_the_findings_of_the_run(
     connection: duckdb.DuckDBPyConnection,
     vocabulary: Vocabulary,
-    settings: Settings,
+    settings: EvaluationSettings,
     load_rule: Load,
 ) -> None:
     make_kernels(connection, vocabulary, v1=SCATTERED)
@@ -114,7 +114,7 @@ def test_replaces_the_findings_of_the_run(
 def test_stores_findings_about_the_run_without_a_kernel(
     connection: duckdb.DuckDBPyConnection,
     vocabulary: Vocabulary,
-    settings: Settings,
+    settings: EvaluationSettings,
     shipped_rules: tuple[Rule, ...],
 ) -> None:
     make_kernels(connection, vocabulary, v1=SCATTERED, v2=SILENT)
@@ -130,7 +130,7 @@ def test_stores_findings_about_the_run_without_a_kernel(
 def test_keeps_unknown_out_of_the_database(
     connection: duckdb.DuckDBPyConnection,
     vocabulary: Vocabulary,
-    settings: Settings,
+    settings: EvaluationSettings,
     load_rule: Load,
 ) -> None:
     make_kernels(connection, vocabulary, v1={"kernel_id": "k1", "duration": 1.0})
@@ -143,7 +143,7 @@ def test_keeps_unknown_out_of_the_database(
 def test_leaves_no_table_behind(
     connection: duckdb.DuckDBPyConnection,
     vocabulary: Vocabulary,
-    settings: Settings,
+    settings: EvaluationSettings,
     load_rule: Load,
 ) -> None:
     make_kernels(connection, vocabulary, v1=SCATTERED)

@@ -10,7 +10,7 @@ import pytest
 from advisor.documents import load
 from advisor.errors import RuleError
 from advisor.facts import Vocabulary
-from advisor.rules import Outcome, Rule, Settings, compile_rules, run_examples
+from advisor.rules import EvaluationSettings, Outcome, Rule, compile_rules, run_examples
 from advisor.rules.engine.evaluate import evaluate_table
 from advisor.rules.language.load import make_scopes
 from advisor.rules.language.parse import parse_rule
@@ -27,13 +27,13 @@ KERNELS = """
 
 
 @pytest.fixture
-def rule(vocabulary: Vocabulary, settings: Settings) -> Rule:
+def rule(vocabulary: Vocabulary, settings: EvaluationSettings) -> Rule:
     scopes = make_scopes(vocabulary, settings, WITH_DEVICES)
     return parse_rule(load(RULE), scopes, text_hash="x", overrides={})
 
 
 def test_judges_a_third_subject_by_its_entry_alone(
-    rule: Rule, vocabulary: Vocabulary, settings: Settings
+    rule: Rule, vocabulary: Vocabulary, settings: EvaluationSettings
 ) -> None:
     compiled = compile_rules(
         [rule], vocabulary=vocabulary, settings=settings, subjects=WITH_DEVICES
@@ -49,13 +49,13 @@ def test_judges_a_third_subject_by_its_entry_alone(
 
 
 def test_runs_the_tests_of_rules_about_it(
-    rule: Rule, vocabulary: Vocabulary, settings: Settings
+    rule: Rule, vocabulary: Vocabulary, settings: EvaluationSettings
 ) -> None:
     results = run_examples([rule], vocabulary=vocabulary, settings=settings, subjects=WITH_DEVICES)
     assert [result.problems for result in results] == [(), (), ()]
 
 
-def test_names_the_subjects_there_are(vocabulary: Vocabulary, settings: Settings) -> None:
+def test_names_the_subjects_there_are(vocabulary: Vocabulary, settings: EvaluationSettings) -> None:
     scopes = make_scopes(vocabulary, settings)
     with pytest.raises(
         RuleError, match="expected 'kernel' or 'run' or 'change', found the text 'device'"

@@ -13,12 +13,12 @@ from advisor.documents import load
 from advisor.errors import RuleError
 from advisor.expression import Kind, Symbol
 from advisor.facts import Vocabulary
-from advisor.rules import Settings
+from advisor.rules import EvaluationSettings
 from advisor.rules.language.load import rule_paths
 from advisor.rules.language.verification import (
     Direction,
     Measured,
-    Moved,
+    Movement,
     Verify,
     compare,
     measure_sql,
@@ -36,11 +36,16 @@ verify:
   - {expression: 2 * l2_bytes, called: L2 traffic both ways, moves: down}
   - {note: results stay the same}
 """
-YES, STAYED, WRONG, UNKNOWN = Moved.AS_EXPECTED, Moved.NOT_MOVED, Moved.WRONG_WAY, Moved.UNKNOWN
+YES, STAYED, WRONG, UNKNOWN = (
+    Movement.AS_EXPECTED,
+    Movement.NOT_MOVED,
+    Movement.WRONG_WAY,
+    Movement.UNKNOWN,
+)
 
 
 @pytest.fixture
-def verify(vocabulary: Vocabulary, settings: Settings) -> Verify:
+def verify(vocabulary: Vocabulary, settings: EvaluationSettings) -> Verify:
     names = {**vocabulary.symbols, "wasted": Symbol(Kind.NUMBER, DIMENSIONLESS)}
     return read_verify(load(LINES, name="rule.yaml")["verify"], names, settings.verify_tolerance)
 
@@ -73,7 +78,7 @@ def verify(vocabulary: Vocabulary, settings: Settings) -> Verify:
     ],
 )
 def test_tells_what_moved(
-    moves: str, before: float | None, after: float | None, expected: Moved, verify: Verify
+    moves: str, before: float | None, after: float | None, expected: Movement, verify: Verify
 ) -> None:
     check = replace(verify.checks[0], moves=Direction(moves), tolerance=0.02)
     assert moved(check, before, after) is expected
@@ -88,7 +93,7 @@ def test_compares_line_by_line_with_each_its_tolerance(verify: Verify) -> None:
 
 
 def test_has_the_tolerance_of_all_rules_unless_a_line_names_one(
-    verify: Verify, settings: Settings
+    verify: Verify, settings: EvaluationSettings
 ) -> None:
     assert [check.tolerance for check in verify.checks] == [
         settings.verify_tolerance,

@@ -9,36 +9,36 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from advisor.reports.record.charted import Ceiling, Placement, Roofline, Unplaced
+from advisor.reports.record.charted import ChartCeiling, Placement, Roofline, Unplaced
 from advisor.reports.record.records import (
-    Action,
     Collect,
     Condition,
-    Fact,
     FactGroup,
     Figure,
     Gain,
-    Kernel,
     KernelName,
-    Occupancy,
+    KernelRecord,
     OccupancyLimit,
+    OccupancyRecord,
     Provenance,
+    Recommendation,
     Report,
     ResourceTime,
     Rest,
     RuleResult,
-    Run,
+    RunRecord,
+    RunVerdict,
+    ShownFact,
     Stall,
     Stalls,
     VendorFinding,
-    Verdict,
 )
 
 CEILINGS = (
-    Ceiling(resource="dram", label="DRAM", kind="profiled", value=1.0e12, unit="B/s"),
-    Ceiling(resource="l2", label="L2", kind="profiled", value=3.0e12, unit="B/s"),
-    Ceiling(resource="l1", label="L1", kind="profiled", value=1.2e13, unit="B/s"),
-    Ceiling(
+    ChartCeiling(resource="dram", label="DRAM", kind="profiled", value=1.0e12, unit="B/s"),
+    ChartCeiling(resource="l2", label="L2", kind="profiled", value=3.0e12, unit="B/s"),
+    ChartCeiling(resource="l1", label="L1", kind="profiled", value=1.2e13, unit="B/s"),
+    ChartCeiling(
         resource="dram",
         label="DRAM",
         kind="achievable",
@@ -47,7 +47,7 @@ CEILINGS = (
         source="a copy, measured: 0.9 of the peak",
         confidence="medium",
     ),
-    Ceiling(
+    ChartCeiling(
         resource="dram",
         label="DRAM",
         kind="nominal",
@@ -56,9 +56,9 @@ CEILINGS = (
         source="data sheet",
         confidence="high",
     ),
-    Ceiling(resource="fp32", label="FP32", kind="profiled", value=1.0e13, unit="FLOP/s"),
-    Ceiling(resource="fp16", label="FP16", kind="profiled", value=2.0e13, unit="FLOP/s"),
-    Ceiling(
+    ChartCeiling(resource="fp32", label="FP32", kind="profiled", value=1.0e13, unit="FLOP/s"),
+    ChartCeiling(resource="fp16", label="FP16", kind="profiled", value=2.0e13, unit="FLOP/s"),
+    ChartCeiling(
         resource="fp32",
         label="FP32",
         kind="nominal",
@@ -81,9 +81,9 @@ def kernel(
     has_flops: bool | None = True,
     bandwidth: float | None = None,
     **changes: Any,
-) -> Kernel:
+) -> KernelRecord:
     """Return a kernel of the example; what is not named follows from the arguments."""
-    base = Kernel(
+    base = KernelRecord(
         id=name.replace("_", ""),
         name=f"void example::{name}<float, 4>(float const*, float*, int)",
         short_name=name,
@@ -124,20 +124,22 @@ FACTS = (
     FactGroup(
         name="time",
         facts=(
-            Fact(
+            ShownFact(
                 name="duration", label="duration", value=5e-3, unit="s", kind="measured, 1 launch"
             ),
-            Fact(name="t_sol", label="speed-of-light time", value=4e-3, unit="s", kind="derived"),
+            ShownFact(
+                name="t_sol", label="speed-of-light time", value=4e-3, unit="s", kind="derived"
+            ),
         ),
     ),
     FactGroup(
         name="traffic",
         facts=(
-            Fact(name="dram_bytes", label="DRAM traffic", value=4e9, unit="B", kind="counted"),
-            Fact(
+            ShownFact(name="dram_bytes", label="DRAM traffic", value=4e9, unit="B", kind="counted"),
+            ShownFact(
                 name="l2_hit_rate", label="hit rate, L2", value=0.578, unit="share", kind="measured"
             ),
-            Fact(
+            ShownFact(
                 name="spill_bytes",
                 label="register spills",
                 value=None,
@@ -194,7 +196,7 @@ DETAIL: dict[str, Any] = {
         other_count=6,
         other_share=0.05,
     ),
-    "occupancy": Occupancy(
+    "occupancy": OccupancyRecord(
         theoretical=0.75,
         achieved=0.68,
         block_size=256,
@@ -218,7 +220,7 @@ DETAIL: dict[str, Any] = {
 }
 
 
-def kernels() -> tuple[Kernel, ...]:
+def kernels() -> tuple[KernelRecord, ...]:
     """Return the five kernels, most wasted time first: 20 ms in all, 10 ms of it wasted."""
     return (
         kernel(
@@ -289,7 +291,7 @@ def example_report() -> Report:
         if k.has_flops
     )
     return Report(
-        run=Run(
+        run=RunRecord(
             run_id="0123456789ab",
             title="example.ncu-rep",
             file_name="example.ncu-rep",
@@ -307,7 +309,7 @@ def example_report() -> Report:
             launches_excluded=0,
             simulated=True,
         ),
-        verdict=Verdict(
+        verdict=RunVerdict(
             sentence="This run is compute-bound. Start by using tensor cores: saves 3.0 ms.",
             paragraph="40 % of the profiled kernel time runs at 25 % of the profiled FP32 roof.",
             figures=(
@@ -368,9 +370,11 @@ def example_report() -> Report:
     )
 
 
-def action(number: int, rule_id: str, title: str, likely: float, about: Kernel) -> Action:
+def action(
+    number: int, rule_id: str, title: str, likely: float, about: KernelRecord
+) -> Recommendation:
     """Return an action on one kernel whose gain is from half of ``likely`` to twice as much."""
-    return Action(
+    return Recommendation(
         number=number,
         rule_id=rule_id,
         title=title,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from advisor.expression import Expression
-from advisor.expression.tree import Node
+from advisor.expression.tree import ExpressionNode
 
 Value = float | str | bool | None
 Row = Mapping[str, Value]
@@ -33,7 +33,7 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _value(node: Node, row: Row) -> Value:
+def _value(node: ExpressionNode, row: Row) -> Value:
     if node.head == "literal":
         return node.value
     if node.head == "name":
@@ -46,7 +46,7 @@ def _value(node: Node, row: Row) -> Value:
     return OPERATORS[node.head](*values)
 
 
-def _case(node: Node, row: Row) -> Value:
+def _case(node: ExpressionNode, row: Row) -> Value:
     branches = node.operands[:-1]
     for condition, value in zip(branches[::2], branches[1::2], strict=True):
         if _value(condition, row) is True:

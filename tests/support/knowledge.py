@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 
-from advisor.rules import Rule, Settings, load_rules, load_settings
+from advisor.rules import EvaluationSettings, Rule, load_rules, load_settings
 from advisor.rules.engine.compiled import Compiled, compile_rules
 from tests.support.facts import vocabulary_once
 
 
 @cache
-def settings_once() -> Settings:
+def settings_once() -> EvaluationSettings:
     """Return what holds for all rules."""
     return load_settings(vocabulary_once().symbols)
 

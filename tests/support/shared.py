@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from advisor.database.connect import open_for_reading
-from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.ingest.profiles import RunLabels, ingest_paths
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
@@ -47,7 +47,9 @@ def _only_one(lock: Path) -> Iterator[None]:
 
 def ingest_all(database: Path, folders: Iterable[Path]) -> None:
     """Ingest every profile below some folders; what is no profile is refused."""
-    results = list(ingest_paths(str(database), [str(f) for f in folders], labels=Labels(), wait=0))
+    results = list(
+        ingest_paths(str(database), [str(f) for f in folders], labels=RunLabels(), wait=0)
+    )
     assert any(result.status == "new" for result in results)
 
 

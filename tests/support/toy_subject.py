@@ -8,7 +8,7 @@ from dataclasses import replace
 from advisor.errors import Location
 from advisor.expression import Kind, Symbol, compile_expression
 from advisor.facts import Vocabulary
-from advisor.rules import Settings
+from advisor.rules import EvaluationSettings
 from advisor.rules.language.subjects import Relation, SubjectKind
 from advisor.units import DIMENSIONLESS, parse_unit
 
@@ -19,23 +19,23 @@ _FACTS = {
 }
 
 
-def _vocabulary(_: Vocabulary, __: Settings) -> Mapping[str, Symbol]:
+def _vocabulary(_: Vocabulary, __: EvaluationSettings) -> Mapping[str, Symbol]:
     return _FACTS
 
 
-def _counted(settings: Settings) -> Settings:
+def _counted(settings: EvaluationSettings) -> EvaluationSettings:
     nothing = compile_expression("0 * device_time", _FACTS, at=Location(name="toy"), unit=_SECONDS)
     return replace(
         settings, time="device_time", floor=nothing, floor_achievable=nothing, factors=()
     )
 
 
-def _select(_: Settings, kernels: str, __: object) -> str:
+def _select(_: EvaluationSettings, kernels: str, __: object) -> str:
     facts = "sum(duration) AS device_time, count(*)::DOUBLE AS device_kernels"
     return f"SELECT run_id, device_id, {facts} FROM {kernels} GROUP BY run_id, device_id"
 
 
-def _reads(_: Settings) -> frozenset[str]:
+def _reads(_: EvaluationSettings) -> frozenset[str]:
     return frozenset({"device_id", "duration"})
 
 

@@ -7,9 +7,9 @@ import pytest
 from advisor.tracking.outcomes import (
     Episode,
     Lines,
-    Night,
+    OutcomeNight,
+    OutcomeState,
     Prediction,
-    State,
     decide,
     episodes,
     looked_at,
@@ -23,57 +23,66 @@ STILL = Lines(known=1, count=1)
 UNKNOWN = Lines(count=1)
 
 
-def fires(duration: float | None, *environment: str) -> Night:
-    return Night(duration=duration, fires=True, prediction=PROMISE, environment=environment)
+def fires(duration: float | None, *environment: str) -> OutcomeNight:
+    return OutcomeNight(duration=duration, fires=True, prediction=PROMISE, environment=environment)
 
 
-def silent(duration: float | None, *environment: str) -> Night:
-    return Night(duration=duration, fires=False, environment=environment)
+def silent(duration: float | None, *environment: str) -> OutcomeNight:
+    return OutcomeNight(duration=duration, fires=False, environment=environment)
 
 
-def follow(nights: list[Night], lines: Lines | dict[int, Lines], missing: int = 0) -> list[Episode]:
+def follow(
+    nights: list[OutcomeNight], lines: Lines | dict[int, Lines], missing: int = 0
+) -> list[Episode]:
     def compare(_: int, after: int) -> Lines:
         return lines if isinstance(lines, Lines) else lines.get(after, STILL)
 
     return episodes(nights, compare, SETTINGS, missing=missing)
 
 
-def states(nights: list[Night], lines: Lines | dict[int, Lines]) -> list[tuple[str, int | None]]:
+def states(
+    nights: list[OutcomeNight], lines: Lines | dict[int, Lines]
+) -> list[tuple[str, int | None]]:
     return [(each.state.value, each.decided) for each in follow(nights, lines)]
 
 
 @pytest.mark.parametrize(
     ("after", "lines", "still_fires", "state"),
     [
-        (60.0, MOVED, False, State.WORKED),  # saved 40 of 40
-        (80.0, MOVED, False, State.WORKED),  # just half of the promise
-        (81.0, MOVED, False, State.PARTLY),
-        (96.0, MOVED, False, State.PARTLY),  # 4 % is a change
-        (97.0, MOVED, False, State.NO_EFFECT),  # 3 % is none
-        (103.0, MOVED, False, State.NO_EFFECT),
-        (104.0, MOVED, False, State.BACKFIRED),
-        (60.0, MOVED, True, State.WORKED),  # the rule may fire on, for what is left
-        (60.0, Lines(moved=1, wrong=1, known=2, count=2), False, State.PARTLY),
-        (60.0, STILL, False, State.PARTLY),  # faster, by something else than was advised
-        (60.0, Lines(), False, State.WORKED),  # there is nothing but the time to check
+        (60.0, MOVED, False, OutcomeState.WORKED),  # saved 40 of 40
+        (80.0, MOVED, False, OutcomeState.WORKED),  # just half of the promise
+        (81.0, MOVED, False, OutcomeState.PARTLY),
+        (96.0, MOVED, False, OutcomeState.PARTLY),  # 4 % is a change
+        (97.0, MOVED, False, OutcomeState.NO_EFFECT),  # 3 % is none
+        (103.0, MOVED, False, OutcomeState.NO_EFFECT),
+        (104.0, MOVED, False, OutcomeState.BACKFIRED),
+        (60.0, MOVED, True, OutcomeState.WORKED),  # the rule may fire on, for what is left
+        (60.0, Lines(moved=1, wrong=1, known=2, count=2), False, OutcomeState.PARTLY),
+        (60.0, STILL, False, OutcomeState.PARTLY),  # faster, by something else than was advised
+        (60.0, Lines(), False, OutcomeState.WORKED),  # there is nothing but the time to check
         (60.0, STILL, True, None),  # nobody followed it
         (150.0, STILL, True, None),
         (150.0, STILL, False, None),
         (100.0, STILL, False, None),
     ],
 )
-def test_decides(after: float, lines: Lines, still_fires: bool, state: State | None) -> None:
+def test_decides(after: float, lines: Lines, still_fires: bool, state: OutcomeState | None) -> None:
     assert decide(100.0, after, 40.0, lines, SETTINGS, still_fires=still_fires) is state
 
 
 def test_advice_is_open_while_nothing_changes() -> None:
     (only,) = follow([fires(100.0), fires(101.0), fires(99.0)], STILL)
-    assert (only.opened, only.state, only.before, only.decided) == (0, State.OPEN, 100.0, None)
+    assert (only.opened, only.state, only.before, only.decided) == (
+        0,
+        OutcomeState.OPEN,
+        100.0,
+        None,
+    )
 
 
 def test_the_first_night_on_which_the_rule_is_silent_decides() -> None:
     (only,) = follow([silent(100.0), fires(100.0), fires(102.0), silent(60.0), silent(62.0)], MOVED)
-    assert (only.opened, only.decided, only.state) == (1, 3, State.WORKED)
+    assert (only.opened, only.decided, only.state) == (1, 3, OutcomeState.WORKED)
     assert (only.before, only.after, only.achieved) == (101.0, 61.0, 40.0)
 
 
@@ -89,7 +98,7 @@ def test_one_odd_night_decides_nothing() -> None:
 def test_a_slower_kernel_is_not_held_against_advice_that_nobody_followed() -> None:
     nights = [fires(100.0), fires(150.0), fires(150.0), silent(110.0), silent(110.0)]
     (only,) = follow(nights, {3: MOVED, 4: MOVED})
-    assert (only.opened, only.decided, only.state) == (0, 3, State.WORKED)
+    assert (only.opened, only.decided, only.state) == (0, 3, OutcomeState.WORKED)
     assert (only.before, only.after) == (150.0, 110.0)  # from the level that it had then
 
 
@@ -103,7 +112,7 @@ def test_a_new_driver_is_no_outcome() -> None:
 def test_a_night_without_the_counters_tells_nothing() -> None:
     nights = [fires(100.0), silent(100.0), silent(100.0)]
     assert states(nights, UNKNOWN) == [("open", None)]
-    ruled_out = Night(duration=60.0, fires=False, is_ruled_out=True)
+    ruled_out = OutcomeNight(duration=60.0, fires=False, is_ruled_out=True)
     assert states([fires(100.0), ruled_out], UNKNOWN) == [("worked", 1)]
 
 
@@ -111,13 +120,16 @@ def test_advice_opens_again_where_the_rule_still_fires() -> None:
     nights = [fires(100.0), fires(100.0), fires(70.0), fires(70.0)]
     moved = {2: MOVED, 3: MOVED}
     found = follow(nights, moved)
-    assert [(each.opened, each.state) for each in found] == [(0, State.WORKED), (2, State.OPEN)]
+    assert [(each.opened, each.state) for each in found] == [
+        (0, OutcomeState.WORKED),
+        (2, OutcomeState.OPEN),
+    ]
 
 
 def test_a_series_that_is_missing_for_some_nights_is_gone() -> None:
     nights = [fires(100.0), fires(100.0)]
-    assert follow(nights, STILL, missing=2)[0].state is State.OPEN
-    assert follow(nights, STILL, missing=3)[0].state is State.GONE
+    assert follow(nights, STILL, missing=2)[0].state is OutcomeState.OPEN
+    assert follow(nights, STILL, missing=3)[0].state is OutcomeState.GONE
 
 
 def test_unknown_durations_decide_nothing() -> None:

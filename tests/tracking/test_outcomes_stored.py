@@ -12,7 +12,7 @@ from advisor.api.advised import rule_records
 from advisor.api.querying import run_query
 from advisor.api.refreshing import refresh_runs
 from advisor.api.runs import list_runs, prune_runs, remove_run
-from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.resources import data_dir
 
 NIGHTS = (18, 19, 20, 21)  # fewer spills from the 20th on: seed/simulation says so
@@ -23,7 +23,7 @@ STORED = "SELECT * FROM outcome ORDER BY ALL"
 def ingest(path: Path, numbers: tuple[int, ...]) -> None:
     for number in numbers:
         profile = str(data_dir("seed") / "runs" / "nightly" / f"night-{number:02}.ncu-rep")
-        labels = Labels(at=datetime(2026, 1, number), branch="main")  # noqa: DTZ001
+        labels = RunLabels(at=datetime(2026, 1, number), branch="main")  # noqa: DTZ001
         (result,) = ingest_paths(str(path), [profile], labels=labels, wait=10)
         assert result.status == "new"
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from advisor.tracking import (
-    Kind,
+    ChangeKind,
     Nights,
     SeriesResult,
     Verdict,
@@ -31,7 +31,7 @@ def scan(values: list[float], **options: object) -> SeriesResult:
     return scan_series(values, settings=SETTINGS, **options)  # type: ignore[arg-type]
 
 
-def kinds(found: SeriesResult) -> list[tuple[Kind, int, int]]:
+def kinds(found: SeriesResult) -> list[tuple[ChangeKind, int, int]]:
     return [(change.kind, change.index, change.end_index) for change in found.changes]
 
 
@@ -47,7 +47,7 @@ def test_a_quiet_series_has_no_change_and_tells_its_noise() -> None:
 def test_a_step_is_found_at_its_first_night_with_both_levels() -> None:
     found = scan(nights((100, 60), (110, 60)))
     (step,) = found.changes
-    assert (step.kind, step.index, step.end_index) == (Kind.STEP, 60, 60)
+    assert (step.kind, step.index, step.end_index) == (ChangeKind.STEP, 60, 60)
     assert step.before == pytest.approx(100, rel=0.003)
     assert step.after == pytest.approx(110, rel=0.003)
     assert step.relative == pytest.approx(0.10, abs=0.005)
@@ -59,7 +59,7 @@ def test_a_step_is_found_at_its_first_night_with_both_levels() -> None:
 
 def test_steps_up_and_back_are_two() -> None:
     found = scan(nights((100, 40), (95, 40), (100, 40)))
-    assert kinds(found) == [(Kind.STEP, 40, 40), (Kind.STEP, 80, 80)]
+    assert kinds(found) == [(ChangeKind.STEP, 40, 40), (ChangeKind.STEP, 80, 80)]
     assert [change.verdict for change in found.changes] == ["improved", "regressed"]
 
 
@@ -69,7 +69,7 @@ def test_newest_nights_on_a_new_level_are_news(count: int) -> None:
     assert found.newest.verdict is Verdict.REGRESSED
     assert found.newest.index == 84
     assert found.newest.relative == pytest.approx(0.08, abs=0.015)
-    assert kinds(found) == [(Kind.STEP, 84, 84)]
+    assert kinds(found) == [(ChangeKind.STEP, 84, 84)]
 
 
 def test_one_night_alone_however_far_is_inconclusive() -> None:
@@ -84,7 +84,7 @@ def test_a_night_or_two_that_came_back_are_an_outlier_and_no_news() -> None:
     values[50] = 130.0
     values[70:72] = [80.0, 81.0]
     found = scan(values)
-    assert kinds(found) == [(Kind.OUTLIER, 50, 50), (Kind.OUTLIER, 70, 71)]
+    assert kinds(found) == [(ChangeKind.OUTLIER, 50, 50), (ChangeKind.OUTLIER, 70, 71)]
     assert [change.verdict for change in found.changes] == [None, None]
     assert found.changes[0].after == 130.0
     assert found.changes[1].after == 80.5
@@ -93,7 +93,7 @@ def test_a_night_or_two_that_came_back_are_an_outlier_and_no_news() -> None:
 
 def test_three_nights_are_two_steps() -> None:
     found = scan(nights((100, 50), (140, 3), (100, 50)))
-    assert kinds(found) == [(Kind.STEP, 50, 50), (Kind.STEP, 53, 53)]
+    assert kinds(found) == [(ChangeKind.STEP, 50, 50), (ChangeKind.STEP, 53, 53)]
 
 
 def test_a_ramp_is_a_drift_from_its_first_to_its_last_night() -> None:
@@ -101,7 +101,7 @@ def test_a_ramp_is_a_drift_from_its_first_to_its_last_night() -> None:
     values = [*nights((100, 50)), *(v * (1 + 0.005 * PATTERN[i % 12]) for i, v in enumerate(ramp)),
               *nights((120, 50))]  # fmt: skip
     (drift,) = scan(values).changes
-    assert drift.kind is Kind.DRIFT
+    assert drift.kind is ChangeKind.DRIFT
     assert abs(drift.index - 50) <= 10
     assert abs(drift.end_index - 89) <= 10
     assert drift.before == pytest.approx(100, rel=0.01)
@@ -114,7 +114,7 @@ def test_to_and_fro_between_two_levels_is_one_entry_and_no_steps() -> None:
         (100, 9), (110, 6), (100, 12), (110, 8), (100, 7), (110, 11), (100, 7), (110, 5)
     )
     found = scan(values)
-    assert kinds(found) == [(Kind.TWO_STATE, 9, 60)]
+    assert kinds(found) == [(ChangeKind.TWO_STATE, 9, 60)]
     (entry,) = found.changes
     assert (entry.verdict, entry.p_value) == (None, None)
     assert entry.before == pytest.approx(100, rel=0.01)
@@ -124,12 +124,12 @@ def test_to_and_fro_between_two_levels_is_one_entry_and_no_steps() -> None:
 
 def test_a_third_level_between_two_others_makes_no_two_states() -> None:
     found = scan(nights((100, 150), (107, 150), (100, 15), (103.5, 20)))
-    assert kinds(found) == [(Kind.STEP, at, at) for at in (150, 300, 315)]
+    assert kinds(found) == [(ChangeKind.STEP, at, at) for at in (150, 300, 315)]
 
 
 def test_a_regression_its_repair_and_its_return_are_steps() -> None:
     found = scan(nights((100, 30), (110, 30), (100, 30), (110, 30)))
-    assert kinds(found) == [(Kind.STEP, at, at) for at in (30, 60, 90)]
+    assert kinds(found) == [(ChangeKind.STEP, at, at) for at in (30, 60, 90)]
 
 
 def test_a_step_with_a_new_environment_is_the_environment() -> None:
@@ -174,7 +174,7 @@ def test_too_few_nights_are_insufficient(count: int) -> None:
 def test_effects_below_one_percent_do_not_count() -> None:
     quiet = nights((100, 60), (100.8, 60), noise=0.0005)
     assert scan(quiet).changes == ()
-    assert kinds(scan(nights((100, 60), (101.2, 60), noise=0.0005))) == [(Kind.STEP, 60, 60)]
+    assert kinds(scan(nights((100, 60), (101.2, 60), noise=0.0005))) == [(ChangeKind.STEP, 60, 60)]
 
 
 def test_effects_below_a_tick_of_the_clock_do_not_count() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from advisor.database import schema
 from advisor.database.connect import open_for_reading, open_for_writing
-from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.resources import data_dir
 
 Start = Callable[..., "subprocess.Popen[str]"]
@@ -69,7 +69,7 @@ def database(empty: Path, tmp_path: Path) -> Path:
 def stored(empty: Path, profiles: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a database with the first nights, to copy."""
     path = Path(shutil.copy(empty, tmp_path_factory.mktemp("stored") / "stored.duckdb"))
-    list(ingest_paths(str(path), list(map(str, profiles[:RUNS])), labels=Labels(), wait=0))
+    list(ingest_paths(str(path), list(map(str, profiles[:RUNS])), labels=RunLabels(), wait=0))
     return path
 
 

@@ -23,7 +23,7 @@ import pytest
 from advisor.api.refreshing import refresh_runs
 from advisor.api.runs import remove_run
 from advisor.database import ids, upgrade
-from advisor.ingest.profiles import Labels, ingest_paths
+from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.ingest.spool import merge_spool, spool_paths
 
 Start = Callable[[], "subprocess.Popen[str]"]
@@ -115,7 +115,7 @@ def test_a_killed_ingest_leaves_whole_runs_and_all_it_told_of(
             remove_run(str(database), run_id, wait=0)
     print(f"ingest of {RUNS} runs; stored were: {sorted(found.items())}")
     results = list(
-        ingest_paths(str(database), list(map(str, profiles[:RUNS])), labels=Labels(), wait=0)
+        ingest_paths(str(database), list(map(str, profiles[:RUNS])), labels=RunLabels(), wait=0)
     )
     assert [result.status for result in results] == ["new"] * RUNS
     assert whole_runs(database) == {result.run_id for result in results}
@@ -127,7 +127,7 @@ def test_a_killed_merge_leaves_every_bundle_and_moves_none_that_is_not_stored(
     found: Counter[int] = Counter()
     spools, done = [tmp_path / f"spool-{n}" for n in range(RUNS)], tmp_path / "done"
     for spool, profile in zip(spools, profiles, strict=False):
-        list(spool_paths(str(spool), [str(profile)], labels=Labels()))
+        list(spool_paths(str(spool), [str(profile)], labels=RunLabels()))
     bundles = {path: path.read_bytes() for spool in spools for path in spool.iterdir()}
     runs = {path.name: ids.run_id(path.stem) for path in bundles}
     commands = [("--db", database, "db", "merge", spool, "--done", done) for spool in spools]

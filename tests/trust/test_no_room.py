@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 from advisor.errors import DatabaseError
-from advisor.ingest.profiles import Labels
+from advisor.ingest.profiles import RunLabels
 from advisor.ingest.spool import merge_spool, spool_paths
 from advisor.ingest.trial import try_paths
 from advisor.model import Launch, ReportedDevice, Session
@@ -95,7 +95,7 @@ WRITING: dict[str, tuple[str, ...]] = {
 def write(profiles: list[Path], tmp_path: Path, start: Start, newer: Path, disk: Disk) -> Write:
     """Return what carries a command out on the disk's database: status and complaints."""
     spool = tmp_path / "elsewhere"
-    list(spool_paths(str(spool), [str(profiles[-1])], labels=Labels()))
+    list(spool_paths(str(spool), [str(profiles[-1])], labels=RunLabels()))
 
     def written(what: str) -> tuple[int, str]:
         words = [word.format(profile=profiles[-1], spool=spool) for word in WRITING[what]]
@@ -206,7 +206,7 @@ def test_a_bundle_that_finds_no_room_to_be_unpacked_is_not_called_damaged(
     session = Session(profiler="ncu", devices=(ReportedDevice(id=0, name="G", attributes={}),))
     launches = (Launch(index=n, kernel_name="k", counters=counters) for n in range(300))
     write_report(profile, session, launches)
-    list(spool_paths(str(spool), [str(profile)], labels=Labels()))
+    list(spool_paths(str(spool), [str(profile)], labels=RunLabels()))
     (bundle,) = spool.iterdir()
     disk.fill(left=100_000)
     process = start(database, "db", "merge", spool, temporary=disk.path, where=disk)
@@ -223,7 +223,7 @@ def test_says_where_temporary_files_could_be_if_they_can_be_nowhere(
     database: Path, profiles: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spool = str(tmp_path / "spool")
-    list(spool_paths(spool, [str(profiles[0])], labels=Labels()))
+    list(spool_paths(spool, [str(profiles[0])], labels=RunLabels()))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
     with pytest.raises(DatabaseError, match="temporary files cannot be written") as caught:
         list(merge_spool(str(database), spool, wait=0))
@@ -283,7 +283,7 @@ def test_a_damaged_bundle_is_refused_and_the_others_are_loaded(
     database: Path, profiles: list[Path], tmp_path: Path, whole_runs: WholeRuns
 ) -> None:
     spool = tmp_path / "spool"
-    list(spool_paths(str(spool), list(map(str, profiles[:3])), labels=Labels()))
+    list(spool_paths(str(spool), list(map(str, profiles[:3])), labels=RunLabels()))
     cut, swapped, whole = sorted(spool.iterdir())
     cut.write_bytes(cut.read_bytes()[:-100])
     swapped.write_bytes(whole.read_bytes())

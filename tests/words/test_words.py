@@ -13,14 +13,14 @@ import yaml
 from advisor.api.reporting import render_kernel, render_report
 from advisor.configuration import DEFAULTS
 from advisor.facts.vocabulary import Vocabulary, load_vocabulary
-from advisor.ingest.batches import Writer
+from advisor.ingest.batches import ProfileWriter
 from advisor.ingest.profiles import read_profiles
-from advisor.ingest.records import Labels
+from advisor.ingest.records import RunLabels
 from advisor.knowledge.load import load_knowledge
 from advisor.resources import data_dir
 from advisor.rules.language.load import load_rules
 from advisor.rules.language.rule import Rule, Template
-from advisor.rules.language.settings import Settings, load_settings
+from advisor.rules.language.settings import EvaluationSettings, load_settings
 
 ROOT = Path(__file__).parents[2]
 WORDS = yaml.safe_load((Path(__file__).parent / "words.yaml").read_text())
@@ -39,7 +39,7 @@ class Engine:
     """Rules and what they rest on."""
 
     vocabulary: Vocabulary
-    settings: Settings
+    settings: EvaluationSettings
     rules: tuple[Rule, ...]
 
 
@@ -169,8 +169,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("words")
     database = str(folder / "demo.duckdb")
     newest = data_dir("seed") / "runs" / "nightly" / "night-30.ncu-rep"
-    profiles = read_profiles([str(newest)], labels=Labels())
-    (stored,) = Writer(database, load_knowledge(), wait=0).store(profiles)
+    profiles = read_profiles([str(newest)], labels=RunLabels())
+    (stored,) = ProfileWriter(database, load_knowledge(), wait=0).store(profiles)
     assert stored.status == "new"
     request = {"run": "latest", "wait": 0.0}
     styles = ("text", "markdown", "html")

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from advisor.documents import Node, load
+from advisor.documents import DocumentNode, load
 from advisor.model import Keys, Place
-from advisor.readers.ncu.container import Container, Entry
-from advisor.readers.ncu.cubin import Function, read_function
+from advisor.readers.ncu.container import Container, PayloadEntry
+from advisor.readers.ncu.cubin import FunctionCode, read_function
 from advisor.readers.ncu.messages import text
 from advisor.resources import data_dir
 
@@ -37,8 +37,8 @@ class CodeReader:
 
     def __init__(self, container: Container) -> None:
         self._container = container
-        self._unread: list[Entry] = []
-        self._entries: dict[int, Entry] = {}
+        self._unread: list[PayloadEntry] = []
+        self._entries: dict[int, PayloadEntry] = {}
         self._function = functools.lru_cache(maxsize=_KEPT)(self._read)
         self._places = functools.lru_cache(maxsize=_KEPT)(self._named)
 
@@ -46,7 +46,7 @@ class CodeReader:
     def _opcodes(self) -> Opcodes:
         return load_opcodes()
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: PayloadEntry) -> None:
         """Take note of a source entry."""
         self._unread.append(entry)
 
@@ -91,7 +91,7 @@ class CodeReader:
         return tuple(_places(read_function(source.code, name), names))
 
 
-def _places(function: Function, names: Mapping[int, str]) -> Iterator[Place]:
+def _places(function: FunctionCode, names: Mapping[int, str]) -> Iterator[Place]:
     begins = list(function.lines)
     known: dict[tuple[str | None, str | None], Place] = {}
     for offset in range(0, len(function.code) - _BYTES_EACH + 1, _BYTES_EACH):
@@ -120,7 +120,7 @@ def load_opcodes() -> Opcodes:
     )
 
 
-def _number(node: Node) -> int:
+def _number(node: DocumentNode) -> int:
     try:
         return int(node.as_text(), 16)
     except ValueError as error:

@@ -42,7 +42,7 @@ class Block:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class PayloadEntry:
     """Where one entry of a payload lies, in bytes from the start of the file."""
 
     kind: Literal["source", "result", "range"]
@@ -81,7 +81,7 @@ class Container:
             position = end
             number += 1
 
-    def entries(self, block: Block) -> Iterator[Entry]:
+    def entries(self, block: Block) -> Iterator[PayloadEntry]:
         """Yield where the entries of ``block`` lie, without reading them.
 
         Raises:
@@ -99,10 +99,10 @@ class Container:
                 limit = self._size if kind == "source" else _ENTRY_LIMIT
                 size = self._length(position, block.end, limit, what)
                 start = position + _LENGTH.size
-                yield Entry(kind=kind, block=block.number, start=start, size=size)
+                yield PayloadEntry(kind=kind, block=block.number, start=start, size=size)
                 position = start + size
 
-    def result(self, entry: Entry) -> Any:
+    def result(self, entry: PayloadEntry) -> Any:
         """Return the message of a result entry, with its metrics as bytes.
 
         Raises:
@@ -111,7 +111,7 @@ class Container:
         what = f"{entry.kind} of block {entry.block}"
         return self._parse(messages.RawResult, entry.start, entry.size, what)
 
-    def source(self, entry: Entry) -> Any | None:
+    def source(self, entry: PayloadEntry) -> Any | None:
         """Return the message of a source entry; None for what is too large or no such message."""
         if entry.size > _CODE_LIMIT:
             return None

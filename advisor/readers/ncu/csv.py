@@ -20,7 +20,7 @@ from advisor.model import Record, ReferenceFinding, Skipped
 from advisor.readers.base import ReadOptions, Source
 from advisor.readers.ncu.printed import Building, Notes
 from advisor.readers.ncu.values import (
-    Labels,
+    CounterLabels,
     Numbers,
     dimensions,
     is_counter,
@@ -245,7 +245,7 @@ class _Raw(_Table):
 class _Details(_Table):
     """The details page: rows of one launch follow each other."""
 
-    labels: Labels = field(default_factory=load_labels)
+    labels: CounterLabels = field(default_factory=load_labels)
     key: tuple[str, ...] = ()
     launch: Building | None = None
 

@@ -49,7 +49,7 @@ class _Header:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Function:
+class FunctionCode:
     """The code of a function, and ``file:line`` by offset from its begin, in bytes and ascending.
 
     Each line holds up to the next; there are none without line information.
@@ -59,7 +59,7 @@ class Function:
     lines: Mapping[int, str] = field(default_factory=dict)
 
 
-def read_function(data: bytes, name: str) -> Function:
+def read_function(data: bytes, name: str) -> FunctionCode:
     """Return what an ELF file says of a function, by the linker's name of it.
 
     What is no such file or has no such function gives no code, damaged line information no lines.
@@ -69,10 +69,10 @@ def read_function(data: bytes, name: str) -> Function:
         number = elf.number(_CODE + name)
         code = elf.content(number)
     except _DAMAGED:
-        return Function()
+        return FunctionCode()
     if number is None or not code:
-        return Function()
-    return Function(code=code, lines=_lines(elf, number))
+        return FunctionCode()
+    return FunctionCode(code=code, lines=_lines(elf, number))
 
 
 def _lines(elf: _Elf, function: int) -> dict[int, str]:

@@ -20,7 +20,7 @@ from advisor.errors import InputError
 from advisor.model import Launch, Packed, Record, Session, Skipped
 from advisor.readers.base import ReadOptions, Source
 from advisor.readers.ncu.code import CodeReader
-from advisor.readers.ncu.container import MAGIC, Block, Container, Entry
+from advisor.readers.ncu.container import MAGIC, Block, Container, PayloadEntry
 from advisor.readers.ncu.launch import LaunchReader, Result
 from advisor.readers.ncu.messages import text
 from advisor.readers.ncu.session import SessionPieces
@@ -71,7 +71,7 @@ class _Report:
         self._name = name
         self._names: list[str] = []
         self._process: int | None = None
-        self._waiting: list[tuple[Entry, Result]] = []
+        self._waiting: list[tuple[PayloadEntry, Result]] = []
         self._bytes = 0  # of those that wait
         self._code = CodeReader(container)
         self._reader = LaunchReader(
@@ -102,7 +102,7 @@ class _Report:
             if piece.HasField("pid"):
                 self._process = piece.pid
 
-    def _take(self, entry: Entry) -> Iterator[Launch | Skipped]:
+    def _take(self, entry: PayloadEntry) -> Iterator[Launch | Skipped]:
         if entry.kind == "source":
             self._code.add(entry)
         elif entry.kind == "result":
@@ -127,7 +127,7 @@ class _Report:
             yield launch
             self.launches += 1
 
-    def _launches(self, results: Sequence[tuple[Entry, Result]]) -> Iterator[Launch]:
+    def _launches(self, results: Sequence[tuple[PayloadEntry, Result]]) -> Iterator[Launch]:
         """Read results together; where one of them is damaged, one by one to find it."""
         try:
             launches = self._reader.launches([result for _, result in results])
@@ -147,7 +147,7 @@ class _Report:
         named = tuple(Packed.of(values).named for values in launch.instructions.values())
         return replace(launch, places=self._code.places(message, named))
 
-    def _damaged(self, entry: Entry, error: Exception) -> InputError:
+    def _damaged(self, entry: PayloadEntry, error: Exception) -> InputError:
         problem = f"block {entry.block} has a damaged counter or rule ({error})"
         if isinstance(error, IndexError):
             problem = f"block {entry.block} names a counter that no table of names has"

@@ -19,7 +19,7 @@ from advisor.model import Launch, Record, ReferenceFinding
 from advisor.readers.base import ReadOptions, Source
 from advisor.readers.ncu.printed import SECTION, Building, Notes
 from advisor.readers.ncu.values import (
-    Labels,
+    CounterLabels,
     Numbers,
     dimensions,
     load_labels,
@@ -119,7 +119,7 @@ class _Page:
 
     notes: Notes
     number: int = 0
-    labels: Labels = field(default_factory=load_labels)
+    labels: CounterLabels = field(default_factory=load_labels)
     numbers: Numbers = field(default_factory=Numbers)
     process: int | None = None
     launch: Building | None = None

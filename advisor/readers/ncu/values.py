@@ -181,7 +181,7 @@ def measured(unit: str) -> Dimension:
 
 
 @dataclass(frozen=True)
-class Labels:
+class CounterLabels:
     """Section and label as printed → counter."""
 
     sections: Mapping[str, object]
@@ -198,7 +198,7 @@ class Labels:
 
 
 @lru_cache(maxsize=1)
-def load_labels() -> Labels:
+def load_labels() -> CounterLabels:
     """Return the labels of ``rules/labels/ncu.yaml``."""
     sections = load(data_dir("rules") / "labels" / "ncu.yaml").mapping("sections")
-    return Labels({name: labels.as_mapping().plain() for name, labels in sections.items()})
+    return CounterLabels({name: labels.as_mapping().plain() for name, labels in sections.items()})

@@ -10,7 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from advisor import wording
-from advisor.reports.record.records import Action, Gain, Kernel, Occupancy, ResourceTime, Stalls
+from advisor.reports.record.records import (
+    Gain,
+    KernelRecord,
+    OccupancyRecord,
+    Recommendation,
+    ResourceTime,
+    Stalls,
+)
 
 MOST_SEGMENTS = 12
 _LEAST_SEGMENT = 0.01
@@ -19,7 +26,7 @@ _MOST_STEPS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
-class Segment:
+class KernelSegment:
     """One kernel in the bar of the run; ``sol`` of its width is speed-of-light time."""
 
     kernel_id: str
@@ -38,7 +45,7 @@ class WhereTimeGoes:
     """The bar of the run, longest kernel first; the rest is one sliver."""
 
     total: float
-    segments: tuple[Segment, ...]
+    segments: tuple[KernelSegment, ...]
     rest_count: int
     rest_duration: float
 
@@ -84,7 +91,7 @@ class Bar:
     strong: bool
 
 
-def where_time_goes(kernels: Sequence[Kernel]) -> WhereTimeGoes | None:
+def where_time_goes(kernels: Sequence[KernelRecord]) -> WhereTimeGoes | None:
     """Return the bar of the run; None where no duration is known."""
     timed = sorted(
         ((kernel.duration, kernel) for kernel in kernels if kernel.duration),
@@ -96,7 +103,7 @@ def where_time_goes(kernels: Sequence[Kernel]) -> WhereTimeGoes | None:
     shown = [pair for pair in timed[:MOST_SEGMENTS] if pair[0] >= _LEAST_SEGMENT * total]
     longest = timed[0][0]
     segments = tuple(
-        Segment(
+        KernelSegment(
             kernel_id=kernel.id,
             name=kernel.full_name,
             limiter=kernel.limiter,
@@ -117,7 +124,7 @@ def where_time_goes(kernels: Sequence[Kernel]) -> WhereTimeGoes | None:
     )
 
 
-def gain_axis(actions: Iterable[Action]) -> GainAxis | None:
+def gain_axis(actions: Iterable[Recommendation]) -> GainAxis | None:
     """Return one axis for all actions with a gain; None where there is none."""
     gains = {action.number: action.gain for action in actions if action.gain is not None}
     largest = max((gain.high for gain in gains.values()), default=0.0)
@@ -200,7 +207,7 @@ def stall_bars(stalls: Stalls) -> tuple[Bar, ...]:
     return tuple(bars)
 
 
-def occupancy_bars(occupancy: Occupancy) -> tuple[Bar, ...]:
+def occupancy_bars(occupancy: OccupancyRecord) -> tuple[Bar, ...]:
     """Return the blocks that each limit allows; the shortest binds."""
     most = max((limit.blocks for limit in occupancy.limits), default=1.0) or 1.0
     return tuple(

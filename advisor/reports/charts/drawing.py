@@ -16,7 +16,7 @@ Point = tuple[float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Size:
+class DrawingSize:
     """A drawing's canvas and the box of its frame in pixels; ``compact`` for phones."""
 
     name: str
@@ -43,10 +43,16 @@ class Size:
 
 
 SIZES = (
-    Size(name="w4", width=1500, height=760, left=96, top=30, inner_width=1234, inner_height=682),
-    Size(name="w3", width=1040, height=620, left=96, top=30, inner_width=774, inner_height=542),
-    Size(name="w2", width=690, height=520, left=96, top=30, inner_width=424, inner_height=442),
-    Size(
+    DrawingSize(
+        name="w4", width=1500, height=760, left=96, top=30, inner_width=1234, inner_height=682
+    ),
+    DrawingSize(
+        name="w3", width=1040, height=620, left=96, top=30, inner_width=774, inner_height=542
+    ),
+    DrawingSize(
+        name="w2", width=690, height=520, left=96, top=30, inner_width=424, inner_height=442
+    ),
+    DrawingSize(
         name="w1",
         width=368,
         height=440,
@@ -161,7 +167,7 @@ class Drawing:
     """A chart at one size."""
 
     id: str
-    size: Size
+    size: DrawingSize
     frame: Frame
     title: str
     description: str

@@ -64,7 +64,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Segment:
+class LineSegment:
     """A piece of a drawn line in pixels."""
 
     x1: float
@@ -122,8 +122,8 @@ class Surroundings:
 
     frame: Box
     taken: tuple[Box, ...]
-    roof: tuple[Segment, ...]
-    lines: tuple[Segment, ...]
+    roof: tuple[LineSegment, ...]
+    lines: tuple[LineSegment, ...]
 
 
 def text_width(text: str) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from advisor import wording
-from advisor.reports.charts.drawing import Mark, PlacedText, Size
+from advisor.reports.charts.drawing import DrawingSize, Mark, PlacedText
 from advisor.reports.charts.labels import (
     LINE_HEIGHT,
     Box,
@@ -20,7 +20,7 @@ from advisor.reports.charts.labels import (
 from advisor.reports.charts.scales import Frame
 from advisor.reports.record.charted import Placement
 from advisor.reports.record.layout import limited_by
-from advisor.reports.record.records import Kernel
+from advisor.reports.record.records import KernelRecord
 
 MOST_MARKS = 60
 _RADIUS = 23.0
@@ -32,10 +32,10 @@ _COMPACT_NAME = 16
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spot:
+class MarkSpot:
     """A mark before it is named: its kernel, its data, its pixels."""
 
-    kernel: Kernel
+    kernel: KernelRecord
     placement: Placement
     at: tuple[float | None, float]
     x: float
@@ -50,7 +50,7 @@ class Spot:
 
 
 def largest(
-    placements: Sequence[Placement], kernels: Mapping[str, Kernel]
+    placements: Sequence[Placement], kernels: Mapping[str, KernelRecord]
 ) -> tuple[Placement, ...]:
     """Return at most 60 placements, the largest by wasted time first."""
 
@@ -60,12 +60,14 @@ def largest(
     return tuple(sorted(placements, key=wasted, reverse=True)[:MOST_MARKS])
 
 
-def log_spot(placement: Placement, kernel: Kernel, frame: Frame, size: Size) -> Spot:
+def log_spot(
+    placement: Placement, kernel: KernelRecord, frame: Frame, size: DrawingSize
+) -> MarkSpot:
     """Return the spot of a kernel in a log-log chart; without bytes it is at the right edge."""
     x = None if placement.x is None else math.log10(placement.x)
     y = math.log10(placement.y)
     radius = _radius(kernel, size)
-    return Spot(
+    return MarkSpot(
         kernel=kernel,
         placement=placement,
         at=(x, y),
@@ -75,10 +77,12 @@ def log_spot(placement: Placement, kernel: Kernel, frame: Frame, size: Size) -> 
     )
 
 
-def share_spot(placement: Placement, kernel: Kernel, frame: Frame, size: Size) -> Spot:
+def share_spot(
+    placement: Placement, kernel: KernelRecord, frame: Frame, size: DrawingSize
+) -> MarkSpot:
     """Return the spot of a kernel in the utilisation plane."""
     x, y = min(1.0, placement.x or 0.0), min(1.0, placement.y)
-    return Spot(
+    return MarkSpot(
         kernel=kernel,
         placement=placement,
         at=(x, y),
@@ -88,7 +92,7 @@ def share_spot(placement: Placement, kernel: Kernel, frame: Frame, size: Size) -
     )
 
 
-def chart_name(kernel: Kernel, size: Size) -> str:
+def chart_name(kernel: KernelRecord, size: DrawingSize) -> str:
     """Return a kernel's name as a chart writes it: only its tail on a phone."""
     name = kernel.short_name
     if size.compact and len(name) > _COMPACT_NAME:
@@ -97,11 +101,11 @@ def chart_name(kernel: Kernel, size: Size) -> str:
 
 
 def name_marks(
-    spots: Sequence[Spot],
+    spots: Sequence[MarkSpot],
     around: Surroundings,
-    size: Size,
-    second: Callable[[Spot], str],
-    describe: Callable[[Spot], str],
+    size: DrawingSize,
+    second: Callable[[MarkSpot], str],
+    describe: Callable[[MarkSpot], str],
 ) -> tuple[Mark, ...]:
     """Return the marks with their labels, small ones last so that they lie on top."""
     subjects = [
@@ -127,13 +131,13 @@ def label_boxes(mark: Mark) -> tuple[Box, ...]:
     )
 
 
-def _radius(kernel: Kernel, size: Size) -> float:
+def _radius(kernel: KernelRecord, size: DrawingSize) -> float:
     """Return r = 23 √share, at least 4; two thirds of that on a phone."""
     radius = _RADIUS * math.sqrt(kernel.time_share or 0.0)
     return max(_LEAST_RADIUS, radius * (_COMPACT if size.compact else 1.0))
 
 
-def _mark(spot: Spot, label: Label | None, description: str) -> Mark:
+def _mark(spot: MarkSpot, label: Label | None, description: str) -> Mark:
     return Mark(
         kernel_id=spot.kernel.id,
         limiter=spot.kernel.limiter,
@@ -150,7 +154,7 @@ def _mark(spot: Spot, label: Label | None, description: str) -> Mark:
     )
 
 
-def _arrow(spot: Spot) -> str:
+def _arrow(spot: MarkSpot) -> str:
     """Return the arrow of a mark that stands at the right edge, its intensity being unknown."""
     if spot.at[0] is not None:
         return ""
@@ -171,7 +175,7 @@ def mark_path(limiter: str | None, radius: float) -> str:
     return f"M{-r:.1f},0a{r:.1f},{r:.1f},0,1,1,{2 * r:.1f},0a{r:.1f},{r:.1f},0,1,1,{-2 * r:.1f},0z"
 
 
-def _lines(spot: Spot, label: Label) -> tuple[PlacedText, ...]:
+def _lines(spot: MarkSpot, label: Label) -> tuple[PlacedText, ...]:
     return tuple(
         PlacedText(
             text=text,
@@ -184,7 +188,7 @@ def _lines(spot: Spot, label: Label) -> tuple[PlacedText, ...]:
     )
 
 
-def position(spot: Spot) -> str:
+def position(spot: MarkSpot) -> str:
     """Return where a mark of a roofline stands, in words."""
     kernel = spot.kernel
     x = spot.placement.x

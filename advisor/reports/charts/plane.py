@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from advisor import wording
-from advisor.reports.charts.drawing import Drawing, GridLine, PlacedText, Size
+from advisor.reports.charts.drawing import Drawing, DrawingSize, GridLine, PlacedText
 from advisor.reports.charts.labels import Box, Surroundings
-from advisor.reports.charts.marks import Spot, largest, name_marks, share_spot
+from advisor.reports.charts.marks import MarkSpot, largest, name_marks, share_spot
 from advisor.reports.charts.roofline import stroke, x_title
 from advisor.reports.charts.roofs import Line, segments
 from advisor.reports.record.charted import Plane
 from advisor.reports.record.layout import limited_by
-from advisor.reports.record.records import Kernel
+from advisor.reports.record.records import KernelRecord
 
 _MARGIN = 0.08
 _RANGE = (-_MARGIN, 1.0 + _MARGIN)
 _TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
-def draw_plane(plane: Plane, kernels: Mapping[str, Kernel], size: Size) -> Drawing:
+def draw_plane(plane: Plane, kernels: Mapping[str, KernelRecord], size: DrawingSize) -> Drawing:
     """Return the plane at one size: memory utilisation to the right, compute upwards."""
     frame = size.frame(_RANGE, _RANGE)
     shown = largest(plane.placements, kernels)
@@ -59,18 +59,18 @@ def _title(plane: Plane) -> str:
     return "compute utilisation [% of peak]" + (", simulated" if plane.simulated else "")
 
 
-def _second_line(spot: Spot) -> str:
+def _second_line(spot: MarkSpot) -> str:
     return f"{wording.share(spot.kernel.time_share)} of time"
 
 
-def _position(spot: Spot) -> str:
+def _position(spot: MarkSpot) -> str:
     return (
         f"memory {wording.share(spot.placement.x)}, compute {wording.share(spot.placement.y)} of "
         f"peak, {_second_line(spot)}, {limited_by(spot.kernel.limiter)}"
     )
 
 
-def _description(spots: list[Spot]) -> str:
+def _description(spots: list[MarkSpot]) -> str:
     heads = ". ".join(f"{spot.kernel.short_name}: {_position(spot)}" for spot in spots[:5])
     return (
         "Horizontal: utilisation of the busiest memory unit. Vertical: utilisation of the busiest "

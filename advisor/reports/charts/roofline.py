@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from advisor import wording
 from advisor.reports.charts.drawing import (
     Drawing,
+    DrawingSize,
     GridLine,
     Levels,
     LevelTick,
@@ -16,7 +17,6 @@ from advisor.reports.charts.drawing import (
     Listing,
     PlacedText,
     Point,
-    Size,
     Stroke,
 )
 from advisor.reports.charts.labels import (
@@ -28,7 +28,7 @@ from advisor.reports.charts.labels import (
     text_width,
 )
 from advisor.reports.charts.marks import (
-    Spot,
+    MarkSpot,
     chart_name,
     label_boxes,
     largest,
@@ -37,10 +37,10 @@ from advisor.reports.charts.marks import (
     name_marks,
     position,
 )
-from advisor.reports.charts.roofs import Line, Roofs, pixels, roofs, seat, segments
+from advisor.reports.charts.roofs import DrawnRoofs, Line, pixels, roofs, seat, segments
 from advisor.reports.charts.scales import Frame, Tick, log_range, log_ticks
 from advisor.reports.record.charted import Roofline, Unplaced
-from advisor.reports.record.records import Kernel
+from advisor.reports.record.records import KernelRecord
 
 _ROW = 18.0
 _CROWDED = 6.0
@@ -55,11 +55,11 @@ class _Sheet:
     """What is fixed before words are placed, and the boxes they have taken so far."""
 
     chart: Roofline
-    kernels: Mapping[str, Kernel]
-    size: Size
+    kernels: Mapping[str, KernelRecord]
+    size: DrawingSize
     frame: Frame
-    roofs: Roofs
-    spots: tuple[Spot, ...]
+    roofs: DrawnRoofs
+    spots: tuple[MarkSpot, ...]
     taken: list[Box] = field(default_factory=list)
 
     @property
@@ -75,7 +75,7 @@ class _Sheet:
 
 
 def draw_roofline(
-    chart: Roofline, kernels: Mapping[str, Kernel], size: Size, selected: str | None
+    chart: Roofline, kernels: Mapping[str, KernelRecord], size: DrawingSize, selected: str | None
 ) -> Drawing:
     """Return ``chart`` at one size; ``selected`` is the kernel whose levels show at first."""
     sheet = _sheet(chart, kernels, size)
@@ -118,13 +118,13 @@ def stroke(line: Line, frame: Frame) -> Stroke:
     return Stroke(style=line.style, points=line.points, pixels=pixels(line, frame))
 
 
-def x_title(text: str, size: Size) -> PlacedText:
+def x_title(text: str, size: DrawingSize) -> PlacedText:
     """Return the title under the horizontal axis."""
     middle = size.left + size.inner_width / 2
     return PlacedText(text=text, x=middle, y=size.height - 8, anchor="middle")
 
 
-def _sheet(chart: Roofline, kernels: Mapping[str, Kernel], size: Size) -> _Sheet:
+def _sheet(chart: Roofline, kernels: Mapping[str, KernelRecord], size: DrawingSize) -> _Sheet:
     lines = roofs(chart)
     shown = largest(chart.placements, kernels)
     levels = (x for p in shown for x in (p.x, p.x_l2, p.x_l1) if x)
@@ -135,8 +135,8 @@ def _sheet(chart: Roofline, kernels: Mapping[str, Kernel], size: Size) -> _Sheet
     return _Sheet(chart=chart, kernels=kernels, size=size, frame=frame, roofs=lines, spots=spots)
 
 
-def _second_line(size: Size) -> Callable[[Spot], str]:
-    def text(spot: Spot) -> str:
+def _second_line(size: DrawingSize) -> Callable[[MarkSpot], str]:
+    def text(spot: MarkSpot) -> str:
         roof = f"{wording.share(spot.kernel.roof_fraction)} of roof"
         time = f", {wording.share(spot.kernel.time_share)} of time"
         return roof if size.compact else roof + time
@@ -316,7 +316,7 @@ def _ridge(sheet: _Sheet) -> PlacedText | None:
     return PlacedText(text="", x=x, y=y, at=at)
 
 
-def _levels(sheet: _Sheet, spot: Spot, selected: bool) -> Levels:
+def _levels(sheet: _Sheet, spot: MarkSpot, selected: bool) -> Levels:
     """Return the ticks at L2 and L1 on one line with the mark, and the drop to its roof."""
     frame, placement = sheet.frame, spot.placement
     y = spot.at[1]
@@ -352,7 +352,7 @@ def _named(sheet: _Sheet, tick: LevelTick) -> LevelTick:
     return tick if free else replace(tick, name="")
 
 
-def _level_tick(name: str, at: float, spot: Spot, frame: Frame) -> LevelTick:
+def _level_tick(name: str, at: float, spot: MarkSpot, frame: Frame) -> LevelTick:
     """Return the tick of a level at log₁₀ ``at``; one that lies under the mark sticks out of it."""
     x = frame.x(at)
     hidden = abs(x - spot.x) < spot.radius + _TICK

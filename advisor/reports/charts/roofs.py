@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from advisor import wording
-from advisor.reports.charts.labels import Box, Segment, text_width
+from advisor.reports.charts.labels import Box, LineSegment, text_width
 from advisor.reports.charts.scales import Frame
-from advisor.reports.record.charted import Ceiling, Roofline
+from advisor.reports.record.charted import ChartCeiling, Roofline
 
 # Lines go on beyond the frame, so that zooming out does not show their ends.
 _BEYOND = 8.0
@@ -54,7 +54,7 @@ class EdgeText:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Roofs:
+class DrawnRoofs:
     """Everything drawn for the ceilings; the ridge is where the binding roof bends."""
 
     lines: tuple[Line, ...]
@@ -65,7 +65,7 @@ class Roofs:
     extent_y: tuple[float, ...]
 
 
-def roofs(chart: Roofline) -> Roofs:
+def roofs(chart: Roofline) -> DrawnRoofs:
     """Return lines and words for the ceilings of ``chart``."""
     memory = _of(chart.ceilings, "profiled", "B/s")
     compute = _of(chart.ceilings, "profiled", "FLOP/s")
@@ -81,7 +81,7 @@ def roofs(chart: Roofline) -> Roofs:
         *_binding(dram, bound, top),
     ]
     corners = [point for line in lines for point in line.points]
-    return Roofs(
+    return DrawnRoofs(
         lines=tuple(lines),
         slope_texts=tuple(_slope_texts(chart, memory, bound, top)),
         edge_texts=tuple(_edge_texts(chart.ceilings, compute)),
@@ -96,12 +96,12 @@ def pixels(line: Line, frame: Frame) -> tuple[Point, ...]:
     return tuple((frame.x(x), frame.y(y)) for x, y in line.points)
 
 
-def segments(lines: Iterable[Line], frame: Frame) -> tuple[Segment, ...]:
+def segments(lines: Iterable[Line], frame: Frame) -> tuple[LineSegment, ...]:
     """Return the pieces of some lines in pixels."""
-    found: list[Segment] = []
+    found: list[LineSegment] = []
     for line in lines:
         points = pixels(line, frame)
-        found += [Segment(*a, *b) for a, b in itertools.pairwise(points)]
+        found += [LineSegment(*a, *b) for a, b in itertools.pairwise(points)]
     return tuple(found)
 
 
@@ -134,11 +134,11 @@ def _log(value: float) -> float:
     return math.log10(value)
 
 
-def _of(ceilings: Iterable[Ceiling], kind: str, unit: str) -> list[Ceiling]:
+def _of(ceilings: Iterable[ChartCeiling], kind: str, unit: str) -> list[ChartCeiling]:
     return [c for c in ceilings if c.kind == kind and c.unit == unit]
 
 
-def _meet(memory: Ceiling | None, compute: Ceiling | None) -> Point | None:
+def _meet(memory: ChartCeiling | None, compute: ChartCeiling | None) -> Point | None:
     if memory is None or compute is None:
         return None
     return _log(compute.value) - _log(memory.value), _log(compute.value)
@@ -148,7 +148,9 @@ def _slope(bandwidth: float, x_end: float) -> tuple[Point, ...]:
     return (-_BEYOND, _log(bandwidth) - _BEYOND), (x_end, _log(bandwidth) + x_end)
 
 
-def _slopes(memory: Sequence[Ceiling], dram: Ceiling | None, top: float | None) -> list[Line]:
+def _slopes(
+    memory: Sequence[ChartCeiling], dram: ChartCeiling | None, top: float | None
+) -> list[Line]:
     return [
         Line(style="thin", points=_slope(c.value, _BEYOND if top is None else _log(top / c.value)))
         for c in memory
@@ -157,7 +159,7 @@ def _slopes(memory: Sequence[Ceiling], dram: Ceiling | None, top: float | None) 
 
 
 def _flats(
-    compute: Sequence[Ceiling], bound: Ceiling | None, memory: Sequence[Ceiling]
+    compute: Sequence[ChartCeiling], bound: ChartCeiling | None, memory: Sequence[ChartCeiling]
 ) -> list[Line]:
     widest = max((c.value for c in memory), default=None)
     highest = max((c.value for c in compute), default=None)
@@ -171,7 +173,9 @@ def _flats(
     return found
 
 
-def _binding(dram: Ceiling | None, bound: Ceiling | None, top: float | None) -> list[Line]:
+def _binding(
+    dram: ChartCeiling | None, bound: ChartCeiling | None, top: float | None
+) -> list[Line]:
     ridge = _meet(dram, bound)
     if dram is not None and ridge is not None:
         bent = (*_slope(dram.value, ridge[0]), (_BEYOND, ridge[1]))
@@ -188,12 +192,14 @@ def _binding(dram: Ceiling | None, bound: Ceiling | None, top: float | None) -> 
     return []
 
 
-def _achievable_limit(ceilings: Sequence[Ceiling], bound: Ceiling | None) -> Ceiling | None:
+def _achievable_limit(
+    ceilings: Sequence[ChartCeiling], bound: ChartCeiling | None
+) -> ChartCeiling | None:
     """Return where the achievable memory roof ends."""
     return next(iter(_of(ceilings, "achievable", "FLOP/s")), bound)
 
 
-def _achievable(ceilings: Sequence[Ceiling], bound: Ceiling | None) -> list[Line]:
+def _achievable(ceilings: Sequence[ChartCeiling], bound: ChartCeiling | None) -> list[Line]:
     memory = next(iter(_of(ceilings, "achievable", "B/s")), None)
     compute = next(iter(_of(ceilings, "achievable", "FLOP/s")), None)
     limit = _achievable_limit(ceilings, bound)
@@ -210,7 +216,9 @@ def _achievable(ceilings: Sequence[Ceiling], bound: Ceiling | None) -> list[Line
 
 
 def _nominal(
-    ceilings: Sequence[Ceiling], memory: Sequence[Ceiling], compute: Sequence[Ceiling]
+    ceilings: Sequence[ChartCeiling],
+    memory: Sequence[ChartCeiling],
+    compute: Sequence[ChartCeiling],
 ) -> list[Line]:
     """Return dotted lines for the nominal ceilings that differ from the profiled ones."""
     dram = next(iter(_of(ceilings, "nominal", "B/s")), None)
@@ -228,7 +236,7 @@ def _nominal(
     return lines
 
 
-def _close(nominal: Ceiling, profiled: Iterable[Ceiling]) -> bool:
+def _close(nominal: ChartCeiling, profiled: Iterable[ChartCeiling]) -> bool:
     """Tell whether a profiled ceiling of the same resource is within 2 %."""
     return any(
         c.resource == nominal.resource and abs(c.value / nominal.value - 1) <= _SAME
@@ -238,8 +246,8 @@ def _close(nominal: Ceiling, profiled: Iterable[Ceiling]) -> bool:
 
 def _slope_texts(
     chart: Roofline,
-    memory: Sequence[Ceiling],
-    bound: Ceiling | None,
+    memory: Sequence[ChartCeiling],
+    bound: ChartCeiling | None,
     top: float | None,
 ) -> Iterable[SlopeText]:
     ceilings = chart.ceilings
@@ -259,7 +267,7 @@ def _slope_texts(
             yield _words(text, ceiling, top, dy=_ABOVE)
 
 
-def _words(text: str, ceiling: Ceiling, top: float | None, *, dy: float) -> SlopeText:
+def _words(text: str, ceiling: ChartCeiling, top: float | None, *, dy: float) -> SlopeText:
     end = _BEYOND if top is None else _log(top / ceiling.value)
     first, last = _slope(ceiling.value, end)
     profiled = ceiling.kind == "profiled"
@@ -273,7 +281,9 @@ def _words(text: str, ceiling: Ceiling, top: float | None, *, dy: float) -> Slop
     )
 
 
-def _edge_texts(ceilings: Sequence[Ceiling], compute: Sequence[Ceiling]) -> Iterable[EdgeText]:
+def _edge_texts(
+    ceilings: Sequence[ChartCeiling], compute: Sequence[ChartCeiling]
+) -> Iterable[EdgeText]:
     for ceiling in compute:
         text = f"{ceiling.label} {wording.si(ceiling.value, 'FLOP/s')}"
         yield EdgeText(text=text, y=_log(ceiling.value), strong=True)

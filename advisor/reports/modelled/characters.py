@@ -19,7 +19,7 @@ _AXIS = 14
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spot:
+class CharacterSpot:
     """A kernel in the drawing: FLOP/B, and FLOP/s of what is attainable."""
 
     letter: str
@@ -27,10 +27,10 @@ class Spot:
     y: float
 
 
-def spots_of(operations: Sequence[OperationResult]) -> list[Spot]:
+def spots_of(operations: Sequence[OperationResult]) -> list[CharacterSpot]:
     """Return the kernels that have a place: those with work and with bytes."""
     return [
-        Spot(letter=letter, x=each.arithmetic_intensity, y=each.attainable)
+        CharacterSpot(letter=letter, x=each.arithmetic_intensity, y=each.attainable)
         for letter, each in zip(LETTERS, operations, strict=False)
         if each.arithmetic_intensity and each.attainable
     ]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from advisor import wording
 from advisor.reports.charts.drawing import SIZES, Drawing
 from advisor.reports.charts.roofline import draw_roofline
-from advisor.reports.record.charted import Ceiling, Placement, Roofline, Unplaced
+from advisor.reports.record.charted import ChartCeiling, Placement, Roofline, Unplaced
 from advisor.reports.record.layout import layout
-from advisor.reports.record.records import Kernel
+from advisor.reports.record.records import KernelRecord
 
 if TYPE_CHECKING:
     from advisor.modelling.results import DeviceResult, OperationResult
@@ -70,7 +70,7 @@ def roofline(result: DeviceResult, number: int) -> Roofline:
         label=MODELLED,
         device=result.machine.name,
         ceilings=tuple(
-            Ceiling(
+            ChartCeiling(
                 resource=name,
                 label=ceiling_label(name),
                 kind="profiled",  # the chart's own: `roof` says which kind they are
@@ -136,7 +136,7 @@ def _id(number: int, index: int) -> str:
     return f"m{number}-{index}"
 
 
-def kernels_of(result: DeviceResult, number: int) -> Mapping[str, Kernel]:
+def kernels_of(result: DeviceResult, number: int) -> Mapping[str, KernelRecord]:
     """Return the kernels as charts want them, by id."""
     total = result.total.time
     return {
@@ -145,8 +145,8 @@ def kernels_of(result: DeviceResult, number: int) -> Mapping[str, Kernel]:
     }
 
 
-def _kernel(key: str, each: OperationResult, total: float) -> Kernel:
-    return Kernel(
+def _kernel(key: str, each: OperationResult, total: float) -> KernelRecord:
+    return KernelRecord(
         id=key,
         short_name=f"{each.name}, {MODELLED}" if each.above_dram_roof else each.name,
         name=each.name,

@@ -13,7 +13,7 @@ from advisor.reports.write.paper import Paper, meter
 from advisor.reports.write.render import environment, script_digest
 
 if TYPE_CHECKING:
-    from advisor.hardware.compare import Change, Comparison
+    from advisor.hardware.compare import Crossover, DeviceComparison
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class Work:
     ridges: tuple[Ridge, ...]
 
 
-def json_text(found: Comparison) -> str:
+def json_text(found: DeviceComparison) -> str:
     """Return the comparison as JSON."""
     content = {
         "roof": found.roof,
@@ -61,12 +61,12 @@ def json_text(found: Comparison) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def table_rows(found: Comparison) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
+def table_rows(found: DeviceComparison) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
     """Return columns and one row per ceiling and ridge point of each device."""
     return ("device", "roof", "what", "value", "unit"), _rows(found)
 
 
-def _rows(found: Comparison) -> Iterator[tuple[object, ...]]:
+def _rows(found: DeviceComparison) -> Iterator[tuple[object, ...]]:
     for each in found.devices:
         yield each.device, found.roof, "memory", each.memory, "B"
         for name, value in each.ceilings.items():
@@ -75,7 +75,7 @@ def _rows(found: Comparison) -> Iterator[tuple[object, ...]]:
             yield each.device, found.roof, f"ridge point, {name}", value, "FLOP/B"
 
 
-def works(found: Comparison) -> tuple[Work, ...]:
+def works(found: DeviceComparison) -> tuple[Work, ...]:
     """Return the ridge points of work that two devices or more rate."""
     names = dict.fromkeys(work for each in found.devices for work in each.ridge_points)
     groups = []
@@ -89,7 +89,7 @@ def works(found: Comparison) -> tuple[Work, ...]:
     return tuple(groups)
 
 
-def text(found: Comparison) -> str:
+def text(found: DeviceComparison) -> str:
     """Return the comparison for a terminal."""
     paper = Paper(width=100)
     names = dict.fromkeys(name for each in found.devices for name in each.ceilings)
@@ -112,7 +112,7 @@ def text(found: Comparison) -> str:
     return paper.text()
 
 
-def sentence(change: Change) -> str:
+def sentence(change: Crossover) -> str:
     """Return on which side of the ridge work is between two ridge points."""
     low, high = wording.significant(change.low), wording.significant(change.high)
     return (
@@ -122,7 +122,7 @@ def sentence(change: Change) -> str:
     )
 
 
-def html(found: Comparison) -> str:
+def html(found: DeviceComparison) -> str:
     """Return the comparison as one page that opens offline."""
     writer = environment(None, autoescape=True)
     units = {name: unit for each in found.devices for name, unit in each.units.items()}

@@ -30,7 +30,7 @@ MOST_SWEPT = 40
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class ModelRow:
     """A line of the table of kernels: the kernel, its share of the pass, and what must be said."""
 
     id: str
@@ -57,7 +57,7 @@ class Panel:
     result: DeviceResult
     sentence: str
     drawings: tuple[Drawing, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ModelRow, ...]
     ceilings: tuple[Rated, ...]
     waterfall: Waterfall | None
     steps: str
@@ -111,8 +111,8 @@ def _panel(result: DeviceResult, number: int) -> Panel:
     )
 
 
-def _row(result: DeviceResult, key: str, each: OperationResult) -> Row:
-    return Row(
+def _row(result: DeviceResult, key: str, each: OperationResult) -> ModelRow:
+    return ModelRow(
         id=key,
         kernel=each,
         time_share=each.time / result.total.time,

@@ -11,11 +11,11 @@ from advisor.facts import Vocabulary
 from advisor.reports.record.instructions import Ranking, Rankings
 from advisor.reports.record.judgement import Judgement
 from advisor.reports.record.records import (
-    Action,
     Collect,
     Gain,
-    Kernel,
     KernelName,
+    KernelRecord,
+    Recommendation,
     Rest,
     RuleResult,
 )
@@ -49,7 +49,7 @@ def cards(
     run_id: str,
     worst: Rankings,
     measure: Measure,
-) -> tuple[Action, ...]:
+) -> tuple[Recommendation, ...]:
     """Return the cards of the first page: actions of one rule become one, the most time first.
 
     ``rows`` are the kernels by variant, ``names`` what to call them, ``worst`` their worst
@@ -108,19 +108,19 @@ def results(
     }
 
 
-def left_alone(kernels: Sequence[Kernel], total: float | None) -> Rest | None:
+def left_alone(kernels: Sequence[KernelRecord], total: float | None) -> Rest | None:
     """Return the kernels where nothing is worth a card; None where there are no cards."""
     if not any(kernel.actions for kernel in kernels):
         return None
     return _rest([k for k in kernels if not k.actions and k.is_judged], total)
 
 
-def not_judged(kernels: Sequence[Kernel], total: float | None) -> Rest | None:
+def not_judged(kernels: Sequence[KernelRecord], total: float | None) -> Rest | None:
     """Return the kernels that no card speaks of because too little of them was counted."""
     return _rest([k for k in kernels if not k.actions and not k.is_judged], total)
 
 
-def _rest(kernels: Sequence[Kernel], total: float | None) -> Rest | None:
+def _rest(kernels: Sequence[KernelRecord], total: float | None) -> Rest | None:
     if not kernels or not total:
         return None
     time = sum(kernel.duration or 0.0 for kernel in kernels)
@@ -177,13 +177,13 @@ def _card(
     run_id: str,
     worst: Rankings,
     measure: Measure,
-) -> Action:
+) -> Recommendation:
     best = group[0].evaluation
     rule, words = best.rule, best.words
     row = rows[best.variant_id]
     gain = _sum([each.gain for each in group if each.gain is not None])
     values = measure(rule, best.variant_id)
-    return Action(
+    return Recommendation(
         number=position,
         rule_id=rule.id,
         title=words.fill(rule.title),

@@ -12,7 +12,7 @@ CeilingKind = Literal["profiled", "achievable", "nominal"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ceiling:
+class ChartCeiling:
     """One limit. ``resource`` is a memory level or a precision; ``value`` in B/s or FLOP/s."""
 
     resource: str
@@ -59,7 +59,7 @@ class Roofline:
     id: str
     label: str
     device: str
-    ceilings: tuple[Ceiling, ...]
+    ceilings: tuple[ChartCeiling, ...]
     binding: str
     placements: tuple[Placement, ...]
     unplaced: tuple[Unplaced, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from advisor.database.read import Run
+from advisor.database.read import StoredRun
 from advisor.tracking.attribution import Terms
 from advisor.tracking.gates import MachineShift
 
@@ -14,7 +14,7 @@ NEW, GONE = "new", "gone"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kernel:
+class ComparedKernel:
     """A variant in one run: ``total`` is the time of its ``launches`` together [s]."""
 
     variant_id: str
@@ -24,7 +24,7 @@ class Kernel:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Moved:
+class MovedFact:
     """A fact whose value is another afterwards: SI values of one launch."""
 
     fact: str
@@ -43,7 +43,7 @@ class Cause:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compared:
+class ComparedSeries:
     """One series in both runs, or in one of them.
 
     ``relative`` is head over base less 1, of the time in the run. ``noise`` is what one launch, or
@@ -55,8 +55,8 @@ class Compared:
     series: str
     kernel: str
     verdict: str
-    base: Kernel | None
-    head: Kernel | None
+    base: ComparedKernel | None
+    head: ComparedKernel | None
     relative: float | None
     p_value: float | None = None
     noise: float | None = None
@@ -64,7 +64,7 @@ class Compared:
     terms: Terms | None = None
     shape_changed: bool = False
     causes: tuple[Cause, ...] = ()
-    moved: tuple[Moved, ...] = ()
+    moved: tuple[MovedFact, ...] = ()
 
     @property
     def cause(self) -> str | None:
@@ -89,16 +89,16 @@ class Differs:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class RunComparison:
     """Two runs: ``rows`` in the order of the baseline, then what is new.
 
     Totals are over the series that both runs have [s]. ``environment`` is what the runs were on,
     ``around`` what else differs. ``machine`` is the shift that most series share.
     """
 
-    base: Run
-    head: Run
-    rows: Sequence[Compared]
+    base: StoredRun
+    head: StoredRun
+    rows: Sequence[ComparedSeries]
     total_base: float
     total_head: float
     environment: tuple[Differs, ...]

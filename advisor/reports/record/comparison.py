@@ -11,10 +11,17 @@ import duckdb
 import numpy as np
 
 from advisor.database.comparisons import durations_of, past_of, take_kernels
-from advisor.database.read import Run, run_details
+from advisor.database.read import StoredRun, run_details
 from advisor.facts import current, kernels_select
 from advisor.knowledge.knowledge import Knowledge
-from advisor.reports.record.compared import GONE, NEW, Compared, Comparison, Differs, Kernel
+from advisor.reports.record.compared import (
+    GONE,
+    NEW,
+    ComparedKernel,
+    ComparedSeries,
+    Differs,
+    RunComparison,
+)
 from advisor.reports.record.why import KERNELS, Changed, explain_changes, facts_read
 from advisor.tracking.attribution import Side, attribute
 from advisor.tracking.comparing import Comparing, load_comparing
@@ -48,8 +55,8 @@ class _Joined:
 
 
 def compare_runs(
-    connection: duckdb.DuckDBPyConnection, base: Run, head: Run, knowledge: Knowledge
-) -> Comparison:
+    connection: duckdb.DuckDBPyConnection, base: StoredRun, head: StoredRun, knowledge: Knowledge
+) -> RunComparison:
     """Return the outer join of two runs, with verdicts, terms and causes."""
     comparing = load_comparing()
     joined = _join(connection, base, head, knowledge, comparing)
@@ -64,7 +71,7 @@ def compare_runs(
         _judged(pair, joined, by_pair.get(_key(pair)), bool(environment), comparing)
         for pair in joined.pairs
     ]
-    whole = Comparison(
+    whole = RunComparison(
         base=base,
         head=head,
         rows=changed,
@@ -94,8 +101,8 @@ def _other_series(joined: _Joined, pair: Pair) -> bool:
 
 def _join(
     connection: duckdb.DuckDBPyConnection,
-    base: Run,
-    head: Run,
+    base: StoredRun,
+    head: StoredRun,
     knowledge: Knowledge,
     comparing: Comparing,
 ) -> _Joined:
@@ -138,8 +145,8 @@ def _launches(row: Row) -> int:
 
 def _samples(
     connection: duckdb.DuckDBPyConnection,
-    base: Run,
-    head: Run,
+    base: StoredRun,
+    head: StoredRun,
     joined: _Joined,
     comparing: Comparing,
 ) -> dict[tuple[int, int], Samples]:
@@ -203,13 +210,13 @@ def _noises(
 
 def _judged(
     pair: Pair, joined: _Joined, gated: Gated | None, environment: bool, comparing: Comparing
-) -> Compared:
+) -> ComparedSeries:
     before, after = joined.rows(pair)
     named = after if after is not None else before
     assert named is not None
     base, head = (None if row is None else _kernel(row) for row in (before, after))
     if before is None or after is None or gated is None:
-        return Compared(
+        return ComparedSeries(
             series=str(named["series_id"]),
             kernel=str(named["short_name"]),
             verdict=NEW if before is None else GONE,
@@ -223,7 +230,7 @@ def _judged(
     if environment and verdict in (Verdict.REGRESSED, Verdict.IMPROVED):
         by_work = terms is not None and _explains(terms.parts, gated.effect, comparing)
         verdict = verdict if by_work else Verdict.ENVIRONMENT
-    return Compared(
+    return ComparedSeries(
         series=str(named["series_id"]),
         kernel=str(named["short_name"]),
         verdict=verdict,
@@ -244,8 +251,8 @@ def _explains(parts: Mapping[str, float], effect: float | None, comparing: Compa
     return effect is not None and own / effect >= comparing.limits.work_share
 
 
-def _kernel(row: Row) -> Kernel:
-    return Kernel(
+def _kernel(row: Row) -> ComparedKernel:
+    return ComparedKernel(
         variant_id=str(row["variant_id"]),
         shape=row["launch_shape"],
         launches=_launches(row),
@@ -278,6 +285,6 @@ def _differing(names: Sequence[str], before: Row, after: Row) -> tuple[Differs, 
     )
 
 
-def _total(rows: Sequence[Compared], side: str) -> float:
+def _total(rows: Sequence[ComparedSeries], side: str) -> float:
     common = (row for row in rows if row.base is not None and row.head is not None)
     return math.fsum((getattr(row, side).total or 0.0) for row in common)

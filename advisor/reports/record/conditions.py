@@ -9,14 +9,14 @@ from advisor import wording
 from advisor.reports.record.judgement import Judgement
 from advisor.reports.record.records import Condition
 from advisor.reports.record.rows import Row, flag, number, text, whole
-from advisor.rules.language.words import Words
+from advisor.rules.language.words import VendorWords
 from advisor.wording import UNKNOWN
 
 _NOT_TOLD = "not in the profile"
 
 
 def conditions(
-    run: Row, rows: Sequence[Row], devices: Sequence[Row], judgement: Judgement, words: Words
+    run: Row, rows: Sequence[Row], devices: Sequence[Row], judgement: Judgement, words: VendorWords
 ) -> tuple[Condition, ...]:
     """Return at most twelve conditions; ``rows`` are the kernels, ``devices`` those they ran on."""
     units, memory = words.terms["UNITS"], words.terms["DEVICE_MEMORY"]
@@ -63,7 +63,7 @@ def _device(run: Row, devices: Sequence[Row]) -> Condition:
     )
 
 
-def _part(rows: Sequence[Row], words: Words) -> Condition | None:
+def _part(rows: Sequence[Row], words: VendorWords) -> Condition | None:
     """Return how much of the device the kernels could use, None where all of them had all of it."""
     parts = [row for row in rows if flag(row, "partial_device")]
     if not parts:

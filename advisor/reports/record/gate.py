@@ -10,12 +10,12 @@ import duckdb
 
 from advisor.configuration import Budget
 from advisor.database.comparisons import firing_findings, take_kernels
-from advisor.database.read import Run
+from advisor.database.read import StoredRun
 from advisor.errors import ConfigError
 from advisor.expression import Kind
 from advisor.facts import current, kernels_select
 from advisor.facts.vocabulary import Vocabulary
-from advisor.reports.record.compared import Compared, Comparison
+from advisor.reports.record.compared import ComparedSeries, RunComparison
 from advisor.rules.language.rule import Severity
 from advisor.suggest import did_you_mean
 from advisor.tracking.records import Verdict
@@ -49,8 +49,8 @@ class Looked:
 class Gate:
     """Everything that was looked at, what tripped first, the worst of it in front."""
 
-    run: Run
-    baseline: Run | None
+    run: StoredRun
+    baseline: StoredRun | None
     looked: Sequence[Looked]
 
     @property
@@ -64,7 +64,7 @@ class Gate:
         return [each for each in self.looked if each.tripped is None]
 
 
-def make_gate(run: Run, baseline: Run | None, looked: Sequence[Looked]) -> Gate:
+def make_gate(run: StoredRun, baseline: StoredRun | None, looked: Sequence[Looked]) -> Gate:
     """Return the gate, worst first."""
     order = {True: 0, None: 1, False: 2}
     kinds = (REGRESSION, BUDGET, NEW_FINDING)
@@ -74,7 +74,7 @@ def make_gate(run: Run, baseline: Run | None, looked: Sequence[Looked]) -> Gate:
     return Gate(run=run, baseline=baseline, looked=ranked)
 
 
-def regressions(comparison: Comparison) -> Iterator[Looked]:
+def regressions(comparison: RunComparison) -> Iterator[Looked]:
     """Yield a line for each series that both runs have; improvements never trip."""
     for row in comparison.rows:
         if row.base is None or row.head is None:
@@ -93,7 +93,7 @@ def regressions(comparison: Comparison) -> Iterator[Looked]:
         )
 
 
-def _moved(row: Compared) -> str:
+def _moved(row: ComparedSeries) -> str:
     assert row.base is not None
     assert row.head is not None
     change = "" if row.relative is None else f" ({100 * row.relative:+.1f} %)"
@@ -103,7 +103,7 @@ def _moved(row: Compared) -> str:
 
 
 def new_findings(
-    connection: duckdb.DuckDBPyConnection, comparison: Comparison, least: Severity
+    connection: duckdb.DuckDBPyConnection, comparison: RunComparison, least: Severity
 ) -> Iterator[Looked]:
     """Yield what fires in the head, and did not for the same series in the baseline.
 
@@ -134,7 +134,7 @@ def new_findings(
 
 def budgets(
     connection: duckdb.DuckDBPyConnection,
-    run: Run,
+    run: StoredRun,
     said: Sequence[Budget],
     vocabulary: Vocabulary,
 ) -> Iterator[Looked]:
@@ -170,7 +170,9 @@ def _check(budget: Budget, vocabulary: Vocabulary) -> None:
         raise ConfigError(problem, at=budget.at)
 
 
-def _held(budget: Budget, kernel: Mapping[str, Any], run: Run, vocabulary: Vocabulary) -> Looked:
+def _held(
+    budget: Budget, kernel: Mapping[str, Any], run: StoredRun, vocabulary: Vocabulary
+) -> Looked:
     value = kernel[budget.fact]
     launches = kernel["launch_count"] - (kernel["launches_excluded"] or 0)
     if value is not None and vocabulary.adds_up(budget.fact):

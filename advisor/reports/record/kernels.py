@@ -8,22 +8,22 @@ from dataclasses import replace
 
 from advisor import wording
 from advisor.facts import Vocabulary
-from advisor.reports.record.layout import Entry, layout
+from advisor.reports.record.layout import FactLine, layout
 from advisor.reports.record.records import (
-    Fact,
     FactGroup,
-    Kernel,
     KernelName,
-    Occupancy,
+    KernelRecord,
     OccupancyLimit,
+    OccupancyRecord,
     ResourceTime,
     RuleResult,
+    ShownFact,
     Stall,
     Stalls,
     VendorFinding,
 )
 from advisor.reports.record.rows import Row, flag, number, text, whole
-from advisor.rules.language.words import Words
+from advisor.rules.language.words import VendorWords
 
 _TOP_STALLS = 7
 _UNNAMED = "unnamed kernel"
@@ -46,13 +46,13 @@ def kernel(
     row: Row,
     name: KernelName,
     vocabulary: Vocabulary,
-    words: Words,
+    words: VendorWords,
     *,
     results: tuple[RuleResult, ...],
     vendor: tuple[VendorFinding, ...],
     actions: tuple[int, ...],
     every: bool = False,
-) -> Kernel:
+) -> KernelRecord:
     """Return the record of one variant; ``every`` adds all facts of the vocabulary."""
     return replace(
         _measured(row, name, words),
@@ -67,10 +67,10 @@ def kernel(
     )
 
 
-def _measured(row: Row, name: KernelName, words: Words) -> Kernel:
+def _measured(row: Row, name: KernelName, words: VendorWords) -> KernelRecord:
     """Return what the row itself tells of a variant."""
     flops = number(row, "flops")
-    return Kernel(
+    return KernelRecord(
         id=name.id,
         name=text(row, "kernel_name") or _UNNAMED,
         short_name=name.short_name,
@@ -144,7 +144,7 @@ def _limiter_note(row: Row) -> str:
     return unit if largest is None else f"{unit} {wording.share(largest)}"
 
 
-def _remark(row: Row, words: Words) -> str:
+def _remark(row: Row, words: VendorWords) -> str:
     """Return the sentence that reads the roofline for one kernel."""
     fraction, binding = number(row, "roof_fraction"), text(row, "binding_resource")
     if fraction is None or binding is None:
@@ -161,7 +161,7 @@ def _remark(row: Row, words: Words) -> str:
     return f"{sentence} {_room(row, binding, achievable or fraction, words)}".rstrip()
 
 
-def _room(row: Row, binding: str, fraction: float, words: Words) -> str:
+def _room(row: Row, binding: str, fraction: float, words: VendorWords) -> str:
     """Return what the roof leaves to win; nothing where it is not what holds the kernel."""
     if text(row, "limiter") == "latency" or not flag(row, "t_sol_complete"):
         return ""
@@ -189,7 +189,9 @@ def _flags(row: Row) -> Iterable[str]:
         yield f"{launches} without a time or a grid: not in the totals."
 
 
-def _facts(row: Row, vocabulary: Vocabulary, words: Words, *, every: bool) -> tuple[FactGroup, ...]:
+def _facts(
+    row: Row, vocabulary: Vocabulary, words: VendorWords, *, every: bool
+) -> tuple[FactGroup, ...]:
     groups = []
     for group in layout().groups:
         entries = [entry for entry in group.entries if _wanted(row, entry, every=every)]
@@ -201,7 +203,7 @@ def _facts(row: Row, vocabulary: Vocabulary, words: Words, *, every: bool) -> tu
     return tuple(groups)
 
 
-def _wanted(row: Row, entry: Entry, *, every: bool) -> bool:
+def _wanted(row: Row, entry: FactLine, *, every: bool) -> bool:
     if entry.least_launches > 1 and whole(row, "launch_count") < entry.least_launches:
         return False
     value = row.get(entry.name)
@@ -212,11 +214,11 @@ def _wanted(row: Row, entry: Entry, *, every: bool) -> bool:
     return every or entry.essential or value is not None
 
 
-def _fact(row: Row, entry: Entry, vocabulary: Vocabulary, words: Words) -> Fact:
+def _fact(row: Row, entry: FactLine, vocabulary: Vocabulary, words: VendorWords) -> ShownFact:
     unit = "share" if entry.share else vocabulary.unit(entry.name) or ""
     value = row.get(entry.name)
     shown = value if isinstance(value, str) else number(row, entry.name)
-    return Fact(
+    return ShownFact(
         name=entry.name,
         label=entry.label.format_map(words.terms),
         value=shown,
@@ -225,7 +227,7 @@ def _fact(row: Row, entry: Entry, vocabulary: Vocabulary, words: Words) -> Fact:
     )
 
 
-def _kind(row: Row, entry: Entry, vocabulary: Vocabulary) -> str:
+def _kind(row: Row, entry: FactLine, vocabulary: Vocabulary) -> str:
     """Return how a value came about, of what it is a share, and how many launches have it."""
     if of := number(row, entry.of) if entry.of else None:
         return f"{wording.percent(of, 1)} {entry.of_what}"
@@ -248,7 +250,7 @@ def _source(label: str | None) -> str | None:
     return None if label is None else layout().sources.get(label, label)
 
 
-def _others(row: Row, vocabulary: Vocabulary, words: Words) -> FactGroup:
+def _others(row: Row, vocabulary: Vocabulary, words: VendorWords) -> FactGroup:
     """Return what the list above leaves out, under the names of the vocabulary."""
     shown = {entry.name for group in layout().groups for entry in group.entries}
     facts = []
@@ -262,7 +264,7 @@ def _others(row: Row, vocabulary: Vocabulary, words: Words) -> FactGroup:
         kept = words.value(name, value) if isinstance(value, str) else number(row, name)
         kind = "derived" if name in vocabulary.facts else "measured"
         label = words.name(name).text
-        facts.append(Fact(name=name, label=label, value=kept, unit=unit, kind=kind))
+        facts.append(ShownFact(name=name, label=label, value=kept, unit=unit, kind=kind))
     return FactGroup(name="everything else", facts=tuple(facts))
 
 
@@ -316,7 +318,7 @@ def _stalls(row: Row) -> Stalls | None:
     )
 
 
-def _occupancy(row: Row) -> Occupancy | None:
+def _occupancy(row: Row) -> OccupancyRecord | None:
     blocks = {
         label: value
         for label, names in layout().limits.items()
@@ -329,7 +331,7 @@ def _occupancy(row: Row) -> Occupancy | None:
     theoretical = number(row, "occupancy_theoretical")
     if theoretical is None:
         theoretical = number(row, "occupancy_theoretical_reported")
-    return Occupancy(
+    return OccupancyRecord(
         theoretical=theoretical,
         achieved=number(row, "occupancy_achieved"),
         block_size=number(row, "block_size"),

@@ -26,7 +26,7 @@ _ENTRY = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Resource:
+class ResourceLabel:
     """A level of memory, or a kind of arithmetic: its label, and the fact of its least time.
 
     ``drawn`` levels are roofs of the roofline; ``nominal`` are the fact and the resource of the
@@ -49,7 +49,7 @@ class StallLabel:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class FactLine:
     """One line of the list of facts.
 
     ``of`` names a fact that is this value's share of a peak; ``kind`` says how a value came about
@@ -75,7 +75,7 @@ class Group:
     """Facts that stand together."""
 
     name: str
-    entries: tuple[Entry, ...]
+    entries: tuple[FactLine, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,8 +86,8 @@ class Layout:
     ``shares`` the names of pure numbers that are shown in percent.
     """
 
-    levels: Mapping[str, Resource]
-    precisions: Mapping[str, Resource]
+    levels: Mapping[str, ResourceLabel]
+    precisions: Mapping[str, ResourceLabel]
     limiters: Mapping[str, str]
     sources: Mapping[str, str]
     stalls: Mapping[str, StallLabel]
@@ -147,17 +147,17 @@ def _merged(documents: list[MappingNode], key: str) -> dict[str, MappingNode]:
     return {name: part for part in parts for name in part}
 
 
-def _resources(documents: list[MappingNode], key: str) -> dict[str, Resource]:
+def _resources(documents: list[MappingNode], key: str) -> dict[str, ResourceLabel]:
     return {n: _resource(node.mapping(n)) for n, node in _merged(documents, key).items()}
 
 
-def _resource(node: MappingNode) -> Resource:
+def _resource(node: MappingNode) -> ResourceLabel:
     node.refuse_unknown(("label", "time", "drawn", "nominal"))
     rated = None
     if "nominal" in node:
         fact, resource = node.sequence("nominal").texts()
         rated = (fact, resource)
-    return Resource(
+    return ResourceLabel(
         label=node.text("label"),
         time=node.text("time"),
         drawn="drawn" in node and node.boolean("drawn"),
@@ -179,10 +179,10 @@ def _groups(document: MappingNode) -> Iterator[Group]:
         yield Group(name=group.text("name"), entries=facts)
 
 
-def _entry(node: MappingNode) -> Entry:
+def _entry(node: MappingNode) -> FactLine:
     node.refuse_unknown(_ENTRY)
     texts = {key: node.text(key) for key in ("of", "of_what", "kind", "part_of") if key in node}
-    return Entry(
+    return FactLine(
         name=node.text("name"),
         label=node.text("label"),
         share="show" in node and node.text("show") == "share",

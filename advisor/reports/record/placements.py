@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from advisor import wording
 from advisor.reports.record.charted import (
-    Ceiling,
     CeilingKind,
+    ChartCeiling,
     Placement,
     Plane,
     Roofline,
@@ -18,12 +18,12 @@ from advisor.reports.record.layout import layout
 from advisor.reports.record.rows import Row, number
 
 
-def ceilings(rows: Sequence[Row], known: Sequence[Row]) -> tuple[Ceiling, ...]:
+def ceilings(rows: Sequence[Row], known: Sequence[Row]) -> tuple[ChartCeiling, ...]:
     """Return every ceiling that applies to a run: profiled, achievable, nominal.
 
     ``known`` are the rows of the view ``ceilings`` for the device: where its figures come from.
     """
-    found: list[Ceiling | None] = []
+    found: list[ChartCeiling | None] = []
     for name in layout().levels:
         value = _largest(rows, f"peak_{name}_bandwidth")
         found.append(_ceiling(name, "profiled", value, "B/s"))
@@ -48,7 +48,7 @@ def ceilings(rows: Sequence[Row], known: Sequence[Row]) -> tuple[Ceiling, ...]:
 
 def rooflines(
     rows: Sequence[Row],
-    limits: Sequence[Ceiling],
+    limits: Sequence[ChartCeiling],
     judgement: Judgement,
     *,
     device: str,
@@ -101,7 +101,7 @@ def _leading(row: Row) -> str | None:
 def _roofline(
     rows: Sequence[Row],
     precision: str,
-    limits: Sequence[Ceiling],
+    limits: Sequence[ChartCeiling],
     judgement: Judgement,
     *,
     device: str,
@@ -124,7 +124,7 @@ def _roofline(
     )
 
 
-def _belongs(ceiling: Ceiling, precision: str, used: Sequence[str]) -> bool:
+def _belongs(ceiling: ChartCeiling, precision: str, used: Sequence[str]) -> bool:
     """Tell whether a ceiling is drawn: memory levels, and the precisions that kernels use."""
     if ceiling.unit == "B/s":
         return _is_drawn(ceiling.resource)
@@ -134,7 +134,7 @@ def _belongs(ceiling: Ceiling, precision: str, used: Sequence[str]) -> bool:
 
 
 def _placement(
-    row: Row, precision: str, limits: Sequence[Ceiling], least: float
+    row: Row, precision: str, limits: Sequence[ChartCeiling], least: float
 ) -> Placement | None:
     work, duration = number(row, f"flops_{precision}"), number(row, "duration")
     every = number(row, "flops")
@@ -158,7 +158,7 @@ def _per(work: float, traffic: float | None) -> float | None:
 
 
 def _attainable(
-    row: Row, precision: str, x: float | None, limits: Sequence[Ceiling]
+    row: Row, precision: str, x: float | None, limits: Sequence[ChartCeiling]
 ) -> float | None:
     """Return what the kernel's own launch could do at its intensity."""
     own = [number(row, "peak_dram_bandwidth"), number(row, f"peak_{precision}")]
@@ -182,7 +182,7 @@ def _unplaced(rows: Sequence[Row]) -> Iterable[Unplaced]:
             )
 
 
-def _unused(limits: Sequence[Ceiling], used: Sequence[str]) -> Iterable[str]:
+def _unused(limits: Sequence[ChartCeiling], used: Sequence[str]) -> Iterable[str]:
     """Return a line for the matrix pipe where no kernel uses it."""
     if "tensor" in used:
         return
@@ -214,10 +214,10 @@ def _ceiling(
     value: float | None,
     unit: str,
     source: tuple[str, str] = ("", ""),
-) -> Ceiling | None:
+) -> ChartCeiling | None:
     if not value:
         return None
-    return Ceiling(
+    return ChartCeiling(
         resource=resource,
         label=layout().label(resource),
         kind=kind,

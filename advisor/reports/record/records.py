@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from advisor.reports.record.charted import Ceiling, Plane, Roofline
+from advisor.reports.record.charted import ChartCeiling, Plane, Roofline
 from advisor.reports.record.instructions import Ranking
 from advisor.reports.record.suppressed import Suppressed
 
@@ -27,7 +27,7 @@ _OUTCOME_WORDS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class RunRecord:
     """Where the numbers come from. ``started_at`` in seconds since 1970; ``labels`` are pairs."""
 
     run_id: str
@@ -60,7 +60,7 @@ class Figure:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
+class RunVerdict:
     """What holds the run back and what to do first."""
 
     sentence: str
@@ -106,7 +106,7 @@ class KernelName:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Action:
+class Recommendation:
     """One thing to do: a finding, or findings of one rule over several kernels, ranked.
 
     ``title`` is an order, ``headline`` the same after "Start by". ``about_measurement`` marks what
@@ -193,7 +193,7 @@ class Collect:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fact:
+class ShownFact:
     """A value with its unit and kind (measured, derived, …, and of what a share is)."""
 
     name: str
@@ -208,7 +208,7 @@ class FactGroup:
     """Facts that belong together; ``name`` is for the terminal, HTML only draws a rule."""
 
     name: str
-    facts: tuple[Fact, ...]
+    facts: tuple[ShownFact, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,7 +252,7 @@ class OccupancyLimit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Occupancy:
+class OccupancyRecord:
     """Resident warps over the maximum, and what limits them."""
 
     theoretical: float | None
@@ -313,7 +313,7 @@ class VendorFinding:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kernel(KernelName):
+class KernelRecord(KernelName):
     """One variant: a kernel with one launch shape. ``has_flops`` None: nobody counted."""
 
     name: str
@@ -349,7 +349,7 @@ class Kernel(KernelName):
     facts: tuple[FactGroup, ...] = ()
     resources: tuple[ResourceTime, ...] = ()
     stalls: Stalls | None = None
-    occupancy: Occupancy | None = None
+    occupancy: OccupancyRecord | None = None
     results: tuple[RuleResult, ...] = ()
     vendor: tuple[VendorFinding, ...] = ()
     actions: tuple[int, ...] = ()
@@ -391,22 +391,22 @@ class Report:
     empty where they are the ones shown.
     """
 
-    run: Run
-    verdict: Verdict
+    run: RunRecord
+    verdict: RunVerdict
     duration: float | None
     t_sol: float | None
     wasted_time: float | None
-    actions: tuple[Action, ...]
+    actions: tuple[Recommendation, ...]
     more_actions: int
     left_alone: Rest | None
     not_judged: Rest | None
     collect: Collect | None
     conditions: tuple[Condition, ...]
     device: str
-    ceilings: tuple[Ceiling, ...]
+    ceilings: tuple[ChartCeiling, ...]
     rooflines: tuple[Roofline, ...]
     plane: Plane | None
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[KernelRecord, ...]
     provenance: Provenance
     skipped: tuple[tuple[str, str], ...] = ()
     suppressed: Suppressed | None = None

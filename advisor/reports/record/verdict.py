@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from advisor import wording
 from advisor.reports.record.judgement import Judgement
 from advisor.reports.record.layout import limited_by
-from advisor.reports.record.records import Action, Collect, Figure, Verdict
+from advisor.reports.record.records import Collect, Figure, Recommendation, RunVerdict
 from advisor.reports.record.rows import Row, flag, number, text, whole
 
 _HOLDS: Mapping[str, str] = {
@@ -74,10 +74,10 @@ def _is_evident(row: Row) -> bool:
 def verdict(
     rows: Sequence[Row],
     sums: Totals,
-    actions: Sequence[Action],
+    actions: Sequence[Recommendation],
     collect: Collect | None,
     judgement: Judgement,
-) -> Verdict:
+) -> RunVerdict:
     """Return what holds the run back, what to do first, and the key figures."""
     limiter, share = _limiter(rows, sums)
     holds = _HOLDS.get(limiter or "", _UNDETERMINED)
@@ -86,7 +86,7 @@ def verdict(
         sentence = _nothing_to_do(holds, rows, sums, collect, judgement) + _check(actions)
     else:
         sentence = f"{holds} Start by {_to_do(first, sums)}."
-    return Verdict(
+    return RunVerdict(
         sentence=sentence,
         paragraph=_paragraph(limiter, share, sums),
         figures=tuple(_figures(rows, sums, actions)),
@@ -106,14 +106,14 @@ def _limiter(rows: Sequence[Row], sums: Totals) -> tuple[str | None, float]:
     return first, times[first] / sums.duration
 
 
-def _to_do(action: Action, sums: Totals) -> str:
+def _to_do(action: Recommendation, sums: Totals) -> str:
     if action.gain is None or sums.duration is None:
         return action.headline
     saved = f"{wording.seconds(action.gain.likely, 2)} of {wording.seconds(sums.duration)}"
     return f"{action.headline}: saves about {saved}"
 
 
-def _check(actions: Sequence[Action]) -> str:
+def _check(actions: Sequence[Recommendation]) -> str:
     """Return the sentence on what is wrong with the measurement, where anything is."""
     doubt = next((action for action in actions if action.about_measurement), None)
     if doubt is None:
@@ -170,7 +170,7 @@ def _paragraph(limiter: str | None, share: float, sums: Totals) -> str:
     return " ".join(parts)
 
 
-def _figures(rows: Sequence[Row], sums: Totals, actions: Sequence[Action]) -> list[Figure]:
+def _figures(rows: Sequence[Row], sums: Totals, actions: Sequence[Recommendation]) -> list[Figure]:
     launches = sum(whole(row, "launch_count") for row in rows)
     value, unit = wording.scaled(sums.duration, "s")
     counts = f"{wording.count(launches, 'launch')}, {wording.count(len(rows), 'kernel')}"
@@ -198,7 +198,7 @@ def _figures(rows: Sequence[Row], sums: Totals, actions: Sequence[Action]) -> li
     return found
 
 
-def _likely(actions: Sequence[Action], sums: Totals) -> Figure:
+def _likely(actions: Sequence[Recommendation], sums: Totals) -> Figure:
     gains = [action.gain for action in actions if action.gain is not None]
     label = "likely gain of the steps below"
     if not gains:

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING
 from advisor import wording
 from advisor.facts import Vocabulary
 from advisor.reports.record.rows import Row, whole
-from advisor.rules.language.verification import Check, Direction, Measured, measure_sql, measured
+from advisor.rules.language.verification import (
+    Criterion,
+    Direction,
+    Measured,
+    measure_sql,
+    measured,
+)
 from advisor.rules.language.verify_words import Shown, notes, sentence
-from advisor.rules.language.words import Words
+from advisor.rules.language.words import VendorWords
 
 if TYPE_CHECKING:
     import duckdb
@@ -34,7 +40,7 @@ def measure(
 
 
 def verify_lines(
-    rule: Rule, values: Sequence[Measured], row: Row, vocabulary: Vocabulary, words: Words
+    rule: Rule, values: Sequence[Measured], row: Row, vocabulary: Vocabulary, words: VendorWords
 ) -> tuple[str, ...]:
     """Return the sentences of a rule's ``verify`` for a kernel, notes last."""
     checks = zip(rule.verify.checks, values, strict=True)
@@ -45,7 +51,7 @@ def verify_lines(
     return (*lines, *notes(rule.verify))
 
 
-def _shown(check: Check, value: Measured, row: Row, vocabulary: Vocabulary) -> Shown:
+def _shown(check: Criterion, value: Measured, row: Row, vocabulary: Vocabulary) -> Shown:
     unit = str(check.expression.unit or "1")
     now = value.value
     bound = None
@@ -59,7 +65,7 @@ def _shown(check: Check, value: Measured, row: Row, vocabulary: Vocabulary) -> S
     )
 
 
-def _number(check: Check, value: float | None, unit: str) -> str | None:
+def _number(check: Criterion, value: float | None, unit: str) -> str | None:
     if value is None:
         return None
     is_share = unit == "1" and all(_is_share(name) for name in check.expression.names)

@@ -18,21 +18,21 @@ from advisor.errors import UsageError
 from advisor.facts import Vocabulary, current, kernels_select
 from advisor.profilers import Options
 from advisor.reports.record import advice, placements
-from advisor.reports.record.charted import Ceiling, Plane, Roofline
+from advisor.reports.record.charted import ChartCeiling, Plane, Roofline
 from advisor.reports.record.conditions import conditions
 from advisor.reports.record.instructions import of_findings
 from advisor.reports.record.judgement import Judgement
 from advisor.reports.record.kernels import kernel, kernel_names
 from advisor.reports.record.records import (
-    Action,
     Collect,
-    Kernel,
     KernelName,
+    KernelRecord,
     Provenance,
+    Recommendation,
     Report,
     RuleResult,
-    Run,
     RunFinding,
+    RunRecord,
     VendorFinding,
 )
 from advisor.reports.record.rows import Row, fetch, number, text, whole
@@ -49,7 +49,7 @@ from advisor.rules.engine.findings import findings_of_run
 from advisor.rules.engine.profiled import profiled
 from advisor.rules.engine.records import Records, believed
 from advisor.rules.engine.suppress import screen
-from advisor.rules.language.words import Words
+from advisor.rules.language.words import VendorWords
 
 if TYPE_CHECKING:
     import duckdb
@@ -158,7 +158,7 @@ class _Said:
     ``rejudged`` says that stored findings were passed over, where they were.
     """
 
-    actions: tuple[Action, ...]
+    actions: tuple[Recommendation, ...]
     more_actions: int
     results: Mapping[str, tuple[RuleResult, ...]]
     collect: Collect | None
@@ -177,7 +177,7 @@ def _said(
     *,
     vocabulary: Vocabulary,
     compiled: Compiled,
-    words: Words,
+    words: VendorWords,
 ) -> _Said:
     run_id, today = request.run_id, _today(request)
     settings = compiled.of_kernels.settings
@@ -245,7 +245,7 @@ class _Drawn:
     """What the charts show, and of which device."""
 
     device: str
-    ceilings: tuple[Ceiling, ...]
+    ceilings: tuple[ChartCeiling, ...]
     rooflines: tuple[Roofline, ...]
     plane: Plane | None
 
@@ -339,8 +339,8 @@ def _kernels(
     vendor: Mapping[str, tuple[VendorFinding, ...]],
     vocabulary: Vocabulary,
     request: Request,
-    words: Words,
-) -> tuple[Kernel, ...]:
+    words: VendorWords,
+) -> tuple[KernelRecord, ...]:
     spoken: dict[str, list[int]] = defaultdict(list)
     for action in said.actions:
         for name in action.kernels:
@@ -360,12 +360,12 @@ def _kernels(
     )
 
 
-def _run(run: Row, rows: Sequence[Row]) -> Run:
+def _run(run: Row, rows: Sequence[Row]) -> RunRecord:
     labels = [(name, value) for name in _LABELS if (value := text(run, name)) is not None]
     if run.get("tags"):
         labels.append(("tags", ", ".join(run["tags"])))
     name = PureWindowsPath(text(run, "name") or str(run["run_id"])).name
-    return Run(
+    return RunRecord(
         run_id=str(run["run_id"]),
         title=text(run, "label") or name,
         file_name=name,
@@ -399,7 +399,7 @@ def _provenance(
     connection: duckdb.DuckDBPyConnection,
     request: Request,
     compiled: Compiled,
-    limits: Sequence[Ceiling],
+    limits: Sequence[ChartCeiling],
 ) -> Provenance:
     version = connection.execute("SELECT version_num FROM main.alembic_version").fetchone()
     sources = dict.fromkeys(

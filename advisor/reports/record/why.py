@@ -17,10 +17,10 @@ from advisor.reports.record.compared import (
     GONE,
     NEW,
     Cause,
-    Compared,
-    Comparison,
+    ComparedSeries,
     Differs,
-    Moved,
+    MovedFact,
+    RunComparison,
 )
 from advisor.rules.engine.evaluate import run_program
 from advisor.rules.engine.evaluation import Evaluation
@@ -54,7 +54,7 @@ Value = float | str | bool | None
 class Changed:
     """A row to be explained, and what the gates saw of it."""
 
-    row: Compared
+    row: ComparedSeries
     samples: Samples | None
     series_changed: bool
 
@@ -72,11 +72,11 @@ def _program(knowledge: Knowledge) -> Program:
 
 def explain_changes(
     connection: duckdb.DuckDBPyConnection,
-    whole: Comparison,
+    whole: RunComparison,
     asked: Sequence[Changed],
     knowledge: Knowledge,
     comparing: Comparing,
-) -> Comparison:
+) -> RunComparison:
     """Return the comparison with causes and facts at the series that did not stay as they were."""
     told = {
         number: each
@@ -104,7 +104,7 @@ def explain_changes(
     return replace(whole, rows=rows)
 
 
-def _ranked(found: Sequence[Evaluation], row: Compared) -> tuple[Cause, ...]:
+def _ranked(found: Sequence[Evaluation], row: ComparedSeries) -> tuple[Cause, ...]:
     """Return causes: what is loud first; of these what names more than a term, then large terms."""
     terms = {} if row.terms is None else row.terms.parts
 
@@ -126,7 +126,7 @@ def _ranked(found: Sequence[Evaluation], row: Compared) -> tuple[Cause, ...]:
 
 def _take_pairs(
     connection: duckdb.DuckDBPyConnection,
-    whole: Comparison,
+    whole: RunComparison,
     told: Mapping[int, Changed],
     comparing: Comparing,
 ) -> None:
@@ -155,7 +155,7 @@ def _take_pairs(
     connection.execute(f"CREATE OR REPLACE TEMP TABLE {PAIRS} AS SELECT {lists}", values)
 
 
-def _of_runs(whole: Comparison, comparing: Comparing) -> dict[str, Value]:
+def _of_runs(whole: RunComparison, comparing: Comparing) -> dict[str, Value]:
     """Return what is the same for all pairs."""
     rows = whole.rows
     verdicts = [row.verdict for row in rows]
@@ -191,7 +191,7 @@ def _names(differ: Sequence[Differs]) -> str | None:
 
 
 def _of_pair(
-    each: Changed, whole: Comparison, comparing: Comparing, code: Mapping[tuple[str, str], str]
+    each: Changed, whole: RunComparison, comparing: Comparing, code: Mapping[tuple[str, str], str]
 ) -> dict[str, Value]:
     row = each.row
     assert row.base is not None
@@ -229,11 +229,11 @@ def _kernels(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], dic
 
 
 def _moved(
-    row: Compared,
-    whole: Comparison,
+    row: ComparedSeries,
+    whole: RunComparison,
     kernels: Mapping[tuple[str, str], Mapping[str, Value]],
     vocabulary: Vocabulary,
-) -> tuple[Moved, ...]:
+) -> tuple[MovedFact, ...]:
     """Return the facts that moved most, by the size of the logarithm of their ratio."""
     if row.base is None or row.head is None:
         return ()
@@ -249,5 +249,5 @@ def _moved(
         if vocabulary.adds_up(name):
             one, other = one / max(row.base.launches, 1), other / max(row.head.launches, 1)
         if one > 0 and other > 0 and abs(math.log(other / one)) > _SAME:
-            found.append(Moved(fact=name, before=one, after=other))
+            found.append(MovedFact(fact=name, before=one, after=other))
     return tuple(sorted(found, key=lambda each: -abs(math.log(each.after / each.before)))[:_SHOWN])

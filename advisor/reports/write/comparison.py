@@ -7,9 +7,16 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from advisor.database.read import Run
+from advisor.database.read import StoredRun
 from advisor.reports.escaping import escape_markdown
-from advisor.reports.record.compared import GONE, NEW, Compared, Comparison, Differs, Kernel
+from advisor.reports.record.compared import (
+    GONE,
+    NEW,
+    ComparedKernel,
+    ComparedSeries,
+    Differs,
+    RunComparison,
+)
 from advisor.tracking.attribution import Terms
 from advisor.tracking.records import Verdict
 from advisor.wording import one_line, percent, seconds
@@ -29,7 +36,7 @@ COLUMNS = ("verdict", "kernel", "before", "after", "change", "p", "noise", "need
 _DEFAULT_WIDTH = 100
 
 
-def as_json(comparison: Comparison) -> dict[str, object]:
+def as_json(comparison: RunComparison) -> dict[str, object]:
     """Return plain values in stored units: times in s, changes as ratios, unknown as None."""
     machine = comparison.machine
     return {
@@ -54,7 +61,7 @@ def as_json(comparison: Comparison) -> dict[str, object]:
     }
 
 
-def _run(run: Run) -> dict[str, object]:
+def _run(run: StoredRun) -> dict[str, object]:
     return {"run": run.run_id, "name": run.name, "label": run.label, "commit": run.commit}
 
 
@@ -62,7 +69,7 @@ def _differs(each: Differs) -> dict[str, object]:
     return {"name": each.what, "before": each.before, "after": each.after}
 
 
-def _row(each: Compared) -> dict[str, object]:
+def _row(each: ComparedSeries) -> dict[str, object]:
     return {
         "series": each.series,
         "kernel": each.kernel,
@@ -86,7 +93,7 @@ def _row(each: Compared) -> dict[str, object]:
     }
 
 
-def _side(kernel: Kernel | None) -> dict[str, object] | None:
+def _side(kernel: ComparedKernel | None) -> dict[str, object] | None:
     if kernel is None:
         return None
     return {
@@ -109,13 +116,13 @@ def _terms(terms: Terms | None) -> dict[str, object] | None:
     }
 
 
-def worst_first(rows: Sequence[Compared]) -> list[Compared]:
+def worst_first(rows: Sequence[ComparedSeries]) -> list[ComparedSeries]:
     """Return rows by verdict, in each what takes most time more first."""
     order: dict[str, int] = {str(word): place for place, word in enumerate(ORDER)}
     return sorted(rows, key=lambda row: (order[str(row.verdict)], -abs(row.lost), row.kernel))
 
 
-def cells(row: Compared) -> tuple[str, ...]:
+def cells(row: ComparedSeries) -> tuple[str, ...]:
     """Return a row of the table, under ``COLUMNS``."""
     return (
         str(row.verdict),
@@ -152,7 +159,7 @@ def mostly(terms: Terms | None) -> str:
     return f"{name} {signed(math.expm1(value))}" if value else ""
 
 
-def headline(comparison: Comparison) -> Iterator[str]:
+def headline(comparison: RunComparison) -> Iterator[str]:
     """Yield what is said before the table: runs, counts, total, machine, environment."""
     base, head = comparison.base, comparison.head
     counts = Counter(str(row.verdict) for row in comparison.rows)
@@ -171,12 +178,12 @@ def headline(comparison: Comparison) -> Iterator[str]:
         yield f"Differs around them: {one_line(', '.join(listed))}."
 
 
-def _named(run: Run) -> str:
+def _named(run: StoredRun) -> str:
     name = run.label or run.name
     return f"{run.run_id} ({one_line(name)})" if name else run.run_id
 
 
-def reasons(row: Compared) -> Iterator[str]:
+def reasons(row: ComparedSeries) -> Iterator[str]:
     """Yield what is known of why a series moved, a sentence each."""
     if row.shape_changed and row.base is not None and row.head is not None:
         yield f"launch shape changed: {row.base.shape} → {row.head.shape}"
@@ -196,7 +203,7 @@ def reasons(row: Compared) -> Iterator[str]:
         yield f"moved most: {', '.join(facts)}"
 
 
-def moved_rows(comparison: Comparison) -> list[Compared]:
+def moved_rows(comparison: RunComparison) -> list[ComparedSeries]:
     """Return the rows with something to say, worst first."""
     quiet = (Verdict.UNCHANGED, NEW, GONE)
     return [row for row in worst_first(comparison.rows) if row.verdict not in quiet]
@@ -209,7 +216,7 @@ def wrapped(text: str, width: int, indent: str = "") -> list[str]:
     )
 
 
-def markdown(comparison: Comparison) -> str:
+def markdown(comparison: RunComparison) -> str:
     """Return the comparison as Markdown, for the summary of a job or a comment."""
     lines = [escape_markdown(line) + "  " for line in headline(comparison)]
     lines += ["", f"| {' | '.join(COLUMNS)} |", f"|{' --- |' * len(COLUMNS)}"]

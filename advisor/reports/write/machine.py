@@ -13,7 +13,13 @@ from dataclasses import asdict, fields, is_dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from advisor.reports.record.records import SCHEMA_VERSION, Fact, Kernel, Report, RuleResult
+from advisor.reports.record.records import (
+    SCHEMA_VERSION,
+    KernelRecord,
+    Report,
+    RuleResult,
+    ShownFact,
+)
 
 UNITS: Mapping[str, str] = {
     "arithmetic_intensity": "FLOP/B",
@@ -78,7 +84,7 @@ def json_text(report: Report) -> str:
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
-def _kernel(kernel: Kernel) -> dict[str, Any]:
+def _kernel(kernel: KernelRecord) -> dict[str, Any]:
     own = {field.name: _plain(getattr(kernel, field.name)) for field in fields(kernel)}
     own["facts"] = {
         fact.name: _fact(fact) for group in kernel.facts for fact in group.facts if fact.name
@@ -88,7 +94,7 @@ def _kernel(kernel: Kernel) -> dict[str, Any]:
     return own
 
 
-def _fact(fact: Fact) -> dict[str, Any]:
+def _fact(fact: ShownFact) -> dict[str, Any]:
     return {
         "label": fact.label,
         "value": _plain(fact.value),
@@ -97,7 +103,7 @@ def _fact(fact: Fact) -> dict[str, Any]:
     }
 
 
-def _result(kernel: Kernel, result: RuleResult) -> dict[str, Any]:
+def _result(kernel: KernelRecord, result: RuleResult) -> dict[str, Any]:
     return {"id": f"{kernel.id}:{result.rule_id}", **_plain(result)}
 
 

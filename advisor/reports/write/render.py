@@ -28,7 +28,7 @@ from advisor.reports.charts.plane import draw_plane
 from advisor.reports.charts.roofline import draw_roofline
 from advisor.reports.escaping import Verbatim, breakable, escape_for_both, escape_markdown, shorten
 from advisor.reports.record.charted import Placement
-from advisor.reports.record.records import Kernel, Report, RuleResult
+from advisor.reports.record.records import KernelRecord, Report, RuleResult
 from advisor.resources import data_dir
 from advisor.wording import UNKNOWN, printable
 
@@ -51,10 +51,10 @@ class Chart:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Detail:
+class KernelBars:
     """The bars of one kernel's entry."""
 
-    kernel: Kernel
+    kernel: KernelRecord
     summary: str
     resources: tuple[bars.Bar, ...]
     stalls: tuple[bars.Bar, ...]
@@ -65,17 +65,17 @@ class Detail:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class KernelTableRow:
     """A row of the table of kernels: meters as shares of their tracks."""
 
-    kernel: Kernel
+    kernel: KernelRecord
     shape: str
     waste: float | None
     achievable: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class ChartPlace:
     """Where a chart shows a kernel; ``precision`` is that of the chart's work."""
 
     precision: str
@@ -89,8 +89,8 @@ class ReadOut:
     ``places`` are its marks; ``mixed`` tells that some of its work is in no mark's precision.
     """
 
-    kernel: Kernel
-    places: tuple[Place, ...]
+    kernel: KernelRecord
+    places: tuple[ChartPlace, ...]
     mixed: bool
 
 
@@ -104,13 +104,13 @@ class Page:
     zoomable: bool
     selected: str | None
     read_outs: tuple[ReadOut, ...]
-    table: tuple[Row, ...]
-    first_rows: tuple[Row, ...]
+    table: tuple[KernelTableRow, ...]
+    first_rows: tuple[KernelTableRow, ...]
     more_rows: int
     row_unit: str
     hidden_rows: bool
     left_out: int
-    details: tuple[Detail, ...]
+    details: tuple[KernelBars, ...]
     detailed: frozenset[str]
     without_detail: int
 
@@ -189,10 +189,12 @@ def page(report: Report, *, details: int = MOST_DETAILS) -> Page:
 
 
 def _read_outs(report: Report, marked: Collection[str]) -> tuple[ReadOut, ...]:
-    places: dict[str, list[Place]] = defaultdict(list)
+    places: dict[str, list[ChartPlace]] = defaultdict(list)
     for chart in report.rooflines:
         for placement in chart.placements:
-            places[placement.kernel_id].append(Place(precision=chart.label, placement=placement))
+            places[placement.kernel_id].append(
+                ChartPlace(precision=chart.label, placement=placement)
+            )
     return tuple(
         ReadOut(
             kernel=kernel,
@@ -204,7 +206,7 @@ def _read_outs(report: Report, marked: Collection[str]) -> tuple[ReadOut, ...]:
     )
 
 
-def _is_mixed(kernel: Kernel, places: Sequence[Place]) -> bool:
+def _is_mixed(kernel: KernelRecord, places: Sequence[ChartPlace]) -> bool:
     """Tell whether no mark of a kernel is at what all of its work makes, as it is written."""
     shown = {wording.si(place.placement.y, "FLOP/s") for place in places}
     return bool(shown) and wording.si(kernel.performance, "FLOP/s") not in shown
@@ -229,14 +231,14 @@ def charts(report: Report, *, sizes: tuple[str, ...] | None = None) -> tuple[Cha
     return tuple(found)
 
 
-def _row(kernel: Kernel, longest: float | None) -> Row:
+def _row(kernel: KernelRecord, longest: float | None) -> KernelTableRow:
     parts = [kernel.launch_shape]
     if kernel.registers is not None:
         parts.append(f"{wording.fixed(kernel.registers)} registers")
     if kernel.launch_count > 1:
         parts.append(wording.count(kernel.launch_count, "launch"))
     achievable, fraction = kernel.roof_fraction_achievable, kernel.roof_fraction
-    return Row(
+    return KernelTableRow(
         kernel=kernel,
         shape=", ".join(parts),
         waste=kernel.wasted_time / longest if longest and kernel.wasted_time is not None else None,
@@ -244,12 +246,12 @@ def _row(kernel: Kernel, longest: float | None) -> Row:
     )
 
 
-def _detail(kernel: Kernel) -> Detail:
+def _detail(kernel: KernelRecord) -> KernelBars:
     told: dict[str, list[RuleResult]] = defaultdict(list)
     for result in kernel.results:
         told[result.outcome].append(result)
     unknown = told["unknown"]
-    return Detail(
+    return KernelBars(
         kernel=kernel,
         summary=_summary(kernel),
         resources=bars.resource_bars(kernel.resources),
@@ -261,7 +263,7 @@ def _detail(kernel: Kernel) -> Detail:
     )
 
 
-def _summary(kernel: Kernel) -> str:
+def _summary(kernel: KernelRecord) -> str:
     """Return the line that stands for a closed entry."""
     parts = [kernel.limiter or "limiter undetermined"]
     if kernel.roof_fraction is not None:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from advisor import wording
 from advisor.reports.charts.bars import Bar, occupancy_bars, resource_bars, stall_bars
 from advisor.reports.record.records import (
-    Action,
-    Fact,
     Gain,
-    Kernel,
+    KernelRecord,
+    Recommendation,
     Report,
     Rest,
     RuleResult,
+    ShownFact,
     VendorFinding,
 )
 from advisor.reports.write.paper import Paper, cut, meter
@@ -49,7 +49,7 @@ def report_text(
 
 def kernel_text(
     report: Report,
-    kernels: Sequence[Kernel],
+    kernels: Sequence[KernelRecord],
     *,
     width: int = 0,
     colour: bool = False,
@@ -118,7 +118,7 @@ def _rest(rest: Rest) -> str:
     )
 
 
-def _action(paper: Paper, action: Action) -> None:
+def _action(paper: Paper, action: Recommendation) -> None:
     gain = action.gain
     likely = "not estimated" if gain is None else wording.seconds(gain.likely, 2)
     span = ""
@@ -207,7 +207,7 @@ def _saves(gain: Gain | None) -> str:
     return f"{wording.seconds(gain.likely, 2)} ({low} to {high})  "
 
 
-def _row(paper: Paper, kernel: Kernel, unit: str) -> list[str]:
+def _row(paper: Paper, kernel: KernelRecord, unit: str) -> list[str]:
     fraction = kernel.roof_fraction
     intensity = wording.significant(kernel.arithmetic_intensity)
     return [
@@ -222,7 +222,7 @@ def _row(paper: Paper, kernel: Kernel, unit: str) -> list[str]:
     ]
 
 
-def _name_and_shape(kernel: Kernel) -> str:
+def _name_and_shape(kernel: KernelRecord) -> str:
     """Return the name, which is cut where it is too long, and on a line below what tells it apart.
 
     No-break spaces keep each in one piece.
@@ -244,7 +244,7 @@ def _provenance(paper: Paper, report: Report) -> None:
     )
 
 
-def _kernel_head(paper: Paper, report: Report, kernel: Kernel) -> None:
+def _kernel_head(paper: Paper, report: Report, kernel: KernelRecord) -> None:
     simulated = ", simulated" if report.run.simulated else ""
     paper.write(f"{kernel.short_name}  [{kernel.id}{simulated}]")
     if kernel.name != kernel.short_name:
@@ -266,7 +266,7 @@ def _kernel_head(paper: Paper, report: Report, kernel: Kernel) -> None:
             paper.write(line)
 
 
-def _facts(paper: Paper, kernel: Kernel) -> None:
+def _facts(paper: Paper, kernel: KernelRecord) -> None:
     paper.heading("Facts")
     if kernel.sums:
         paper.write(kernel.sums)
@@ -281,12 +281,12 @@ def _facts(paper: Paper, kernel: Kernel) -> None:
         paper.row(cells if wide else cells[:3], (min(label, 34), -11, 8, 0) if wide else _PAIR)
 
 
-def _fact(fact: Fact) -> tuple[str, str, str, str]:
+def _fact(fact: ShownFact) -> tuple[str, str, str, str]:
     number, unit = wording.fact(fact.value, fact.unit)
     return fact.label, number, unit, fact.kind
 
 
-def _bars(paper: Paper, kernel: Kernel) -> None:
+def _bars(paper: Paper, kernel: KernelRecord) -> None:
     if kernel.resources:
         of = f"of {wording.seconds(kernel.duration, 4)} taken"
         _bar_list(paper, f"Speed-of-light time, {of}", resource_bars(kernel.resources))
@@ -312,7 +312,7 @@ def _bar_list(paper: Paper, heading: str, bars: Sequence[Bar]) -> None:
             paper.row((name, value), (0, -14))
 
 
-def _results(paper: Paper, kernel: Kernel) -> None:
+def _results(paper: Paper, kernel: KernelRecord) -> None:
     for outcome, heading in (
         ("fires", "Findings"),
         ("ruled out", "Not the cause"),

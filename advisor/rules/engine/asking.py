@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from advisor.database.coverage import known_quantities
 from advisor.expression.needs import NOTHING
 from advisor.profilers.command import asking_words
-from advisor.rules.engine.reach import Asked, Mode, OfName, Reach, Wanted
+from advisor.rules.engine.reach import CountersWanted, Mode, OfName, ProfilerRequest, Reach
 from advisor.rules.language.rule import Outcome
 from advisor.rules.language.subjects import KERNEL
 
@@ -35,9 +35,9 @@ class Asking:
     version: str | None
     known: Mapping[str, Known]
     _lacking: dict[tuple[Known, Mode], OfName] = field(default_factory=dict, compare=False)
-    _wanted: dict[tuple[Known, str], Wanted] = field(default_factory=dict, compare=False)
+    _wanted: dict[tuple[Known, str], CountersWanted] = field(default_factory=dict, compare=False)
 
-    def ask(self, lacking: Iterable[Lacking]) -> Asked:
+    def ask(self, lacking: Iterable[Lacking]) -> ProfilerRequest:
         """Return what to ask for so that subjects get the facts that they lack."""
         wanted = (self._want(variant, missing) for variant, missing in lacking)
         return self.reach.asked(wanted, self.version)
@@ -52,15 +52,15 @@ class Asking:
         asked = self.ask([(variant, missing)])
         return " ".join(asking_words(self.reach.profiler, asked.sections, asked.metrics))
 
-    def _want(self, variant: str, missing: Sequence[str]) -> Wanted:
+    def _want(self, variant: str, missing: Sequence[str]) -> CountersWanted:
         known = self.known.get(variant, NOTHING)
         found = [self._of_fact(name, known) for name in missing]
-        return Wanted(
+        return CountersWanted(
             now=NOTHING.union(*(each.now for each in found)),
             later=NOTHING.union(*(each.later for each in found)),
         )
 
-    def _of_fact(self, name: str, known: Known) -> Wanted:
+    def _of_fact(self, name: str, known: Known) -> CountersWanted:
         """Return the counters that a fact lacks: in sections, else by name, else of later versions.
 
         Where the profiler's version is not known, the newest is meant.
@@ -70,7 +70,7 @@ class Asking:
             self._wanted[key] = self._worked_out(name, known)
         return self._wanted[key]
 
-    def _worked_out(self, name: str, known: Known) -> Wanted:
+    def _worked_out(self, name: str, known: Known) -> CountersWanted:
         for version in dict.fromkeys((self.version, None)):
             for by_name in (False, True):
                 mode = Mode(version=version, by_name=by_name)
@@ -79,8 +79,10 @@ class Asking:
                 if quantities is not None:
                     counters = self.reach.counters(quantities, known, mode)
                     is_later = version != self.version
-                    return Wanted(later=counters) if is_later else Wanted(now=counters)
-        return Wanted()
+                    return (
+                        CountersWanted(later=counters) if is_later else CountersWanted(now=counters)
+                    )
+        return CountersWanted()
 
 
 def asking(

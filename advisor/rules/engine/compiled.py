@@ -18,7 +18,7 @@ from advisor.rules.engine.program import (
 )
 from advisor.rules.engine.reach import Reach
 from advisor.rules.language.rule import Rule, rules_hash
-from advisor.rules.language.settings import Settings
+from advisor.rules.language.settings import EvaluationSettings
 from advisor.rules.language.subjects import KERNEL, SUBJECTS, SubjectKind, Subjects
 
 FACTS_TABLE = "rule_facts"
@@ -28,7 +28,7 @@ _RUN_KEY = "run_id"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class CompiledSubject:
     """The rules about one kind of subject, compiled."""
 
     kind: SubjectKind
@@ -47,7 +47,7 @@ class Compiled:
     """
 
     rules: tuple[Rule, ...]
-    parts: Mapping[str, Part]
+    parts: Mapping[str, CompiledSubject]
     vocabulary: Vocabulary
     names: tuple[str, ...]
     kernels: str
@@ -74,7 +74,7 @@ def compile_rules(
     rules: Sequence[Rule],
     *,
     vocabulary: Vocabulary,
-    settings: Settings,
+    settings: EvaluationSettings,
     subjects: Subjects = SUBJECTS,
     reaches: Mapping[str, Reach] | None = None,
 ) -> Compiled:
@@ -104,12 +104,14 @@ def compile_rules(
 
 
 def _part(
-    kind: SubjectKind, rules: Sequence[Rule], vocabulary: Vocabulary, settings: Settings
-) -> Part:
-    return Part(kind=kind, program=compile_program(rules, kind.counted(settings), vocabulary))
+    kind: SubjectKind, rules: Sequence[Rule], vocabulary: Vocabulary, settings: EvaluationSettings
+) -> CompiledSubject:
+    return CompiledSubject(
+        kind=kind, program=compile_program(rules, kind.counted(settings), vocabulary)
+    )
 
 
-def _digest(rules: Sequence[Rule], parts: Mapping[str, Part], kernels: str) -> str:
+def _digest(rules: Sequence[Rule], parts: Mapping[str, CompiledSubject], kernels: str) -> str:
     """Return a digest of what findings rest on; two that differ may give other findings."""
     said: list[object] = [rules_hash(rules), kernels]
     for rule in rules:

@@ -18,15 +18,15 @@ from advisor.rules.engine.evaluation import Evaluation
 from advisor.rules.engine.gains import Raw, cut
 from advisor.rules.engine.program import (
     OUTCOMES,
-    Detail,
+    DetailNames,
     Program,
     detail_columns,
     factor_column,
 )
 from advisor.rules.engine.reach import Reach
 from advisor.rules.language.rule import Guard, Outcome, Rule, Value
-from advisor.rules.language.settings import Settings
-from advisor.rules.language.words import Words
+from advisor.rules.language.settings import EvaluationSettings
+from advisor.rules.language.words import VendorWords
 
 _SUBJECTS_TABLE = "rule_subject_facts"
 _RUN_KEY = "run_id"
@@ -41,7 +41,7 @@ def evaluate_runs(
     run_ids: Sequence[str],
     relations: Relations = STORED,
     *,
-    words: Mapping[str, Words] | None = None,
+    words: Mapping[str, VendorWords] | None = None,
 ) -> dict[str, list[Evaluation]]:
     """Return what the rules fire, rule out or cannot decide, for every subject in runs, by run.
 
@@ -93,7 +93,7 @@ def evaluate_table(
     table: str,
     relations: Relations = STORED,
     *,
-    words: Mapping[str, Words] | None = None,
+    words: Mapping[str, VendorWords] | None = None,
 ) -> list[Evaluation]:
     """Return what the rules fire, rule out or cannot decide, over a table of kernels' facts.
 
@@ -125,7 +125,7 @@ def run_program(
     key: str,
     run_id: str = "",
     outcomes: Collection[Outcome] = _KEPT,
-    words: Mapping[str, Words] | None = None,
+    words: Mapping[str, VendorWords] | None = None,
 ) -> list[Evaluation]:
     """Return what the program's rules fire, rule out or cannot decide over a table of facts.
 
@@ -182,8 +182,8 @@ def read_details(
 
 
 def run_words(
-    connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str], settings: Settings
-) -> dict[str, Words]:
+    connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str], settings: EvaluationSettings
+) -> dict[str, VendorWords]:
     """Return the words to write of each run in: those of the vendor of its device."""
     return {
         run_id: settings.vendors.words(vendor, profiler)
@@ -196,8 +196,8 @@ def _subject(
     facts: Row,
     details: Row,
     run_id: str,
-    settings: Settings,
-    words: Mapping[str, Words],
+    settings: EvaluationSettings,
+    words: Mapping[str, VendorWords],
 ) -> _Subject:
     run_id = run_id or str(facts.get(_RUN_KEY, ""))
     return _Subject(
@@ -227,8 +227,8 @@ class _Subject:
     facts: Row
     details: Row
     run_id: str
-    settings: Settings
-    words: Words
+    settings: EvaluationSettings
+    words: VendorWords
 
 
 def _evaluation(rule: Rule, index: int, outcome: Outcome, subject: _Subject) -> Evaluation:
@@ -269,7 +269,7 @@ def _evaluation(rule: Rule, index: int, outcome: Outcome, subject: _Subject) -> 
     )
 
 
-def _raw(subject: _Subject, names: Detail) -> Raw:
+def _raw(subject: _Subject, names: DetailNames) -> Raw:
     bounds = [_number(subject.details[column]) for column in names.bounds]
     low, likely, high = bounds or (None, None, None)
     return Raw(

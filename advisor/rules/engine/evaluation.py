@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from advisor.rules.engine.gains import Seconds
 from advisor.rules.language.rule import Outcome, Rule, Value
-from advisor.rules.language.words import Words
+from advisor.rules.language.words import VendorWords
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class Evaluation:
     variant_id: str
     outcome: Outcome
     values: Mapping[str, Value]
-    words: Words = field(default_factory=Words, repr=False)
+    words: VendorWords = field(default_factory=VendorWords, repr=False)
     gain: Seconds | None = None
     cap: float | None = None
     cap_likely: float | None = None

@@ -14,8 +14,8 @@ from advisor.quoting import quoted
 from advisor.rules.engine.evaluate import run_program
 from advisor.rules.engine.evaluation import Evaluation
 from advisor.rules.engine.program import OUTCOMES, Program, compile_program
-from advisor.rules.language.rule import BOUNDS, Example, Outcome, Rule, Value
-from advisor.rules.language.settings import Settings
+from advisor.rules.language.rule import BOUNDS, Outcome, Rule, RuleExample, Value
+from advisor.rules.language.settings import EvaluationSettings
 from advisor.rules.language.subjects import SUBJECTS, Subjects
 from advisor.wording import NO_BREAK
 
@@ -31,7 +31,7 @@ class ExampleResult:
     """What became of one test; ``problems`` is empty where it passed."""
 
     rule: Rule
-    example: Example
+    example: RuleExample
     outcome: Outcome
     evaluation: Evaluation | None
     problems: tuple[str, ...]
@@ -46,7 +46,7 @@ def run_examples(
     rules: Sequence[Rule],
     *,
     vocabulary: Vocabulary,
-    settings: Settings,
+    settings: EvaluationSettings,
     subjects: Subjects = SUBJECTS,
 ) -> list[ExampleResult]:
     """Return the result of every example of the rules, by subject, then in order."""
@@ -107,7 +107,7 @@ def _assumed(
 def _fill(
     connection: duckdb.DuckDBPyConnection,
     program: Program,
-    examples: Sequence[Example],
+    examples: Sequence[RuleExample],
     symbols: Mapping[str, Symbol],
 ) -> None:
     """Make the table of examples: one row each; facts that an example does not name are NULL."""
@@ -120,7 +120,7 @@ def _fill(
     connection.execute(" ".join(made), values)
 
 
-def _problems(example: Example, outcome: Outcome, evaluation: Evaluation | None) -> list[str]:
+def _problems(example: RuleExample, outcome: Outcome, evaluation: Evaluation | None) -> list[str]:
     if outcome is not example.expect:
         missing = evaluation.missing if evaluation and evaluation.missing else ()
         because = f" (no value for {', '.join(missing)})" if missing else ""

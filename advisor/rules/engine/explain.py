@@ -9,17 +9,17 @@ import duckdb
 
 from advisor.database.relations import STORED
 from advisor.expression import Expression, Kind, Symbol, compile_expression, written
-from advisor.expression.tree import Node
+from advisor.expression.tree import ExpressionNode
 from advisor.facts.vocabulary import Vocabulary
 from advisor.quoting import quoted
 from advisor.rules.engine.evaluate import read_details, run_program
 from advisor.rules.engine.gains import Raw, Seconds, cut
 from advisor.rules.engine.program import OUTCOMES, compile_program, detail_columns
-from advisor.rules.language.rule import SECONDS, Formula, Outcome, Rule, Value
-from advisor.rules.language.settings import Settings
+from advisor.rules.language.rule import SECONDS, FilledExpression, Outcome, Rule, Value
+from advisor.rules.language.settings import EvaluationSettings
 from advisor.rules.language.subjects import SUBJECTS, SubjectKind
 from advisor.rules.language.thresholds import in_scope
-from advisor.rules.language.words import Words
+from advisor.rules.language.words import VendorWords
 
 _JOINING = ("and", "or", "not")
 _ORDERED = ("<", "<=", ">", ">=", "=")
@@ -101,7 +101,7 @@ class Explanation:
     confidence: float | None
     confidence_because: tuple[str, ...]
     missing: tuple[str, ...]
-    words: Words
+    words: VendorWords
 
 
 def explain(
@@ -112,8 +112,8 @@ def explain(
     *,
     kernels: Callable[[Sequence[str]], str],
     vocabulary: Vocabulary,
-    settings: Settings,
-    words: Words | None = None,
+    settings: EvaluationSettings,
+    words: VendorWords | None = None,
 ) -> list[Explanation]:
     """Return one explanation per variant, in order; just one for a rule about runs.
 
@@ -168,7 +168,7 @@ def _take(
     connection: duckdb.DuckDBPyConnection,
     kernels: str,
     run_id: str,
-    settings: Settings,
+    settings: EvaluationSettings,
     kind: SubjectKind,
 ) -> None:
     """Put the facts of the subjects of a run into a temporary table."""
@@ -208,7 +208,9 @@ class _Clauses:
 class _Explainer:
     """The parts of one rule as columns of a SELECT, and back into clauses."""
 
-    def __init__(self, rule: Rule, symbols: Mapping[str, Symbol], time: str, words: Words) -> None:
+    def __init__(
+        self, rule: Rule, symbols: Mapping[str, Symbol], time: str, words: VendorWords
+    ) -> None:
         self._rule = rule
         self._words = words
         self._time = time
@@ -273,7 +275,7 @@ class _Explainer:
         yield self._rule.when
         yield from (guard.when for guard in self._rule.unless)
 
-    def _formulas(self) -> Iterator[tuple[str, Formula]]:
+    def _formulas(self) -> Iterator[tuple[str, FilledExpression]]:
         gain = self._rule.gain
         if gain is not None:
             yield from (("low", gain.low), ("likely", gain.likely), ("high", gain.high))
@@ -282,7 +284,7 @@ class _Explainer:
         gain = self._rule.gain
         return {} if gain is None else gain.likely.parameters
 
-    def _add(self, node: Node, kind: Kind | None) -> None:
+    def _add(self, node: ExpressionNode, kind: Kind | None) -> None:
         text = written(node)
         if text not in self._columns:
             compiled = compile_expression(text, self._symbols, at=self._rule.when.at, kind=kind)
@@ -316,7 +318,7 @@ class _Explainer:
             values={each: read[each] for each in sorted(expression.names)},
         )
 
-    def _bound(self, name: str, formula: Formula, row: Row, read: Row) -> Term:
+    def _bound(self, name: str, formula: FilledExpression, row: Row, read: Row) -> Term:
         return Term(
             name=name,
             text=_text(formula.expression),
@@ -325,7 +327,7 @@ class _Explainer:
             values={each: read[each] for each in sorted(formula.names)},
         )
 
-    def _clause(self, node: Node, row: Row, read: Row) -> Clause:
+    def _clause(self, node: ExpressionNode, row: Row, read: Row) -> Clause:
         text = written(node)
         holds = self._value(text, row)
         values = {name: read[name] for name in _names(node)}
@@ -352,7 +354,7 @@ def _raw(rule: Rule, duration: Value, details: Row) -> Raw:
     )
 
 
-def _joined(clause: Clause, node: Node, parts: tuple[Clause, ...]) -> Clause:
+def _joined(clause: Clause, node: ExpressionNode, parts: tuple[Clause, ...]) -> Clause:
     return Clause(
         text=clause.text,
         holds=clause.holds,
@@ -376,7 +378,7 @@ def _compared(clause: Clause, operator: str, a: Value, b: Value, unit: str | Non
     )
 
 
-def _flat(node: Node) -> Iterator[Node]:
+def _flat(node: ExpressionNode) -> Iterator[ExpressionNode]:
     """Yield the operands of a chain of one operator: a and b and c has three."""
     for operand in node.operands:
         if operand.head == node.head and node.head != "not":
@@ -385,7 +387,7 @@ def _flat(node: Node) -> Iterator[Node]:
             yield operand
 
 
-def _names(node: Node) -> list[str]:
+def _names(node: ExpressionNode) -> list[str]:
     """Return the names that a tree reads, in order of appearance."""
     found = [str(node.value)] if node.head == "name" else []
     inner = (name for operand in node.operands for name in _names(operand))
@@ -396,7 +398,7 @@ def _text(expression: Expression) -> str:
     return written(expression.tree)
 
 
-def _formula_text(formula: Formula) -> str:
+def _formula_text(formula: FilledExpression) -> str:
     parameters = [f"{name} = {_text(each)}" for name, each in formula.parameters.items()]
     return "; ".join((_text(formula.expression), *parameters))
 

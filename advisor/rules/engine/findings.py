@@ -14,7 +14,7 @@ from advisor.rules.engine.evaluation import Evaluation
 from advisor.rules.engine.gains import Seconds
 from advisor.rules.language.rule import Outcome, Rule
 from advisor.rules.language.subjects import KERNEL
-from advisor.rules.language.words import Words
+from advisor.rules.language.words import VendorWords
 
 if TYPE_CHECKING:
     import duckdb
@@ -43,7 +43,7 @@ def findings_of_run(
     *,
     judged_by: str | None,
     kernels: str,
-    words: Words,
+    words: VendorWords,
     reach: Reach | None = None,
 ) -> Findings:
     """Return the findings of a run; ``judged_by`` is the digest of what the stored ones rest on.
@@ -73,14 +73,14 @@ def findings_of_run(
 
 
 def _stored(
-    connection: duckdb.DuckDBPyConnection, compiled: Compiled, run_id: str, words: Words
+    connection: duckdb.DuckDBPyConnection, compiled: Compiled, run_id: str, words: VendorWords
 ) -> list[Evaluation]:
     rules = {rule.id: rule for rule in compiled.rules}
     rows = stored_findings(connection, run_id)
     return [_evaluation(row, rules[str(row["rule_id"])], run_id, words) for row in rows]
 
 
-def _evaluation(row: Mapping[str, Any], rule: Rule, run_id: str, words: Words) -> Evaluation:
+def _evaluation(row: Mapping[str, Any], rule: Rule, run_id: str, words: VendorWords) -> Evaluation:
     """Return the evaluation that became a row of ``finding``."""
     values = json.loads(row["values"])
     shown = {**values, **{name: each.value for name, each in rule.thresholds.items()}}

@@ -18,8 +18,8 @@ from advisor.database.rows import OutcomeRow
 from advisor.facts import Vocabulary, current, kernels_select
 from advisor.rules.language.rule import Rule
 from advisor.rules.language.subjects import KERNEL
-from advisor.rules.language.verification import Check, Moved, measure_sql, measured, moved
-from advisor.tracking.outcomes import Episode, Lines, Night, Prediction, episodes, looked_at
+from advisor.rules.language.verification import Criterion, Movement, measure_sql, measured, moved
+from advisor.tracking.outcomes import Episode, Lines, OutcomeNight, Prediction, episodes, looked_at
 
 if TYPE_CHECKING:
     import duckdb
@@ -90,7 +90,7 @@ class _Advised:
     series_id: str
     rule: Rule
     evenings: Sequence[_Evening]
-    nights: Sequence[Night]
+    nights: Sequence[OutcomeNight]
     fired: Mapping[str, float]
 
     def variants(self, settings: OutcomeSettings) -> Iterable[str]:
@@ -163,12 +163,12 @@ class _Advised:
 class _Line:
     """One value before and after, in SI units."""
 
-    check: Check
+    check: Criterion
     before: float | None
     after: float | None
 
     @property
-    def moved(self) -> Moved:
+    def moved(self) -> Movement:
         return moved(self.check, self.before, self.after)
 
     def said(self) -> dict[str, object]:
@@ -250,7 +250,7 @@ def _of_history(
             )
 
 
-def _night(evening: _Evening, said: Mapping[str, Row]) -> Night:
+def _night(evening: _Evening, said: Mapping[str, Row]) -> OutcomeNight:
     """Return a night as one rule sees it, from what it said of the variants."""
     told = [said[each[_KEY]] for each in evening.variants if each[_KEY] in said]
     fires = [each for each in told if each["outcome"] == "fires"]
@@ -260,7 +260,7 @@ def _night(evening: _Evening, said: Mapping[str, Row]) -> Night:
         sum(each[f"gain_{bound}"] or 0.0 for each in gains) / evening.launches
         for bound in ("low", "likely", "high")
     )
-    return Night(
+    return OutcomeNight(
         duration=evening.duration,
         fires=bool(fires),
         is_ruled_out=bool(told) and not fires,
@@ -309,15 +309,15 @@ def _measure(
 def _counted(lines: Sequence[_Line]) -> Lines:
     demanding = [line for line in lines if not line.check.moves.forbids]
     return Lines(
-        moved=sum(line.moved is Moved.AS_EXPECTED for line in demanding),
-        wrong=sum(line.moved is Moved.WRONG_WAY for line in lines),
-        known=sum(line.moved is not Moved.UNKNOWN for line in demanding),
+        moved=sum(line.moved is Movement.AS_EXPECTED for line in demanding),
+        wrong=sum(line.moved is Movement.WRONG_WAY for line in lines),
+        known=sum(line.moved is not Movement.UNKNOWN for line in demanding),
         count=len(demanding),
     )
 
 
 def _per_launch(
-    check: Check, value: float | None, variant: Row, vocabulary: Vocabulary
+    check: Criterion, value: float | None, variant: Row, vocabulary: Vocabulary
 ) -> float | None:
     """Return a sum over launches as one of a launch: nights may have profiled more of them."""
     is_sum = check.fact is not None and vocabulary.adds_up(check.fact)

@@ -13,7 +13,7 @@ from advisor.facts.vocabulary import Vocabulary
 from advisor.quoting import quoted
 from advisor.rules.engine.gains import ASSUMED_BY, assume, assumed
 from advisor.rules.language.rule import BOUNDS, Outcome, Rule, Threshold
-from advisor.rules.language.settings import Settings
+from advisor.rules.language.settings import EvaluationSettings
 
 OUTCOMES = tuple(Outcome)
 
@@ -24,7 +24,7 @@ _PAIRS = "pairs"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Detail:
+class DetailNames:
     """The names of what one rule rests on; ``bounds`` is empty without a gain."""
 
     guards: tuple[str, ...]
@@ -52,7 +52,7 @@ class Program:
     """
 
     rules: tuple[Rule, ...]
-    settings: Settings
+    settings: EvaluationSettings
     columns: tuple[str, ...]
     written: tuple[Written, ...]
     factors: tuple[str, ...]
@@ -106,10 +106,10 @@ def factor_column(number: int) -> str:
     return f"c{number}"
 
 
-def detail_columns(rule: Rule, index: int) -> Detail:
+def detail_columns(rule: Rule, index: int) -> DetailNames:
     """Return the names of the columns of a rule in the second SELECT."""
     bounds = tuple(f"{bound}{index}" for bound in BOUNDS) if rule.gain else ()
-    return Detail(
+    return DetailNames(
         guards=tuple(f"g{index}_{number}" for number in range(len(rule.unless))),
         bounds=bounds,
         floor=f"floor{index}",
@@ -117,7 +117,9 @@ def detail_columns(rule: Rule, index: int) -> Detail:
     )
 
 
-def compile_program(rules: Sequence[Rule], settings: Settings, vocabulary: Vocabulary) -> Program:
+def compile_program(
+    rules: Sequence[Rule], settings: EvaluationSettings, vocabulary: Vocabulary
+) -> Program:
     """Return the program of the rules, with the facts it needs found by writing its SQL."""
     needed, floors_read = {settings.time}, set[str]()
     for rule in rules:
@@ -154,7 +156,7 @@ def _noting(read: set[str]) -> Columns:
     return column
 
 
-def _written(rule: Rule, index: int, settings: Settings, facts: Columns) -> Written:
+def _written(rule: Rule, index: int, settings: EvaluationSettings, facts: Columns) -> Written:
     names = detail_columns(rule, index)
     columns = _with(rule.thresholds, facts)
     details = [
@@ -197,7 +199,7 @@ def _outcome(rule: Rule) -> str:
 
 def _floors(
     assumes: Mapping[int, Mapping[str, str]],
-    settings: Settings,
+    settings: EvaluationSettings,
     vocabulary: Vocabulary,
     facts: Columns,
 ) -> str:

@@ -30,7 +30,7 @@ Ways = Mapping[str, tuple[frozenset[str], ...]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class ProfilerRequest:
     """What to ask a profiler for: sections in the order of its file, and counters by name.
 
     ``needs_version`` is the first version that has all of it, where the one that was used has not.
@@ -53,7 +53,7 @@ class Mode:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class CountersWanted:
     """Counters to ask for: of the profiler's version, and of later ones only."""
 
     now: frozenset[str] = NOTHING
@@ -98,7 +98,7 @@ class Reach:
         found = (self._by_ways(name, known, mode) for name in quantities)
         return NOTHING.union(*(each for each in found if each is not None))
 
-    def asked(self, wanted: Iterable[Wanted], version: str | None) -> Asked:
+    def asked(self, wanted: Iterable[CountersWanted], version: str | None) -> ProfilerRequest:
         """Return what to ask for: few sections that bring the counters, and the rest by name."""
         now, later = set[str](), set[str]()
         for each in wanted:
@@ -118,7 +118,7 @@ class Reach:
             best = max(order, key=lambda name: sum(name in sections for sections in left))
             chosen.add(best)
             left = [sections for sections in left if best not in sections]
-        return Asked(
+        return ProfilerRequest(
             sections=self.profiler.in_order(chosen),
             metrics=tuple(counter for counter, sections in offers.items() if not sections),
             needs_version=needed,

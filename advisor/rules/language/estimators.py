@@ -10,7 +10,7 @@ from advisor.documents import MappingNode, load
 from advisor.errors import RuleError
 from advisor.expression import Expression, Kind, Symbol, compile_expression
 from advisor.resources import data_dir
-from advisor.rules.language.rule import BOUNDS, SECONDS, Formula, GainRange
+from advisor.rules.language.rule import BOUNDS, SECONDS, FilledExpression, GainRange
 from advisor.rules.language.subjects import KERNEL, SUBJECTS, Subjects
 from advisor.units import Unit, parse_unit
 
@@ -32,7 +32,7 @@ class Estimator:
     def bind(self, arguments: Mapping[str, Expression]) -> GainRange:
         """Return the gain with expressions in the place of the parameters."""
         low, likely, high = (
-            Formula(expression=bound, parameters=arguments)
+            FilledExpression(expression=bound, parameters=arguments)
             for bound in (self.low, self.likely, self.high)
         )
         return GainRange(low=low, likely=likely, high=high, estimator=self.name)

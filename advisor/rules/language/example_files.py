@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.documents import MappingNode, Node, ScalarNode, SequenceNode
+from advisor.documents import DocumentNode, MappingNode, ScalarNode, SequenceNode
 from advisor.errors import Location, RuleError
 from advisor.expression import Kind, Symbol
-from advisor.rules.language.rule import BOUNDS, JUDGED, Example, Outcome, Rule, Value
+from advisor.rules.language.rule import BOUNDS, JUDGED, Outcome, Rule, RuleExample, Value
 from advisor.suggest import did_you_mean
 
 EXAMPLE_KEYS = ("name", "facts", "expect", "gain", "assumed", "evidence", "because")
@@ -18,7 +18,7 @@ _PYTHON_TYPES: Mapping[Kind, tuple[type, ...]] = {
 }
 
 
-def read_examples(node: SequenceNode, symbols: Mapping[str, Symbol]) -> tuple[Example, ...]:
+def read_examples(node: SequenceNode, symbols: Mapping[str, Symbol]) -> tuple[RuleExample, ...]:
     """Return the examples in file order.
 
     Raises:
@@ -49,11 +49,11 @@ def check_examples(rule: Rule, at: Location) -> None:
             raise RuleError(problem, at=example.at, hint=f"it assumes {', '.join(rule.assumes)}")
 
 
-def _example(node: MappingNode, symbols: Mapping[str, Symbol]) -> Example:
+def _example(node: MappingNode, symbols: Mapping[str, Symbol]) -> RuleExample:
     node.refuse_unknown(EXAMPLE_KEYS)
     facts = node.mapping("facts")
     evidence, because = node.get("evidence"), node.get("because")
-    return Example(
+    return RuleExample(
         name=node.text("name"),
         facts={name: _value(name, value, facts, symbols) for name, value in facts.items()},
         expect=_outcome(node["expect"]),
@@ -65,7 +65,9 @@ def _example(node: MappingNode, symbols: Mapping[str, Symbol]) -> Example:
     )
 
 
-def _value(name: str, node: Node, facts: MappingNode, symbols: Mapping[str, Symbol]) -> Value:
+def _value(
+    name: str, node: DocumentNode, facts: MappingNode, symbols: Mapping[str, Symbol]
+) -> Value:
     if name not in symbols:
         hint = did_you_mean(name, symbols)
         raise RuleError(f"unknown fact {name!r}", at=facts.places[name], hint=hint)
@@ -82,7 +84,7 @@ def _value(name: str, node: Node, facts: MappingNode, symbols: Mapping[str, Symb
     return float(value) if kind is Kind.NUMBER else value
 
 
-def _outcome(node: Node) -> Outcome:
+def _outcome(node: DocumentNode) -> Outcome:
     text = node.as_text()
     for outcome in JUDGED:
         if outcome.value == text:
@@ -90,7 +92,7 @@ def _outcome(node: Node) -> Outcome:
     raise node.unexpected(" or ".join(repr(outcome.value) for outcome in JUDGED))
 
 
-def _gain(node: Node | None) -> dict[str, float]:
+def _gain(node: DocumentNode | None) -> dict[str, float]:
     if node is None:
         return {}
     if not isinstance(node, MappingNode):
@@ -99,7 +101,7 @@ def _gain(node: Node | None) -> dict[str, float]:
     return _numbers(node)
 
 
-def _numbers(node: Node | None) -> dict[str, float]:
+def _numbers(node: DocumentNode | None) -> dict[str, float]:
     if node is None:
         return {}
     return {name: value.as_number() for name, value in node.as_mapping().items()}

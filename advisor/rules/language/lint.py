@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from advisor.documents import MappingNode, Node, ScalarNode, SequenceNode
+from advisor.documents import DocumentNode, MappingNode, ScalarNode, SequenceNode
 from advisor.errors import Location, RuleError
 from advisor.facts.operations import add_operation, operation_paths, read_operation
 from advisor.facts.vocabulary import load_vocabulary
@@ -123,7 +123,7 @@ def _warnings(rule: Rule, node: MappingNode) -> Iterator[Remark]:
         yield _warning("the first step names nothing of this kernel", at, hint)
 
 
-def _unfilled(node: Node) -> Iterator[Remark]:
+def _unfilled(node: DocumentNode) -> Iterator[Remark]:
     """Yield the places of a scaffold that are still to be filled."""
     if isinstance(node, ScalarNode):
         if isinstance(node.value, str) and PLACEHOLDER in node.value:

@@ -15,7 +15,7 @@ from advisor.rules.language.estimators import load_estimators
 from advisor.rules.language.parse import Scope, parse_rule
 from advisor.rules.language.proven import load_proven
 from advisor.rules.language.rule import Rule
-from advisor.rules.language.settings import Settings, load_settings
+from advisor.rules.language.settings import EvaluationSettings, load_settings
 from advisor.rules.language.subjects import SUBJECTS, SubjectKind, Subjects
 from advisor.rules.language.thresholds import Override
 from advisor.suggest import did_you_mean
@@ -38,7 +38,7 @@ def load_rules(
     extra_dirs: Sequence[Path] = (),
     *,
     overrides: Overrides | None = None,
-    settings: Settings | None = None,
+    settings: EvaluationSettings | None = None,
     subjects: Subjects = SUBJECTS,
 ) -> tuple[Rule, ...]:
     """Return every rule that is enabled, sorted by id.
@@ -61,7 +61,7 @@ def load_directories(
     vocabulary: Vocabulary,
     *,
     overrides: Overrides | None = None,
-    settings: Settings | None = None,
+    settings: EvaluationSettings | None = None,
     subjects: Subjects = SUBJECTS,
 ) -> tuple[Rule, ...]:
     """Return the enabled rules of these directories alone, sorted by id.
@@ -97,14 +97,14 @@ def load_directories(
 
 
 def make_scopes(
-    vocabulary: Vocabulary, settings: Settings, subjects: Subjects = SUBJECTS
+    vocabulary: Vocabulary, settings: EvaluationSettings, subjects: Subjects = SUBJECTS
 ) -> dict[str, Scope]:
     """Return what rules may name, by the name of their subject."""
     return {name: _scope(kind, vocabulary, settings, subjects) for name, kind in subjects.items()}
 
 
 def _scope(
-    kind: SubjectKind, vocabulary: Vocabulary, settings: Settings, subjects: Subjects
+    kind: SubjectKind, vocabulary: Vocabulary, settings: EvaluationSettings, subjects: Subjects
 ) -> Scope:
     symbols = kind.vocabulary(vocabulary, settings)
     return Scope(

@@ -8,7 +8,7 @@ from enum import Enum
 from functools import partial
 from typing import TypeVar
 
-from advisor.documents import MappingNode, Node
+from advisor.documents import DocumentNode, MappingNode
 from advisor.errors import RuleError
 from advisor.expression import Expression, Kind, Symbol, compile_expression
 from advisor.rules.language.estimators import Estimator
@@ -16,7 +16,7 @@ from advisor.rules.language.example_files import check_examples, read_examples
 from advisor.rules.language.rule import (
     BOUNDS,
     SECONDS,
-    Formula,
+    FilledExpression,
     GainRange,
     Guard,
     Rule,
@@ -207,7 +207,7 @@ def _check(rule: Rule, node: MappingNode, symbols: Mapping[str, Symbol]) -> None
 
 
 def _used_names(rule: Rule) -> set[str]:
-    formulas: list[Formula | Expression] = [rule.when, *(g.when for g in rule.unless)]
+    formulas: list[FilledExpression | Expression] = [rule.when, *(g.when for g in rule.unless)]
     formulas += list(rule.assumes.values())
     if rule.applies_to is not None:
         formulas.append(rule.applies_to)
@@ -225,24 +225,24 @@ def _with_shared_guards(rule: Rule, shared: Iterable[SharedGuard]) -> Rule:
     return rule.with_guards(added)
 
 
-def _compile(node: Node, names: Mapping[str, Symbol], kind: Kind) -> Expression:
+def _compile(node: DocumentNode, names: Mapping[str, Symbol], kind: Kind) -> Expression:
     return compile_expression(node.as_text(), names, at=node.at, kind=kind)
 
 
-def _condition(node: Node | None, names: Mapping[str, Symbol]) -> Expression | None:
+def _condition(node: DocumentNode | None, names: Mapping[str, Symbol]) -> Expression | None:
     return None if node is None else _compile(node, names, Kind.BOOLEAN)
 
 
-def _template(node: Node, names: Mapping[str, Symbol], scope: Scope) -> Template:
+def _template(node: DocumentNode, names: Mapping[str, Symbol], scope: Scope) -> Template:
     return read_template(node.as_text(), names, node.at, terms=scope.terms)
 
 
-def _words(node: Node, scope: Scope) -> Template:
+def _words(node: DocumentNode, scope: Scope) -> Template:
     """Return a text that names no facts, only terms."""
     return _template(node, {}, scope)
 
 
-def _headline(node: Node, scope: Scope) -> Template:
+def _headline(node: DocumentNode, scope: Scope) -> Template:
     """Return the clause after "Start by".
 
     Raises:
@@ -256,11 +256,13 @@ def _headline(node: Node, scope: Scope) -> Template:
     return found
 
 
-def _caveats(node: Node | None, scope: Scope) -> tuple[Template, ...]:
+def _caveats(node: DocumentNode | None, scope: Scope) -> tuple[Template, ...]:
     return () if node is None else tuple(_words(each, scope) for each in node.as_sequence())
 
 
-def _guards(node: Node | None, names: Mapping[str, Symbol], scope: Scope) -> tuple[Guard, ...]:
+def _guards(
+    node: DocumentNode | None, names: Mapping[str, Symbol], scope: Scope
+) -> tuple[Guard, ...]:
     guards = []
     for entry in () if node is None else node.as_sequence():
         guard = entry.as_mapping()
@@ -276,7 +278,7 @@ def _guards(node: Node | None, names: Mapping[str, Symbol], scope: Scope) -> tup
     return tuple(guards)
 
 
-def _gain(node: Node | None, names: Mapping[str, Symbol], scope: Scope) -> GainRange | None:
+def _gain(node: DocumentNode | None, names: Mapping[str, Symbol], scope: Scope) -> GainRange | None:
     if node is None:
         return None
     gain = node.as_mapping()
@@ -284,7 +286,7 @@ def _gain(node: Node | None, names: Mapping[str, Symbol], scope: Scope) -> GainR
         return _estimate(gain, names, scope.estimators)
     gain.refuse_unknown(BOUNDS)
     low, likely, high = (
-        Formula(
+        FilledExpression(
             expression=compile_expression(
                 gain.text(bound), names, at=gain[bound].at, kind=Kind.NUMBER, unit=SECONDS
             )
@@ -311,7 +313,7 @@ def _estimate(
 
 
 def _assumptions(
-    node: Node | None, names: Mapping[str, Symbol], symbols: Mapping[str, Symbol]
+    node: DocumentNode | None, names: Mapping[str, Symbol], symbols: Mapping[str, Symbol]
 ) -> dict[str, Expression]:
     assumed: dict[str, Expression] = {}
     if node is None:
@@ -328,7 +330,7 @@ def _assumptions(
     return assumed
 
 
-def _instructions(node: Node | None, known: frozenset[str]) -> str | None:
+def _instructions(node: DocumentNode | None, known: frozenset[str]) -> str | None:
     if node is None:
         return None
     name = node.as_text()
@@ -338,18 +340,18 @@ def _instructions(node: Node | None, known: frozenset[str]) -> str | None:
     return name
 
 
-def _subject(node: Node, scopes: Mapping[str, Scope]) -> str:
+def _subject(node: DocumentNode, scopes: Mapping[str, Scope]) -> str:
     name = node.as_text()
     if name not in scopes:
         raise node.unexpected(" or ".join(map(repr, scopes)))
     return name
 
 
-def _texts(node: Node | None) -> tuple[str, ...]:
+def _texts(node: DocumentNode | None) -> tuple[str, ...]:
     return () if node is None else node.as_sequence().texts()
 
 
-def _choice(node: Node, choices: type[_Choice]) -> _Choice:
+def _choice(node: DocumentNode, choices: type[_Choice]) -> _Choice:
     text = node.as_text()
     for choice in choices:
         if choice.value == text:

@@ -97,7 +97,7 @@ class Guard:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Formula:
+class FilledExpression:
     """An expression, and what stands for its parameters."""
 
     expression: Expression
@@ -125,14 +125,14 @@ class Formula:
 class GainRange:
     """Time that could be saved, as three formulas in seconds of the subject."""
 
-    low: Formula
-    likely: Formula
-    high: Formula
+    low: FilledExpression
+    likely: FilledExpression
+    high: FilledExpression
     estimator: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Example:
+class RuleExample:
     """A test that a rule carries: facts in, outcome and perhaps gain and evidence out.
 
     ``gain`` maps low, likely, high to the seconds expected after the cap; ``assumed`` are values
@@ -178,7 +178,7 @@ class Rule:
     caveats: tuple[Template, ...]
     verify: Verify
     references: tuple[str, ...]
-    examples: tuple[Example, ...]
+    examples: tuple[RuleExample, ...]
     instructions: str | None = None
     enabled: bool = True
     is_state: bool = False

@@ -23,7 +23,7 @@ FILTERS: Mapping[str, Callable[..., str]] = {
 
 
 @dataclass(frozen=True)
-class Words:
+class PlainPiece:
     """Text that stands as it is, or a value written into the template."""
 
     value: object
@@ -59,7 +59,7 @@ class Filtered:
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedPieces:
     """Whether neighbours are equal, or differ, all along a chain."""
 
     pieces: tuple[Piece, ...]
@@ -109,7 +109,7 @@ class Chosen:
         return chosen[0].of(values) if len(chosen) == 1 else spoken(chosen, values)
 
 
-Piece = Words | Named | Filtered | Compared | Both | Negated | Chosen
+Piece = PlainPiece | Named | Filtered | ComparedPieces | Both | Negated | Chosen
 
 
 def spoken(pieces: tuple[Piece, ...], values: Mapping[str, object]) -> str:

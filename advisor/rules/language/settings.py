@@ -67,7 +67,7 @@ class CollectSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class EvaluationSettings:
     """The whole file; ``floor`` and ``floor_achievable`` are the least times in seconds.
 
     ``time`` names the fact that is the time of the subject.
@@ -99,7 +99,7 @@ class Settings:
 
 def load_settings(
     symbols: Mapping[str, Symbol], path: Path | None = None, *, packs: Sequence[Path] = ()
-) -> Settings:
+) -> EvaluationSettings:
     """Return the settings; ``packs`` may name their own facts for a reader.
 
     Raises:
@@ -114,7 +114,7 @@ def load_settings(
     floor.refuse_unknown(("time", "profiled", "achievable"))
     confidence = document.mapping("confidence")
     confidence.refuse_unknown(("factors", "unchecked_guard", "uncalibrated_gain"))
-    return Settings(
+    return EvaluationSettings(
         thresholds=thresholds,
         time=_seconds(floor, "time", scope).text,
         floor=_seconds(floor, "profiled", scope),

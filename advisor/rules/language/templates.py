@@ -22,12 +22,12 @@ from advisor.rules.language.sentences import (
     FILTERS,
     Both,
     Chosen,
-    Compared,
+    ComparedPieces,
     Filtered,
     Named,
     Negated,
     Piece,
-    Words,
+    PlainPiece,
 )
 from advisor.suggest import did_you_mean
 
@@ -222,7 +222,7 @@ def _filtered(node: Any) -> Piece:
 def _compared(node: nodes.Compare) -> Piece:
     others = [_piece(operand.expr) for operand in node.ops]
     equal = tuple(operand.op == "eq" for operand in node.ops)
-    return Compared((_piece(node.expr), *others), equal)
+    return ComparedPieces((_piece(node.expr), *others), equal)
 
 
 def _choice(node: nodes.CondExpr) -> Piece:
@@ -231,8 +231,8 @@ def _choice(node: nodes.CondExpr) -> Piece:
 
 
 _PIECES: Mapping[type[nodes.Node], Callable[[Any], Piece]] = {
-    nodes.TemplateData: lambda node: Words(node.data),
-    nodes.Const: lambda node: Words(node.value),
+    nodes.TemplateData: lambda node: PlainPiece(node.data),
+    nodes.Const: lambda node: PlainPiece(node.value),
     nodes.Name: lambda node: Named(node.name),
     nodes.And: lambda node: Both(_piece(node.left), _piece(node.right)),
     nodes.Not: lambda node: Negated(_piece(node.node)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from advisor.documents import Node
+from advisor.documents import DocumentNode
 from advisor.errors import AdvisorError, ConfigError, Location, RuleError
 from advisor.expression import Kind, Symbol
 from advisor.rules.language.rule import Threshold
@@ -26,7 +26,7 @@ class Override:
 
 
 def read_thresholds(
-    node: Node | None, symbols: Mapping[str, Symbol], overrides: Mapping[str, Override]
+    node: DocumentNode | None, symbols: Mapping[str, Symbol], overrides: Mapping[str, Override]
 ) -> dict[str, Threshold]:
     """Return the thresholds by name, with the overridden values.
 
@@ -44,7 +44,7 @@ def read_thresholds(
 
 
 def _threshold(
-    name: str, node: Node, symbols: Mapping[str, Symbol], override: Override | None
+    name: str, node: DocumentNode, symbols: Mapping[str, Symbol], override: Override | None
 ) -> Threshold:
     entry = node.as_mapping()
     entry.refuse_unknown(("value", "unit", "source"))

@@ -27,7 +27,7 @@ class Direction(Enum):
         return self in (Direction.NOT_UP, Direction.NOT_DOWN)
 
 
-class Moved(Enum):
+class Movement(Enum):
     """What became of one value once the advice was followed."""
 
     AS_EXPECTED = "moved as expected"
@@ -37,7 +37,7 @@ class Moved(Enum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Check:
+class Criterion:
     """One value that must move, or must not.
 
     A relative change of at most ``tolerance`` is none; it is the rule's own where
@@ -62,7 +62,7 @@ class Check:
 class Verify:
     """What to check, and what only a person can: ``notes``."""
 
-    checks: tuple[Check, ...]
+    checks: tuple[Criterion, ...]
     notes: tuple[str, ...] = ()
 
     @property
@@ -81,23 +81,23 @@ class Measured:
     target: float | None
 
 
-def moved(check: Check, before: float | None, after: float | None) -> Moved:
+def moved(check: Criterion, before: float | None, after: float | None) -> Movement:
     """Return what became of the value of a check, given in one unit before and after.
 
     From 0, any change is one.
     """
     if before is None or after is None or not math.isfinite(before) or not math.isfinite(after):
-        return Moved.UNKNOWN
+        return Movement.UNKNOWN
     change = after - before
     if abs(change) <= check.tolerance * abs(before):
-        return Moved.AS_EXPECTED if check.moves.forbids else Moved.NOT_MOVED
+        return Movement.AS_EXPECTED if check.moves.forbids else Movement.NOT_MOVED
     wants_more = check.moves in (Direction.UP, Direction.NOT_DOWN)
-    return Moved.AS_EXPECTED if (change > 0) is wants_more else Moved.WRONG_WAY
+    return Movement.AS_EXPECTED if (change > 0) is wants_more else Movement.WRONG_WAY
 
 
 def compare(
     verify: Verify, before: Sequence[float | None], after: Sequence[float | None]
-) -> tuple[Moved, ...]:
+) -> tuple[Movement, ...]:
     """Return what became of each check, from its values before and after, in order of the checks.
 
     Raises:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from advisor.documents import MappingNode, Node, ScalarNode
+from advisor.documents import DocumentNode, MappingNode, ScalarNode
 from advisor.errors import RuleError
 from advisor.expression import Kind, Symbol, compile_expression
-from advisor.rules.language.verification import Check, Direction, Verify
+from advisor.rules.language.verification import Criterion, Direction, Verify
 
 CHECK_KEYS = ("expression", "moves", "target", "tolerance", "called")
 NOTE_KEYS = ("note",)
 
 
-def read_verify(node: Node, names: Mapping[str, Symbol], tolerance: float) -> Verify:
+def read_verify(node: DocumentNode, names: Mapping[str, Symbol], tolerance: float) -> Verify:
     """Return what to verify; ``tolerance`` holds where a line has none of its own.
 
     Raises:
@@ -30,7 +30,7 @@ def read_verify(node: Node, names: Mapping[str, Symbol], tolerance: float) -> Ve
     return Verify(checks=tuple(checks), notes=tuple(line.text("note") for line in notes))
 
 
-def _check(line: MappingNode, names: Mapping[str, Symbol], tolerance: float) -> Check:
+def _check(line: MappingNode, names: Mapping[str, Symbol], tolerance: float) -> Criterion:
     line.refuse_unknown(CHECK_KEYS)
     at = line["expression"].at
     expression = compile_expression(line.text("expression"), names, at=at, kind=Kind.NUMBER)
@@ -51,7 +51,7 @@ def _check(line: MappingNode, names: Mapping[str, Symbol], tolerance: float) -> 
             kind=Kind.NUMBER,
             unit=expression.unit,
         )
-    check = Check(
+    check = Criterion(
         expression=expression,
         moves=moves,
         tolerance=tolerance if own is None else own,
@@ -63,21 +63,21 @@ def _check(line: MappingNode, names: Mapping[str, Symbol], tolerance: float) -> 
     return check
 
 
-def _expression(node: Node) -> str:
+def _expression(node: DocumentNode) -> str:
     """Return the text of an expression, which may be a plain number."""
     if isinstance(node, ScalarNode) and isinstance(node.value, float | int):
         return node.text
     return node.as_text()
 
 
-def _direction(node: Node) -> Direction:
+def _direction(node: DocumentNode) -> Direction:
     for direction in Direction:
         if direction.value == node.as_text():
             return direction
     raise node.unexpected(" or ".join(repr(each.value) for each in Direction))
 
 
-def _refuse_unnamed(check: Check, line: MappingNode) -> None:
+def _refuse_unnamed(check: Criterion, line: MappingNode) -> None:
     """Refuse an expression that readers could only be shown as it is written.
 
     Raises:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from advisor.expression import written
-from advisor.rules.language.verification import Check, Direction, Verify
+from advisor.rules.language.verification import Criterion, Direction, Verify
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def notes(verify: Verify) -> tuple[str, ...]:
     return tuple(note[:1].upper() + note[1:] for note in verify.notes)
 
 
-def sentence(check: Check, shown: Shown, named: Named = display_name) -> str:
+def sentence(check: Criterion, shown: Shown, named: Named = display_name) -> str:
     """Return what a check expects, in words; ``named`` gives the display names of facts."""
     name = _name(check, named)
     subject = name.text[:1].upper() + name.text[1:]
@@ -69,13 +69,13 @@ def sentence(check: Check, shown: Shown, named: Named = display_name) -> str:
     return f"{subject} {does}" + (f" ({', '.join(remarks)})" if remarks else "")
 
 
-def _name(check: Check, named: Named) -> DisplayName:
+def _name(check: Criterion, named: Named) -> DisplayName:
     if check.fact is None:
         return DisplayName(check.called or check.expression.text)
     return named(check.fact)
 
 
-def _predicate(check: Check, shown: Shown, *, is_plural: bool) -> str:
+def _predicate(check: Criterion, shown: Shown, *, is_plural: bool) -> str:
     if check.moves.forbids:
         return _stays(check, shown, is_plural=is_plural)
     up = check.moves is Direction.UP
@@ -86,7 +86,7 @@ def _predicate(check: Check, shown: Shown, *, is_plural: bool) -> str:
     return f"{verb}{'' if is_plural else 's'} to {limit}{shown.target}"
 
 
-def _stays(check: Check, shown: Shown, *, is_plural: bool) -> str:
+def _stays(check: Criterion, shown: Shown, *, is_plural: bool) -> str:
     verb = "stay" if is_plural else "stays"
     side = "at or below" if check.moves is Direction.NOT_UP else "at or above"
     limit = shown.bound or shown.now
@@ -96,12 +96,12 @@ def _stays(check: Check, shown: Shown, *, is_plural: bool) -> str:
     return f"{'do' if is_plural else 'does'} not go {way}"
 
 
-def _is_zero(check: Check) -> bool:
+def _is_zero(check: Criterion) -> bool:
     """Tell whether the target is 0, which a value that falls cannot pass."""
     return check.target is not None and written(check.target.tree) == "0"
 
 
-def _share_of(check: Check) -> str:
+def _share_of(check: Criterion) -> str:
     """Return the bound of a check as a share of what the value is now."""
     sign = 1 if check.moves is Direction.NOT_UP else -1
     return f"{100 * (1 + sign * check.tolerance):.0f}\N{NO-BREAK SPACE}% of the value now"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from advisor.documents import MappingNode, Node, SequenceNode, load
+from advisor.documents import DocumentNode, MappingNode, SequenceNode, load
 from advisor.errors import RuleError
 from advisor.resources import data_dir
 from advisor.rules.language.rule import Template, Value
@@ -22,7 +22,7 @@ _TERM = re.compile(r"\{\{ *([A-Z]\w*) *\}\}")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Words:
+class VendorWords:
     """The words of one vendor.
 
     ``terms`` are the names in capitals that templates use, ``names`` those of facts, ``values`` the
@@ -79,8 +79,8 @@ class Words:
 class Vendors:
     """The words of all vendors; ``default`` holds where neither device nor profiler is known."""
 
-    default: Words
-    by_vendor: Mapping[str, Words]
+    default: VendorWords
+    by_vendor: Mapping[str, VendorWords]
     profilers: Mapping[str, str]
 
     @property
@@ -88,7 +88,7 @@ class Vendors:
         """Return the terms that templates may use."""
         return frozenset(self.default.terms)
 
-    def words(self, vendor: str | None, profiler: str | None = None) -> Words:
+    def words(self, vendor: str | None, profiler: str | None = None) -> VendorWords:
         """Return the words for a run: of its device's vendor, else of its profiler's."""
         known = vendor or self.profilers.get(profiler or "", "")
         return self.by_vendor.get(known.casefold(), self.default)
@@ -143,7 +143,7 @@ def _add_term(node: MappingNode, terms: Mapping[str, dict[str, str]]) -> None:
             terms[vendor][name.capitalize()] = capital(form)
 
 
-def _words(terms: Mapping[str, str], documents: Sequence[MappingNode]) -> Words:
+def _words(terms: Mapping[str, str], documents: Sequence[MappingNode]) -> VendorWords:
     names: dict[str, DisplayName] = {}
     values: dict[str, dict[str, str]] = {}
     for document in documents:
@@ -153,10 +153,10 @@ def _words(terms: Mapping[str, str], documents: Sequence[MappingNode]) -> Words:
         for fact, node in document.mapping("values").items() if "values" in document else ():
             said = node.as_mapping()
             values[fact] = {key: _filled(said[key], terms) for key in said}
-    return Words(terms=terms, names=names, values=values)
+    return VendorWords(terms=terms, names=names, values=values)
 
 
-def _name(node: Node, terms: Mapping[str, str]) -> DisplayName:
+def _name(node: DocumentNode, terms: Mapping[str, str]) -> DisplayName:
     """Return a name: of one form where it cannot be counted, else its plural."""
     if isinstance(node, SequenceNode):
         forms = [_filled(each, terms) for each in node]
@@ -166,7 +166,7 @@ def _name(node: Node, terms: Mapping[str, str]) -> DisplayName:
     return DisplayName(text=_filled(node, terms))
 
 
-def _filled(node: Node, terms: Mapping[str, str]) -> str:
+def _filled(node: DocumentNode, terms: Mapping[str, str]) -> str:
     from advisor.rules.language.templates import read_template  # and Jinja with it
 
     text = node.as_text()

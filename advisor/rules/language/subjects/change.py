@@ -14,7 +14,7 @@ from advisor.errors import Location
 from advisor.expression import Kind, Symbol, compile_expression
 from advisor.facts.vocabulary import Vocabulary
 from advisor.quoting import quoted
-from advisor.rules.language.settings import Settings
+from advisor.rules.language.settings import EvaluationSettings
 from advisor.rules.language.subjects.kind import SubjectKind
 from advisor.units import DIMENSIONLESS, parse_unit
 
@@ -124,7 +124,7 @@ def _of_side(side: str, fact: str, vocabulary: Vocabulary) -> str:
     return column
 
 
-def _vocabulary(vocabulary: Vocabulary, _: Settings) -> Mapping[str, Symbol]:
+def _vocabulary(vocabulary: Vocabulary, _: EvaluationSettings) -> Mapping[str, Symbol]:
     return {**dict(_symbols(vocabulary)), **pair_facts()}
 
 
@@ -137,7 +137,7 @@ def _symbols(vocabulary: Vocabulary) -> Iterator[tuple[str, Symbol]]:
             yield f"ratio({name})", _PURE
 
 
-def _counted(settings: Settings) -> Settings:
+def _counted(settings: EvaluationSettings) -> EvaluationSettings:
     """Return the time of a change, which is that of a launch afterwards; nothing limits a gain."""
     facts = {_TIME: Symbol(Kind.NUMBER, _SECONDS)}
     nothing = compile_expression(f"0 * {_TIME}", facts, at=Location(name=__name__), unit=_SECONDS)

@@ -6,23 +6,23 @@ from collections.abc import Mapping
 
 from advisor.expression import Symbol
 from advisor.facts.vocabulary import Vocabulary
-from advisor.rules.language.settings import Settings, SharedGuard
+from advisor.rules.language.settings import EvaluationSettings, SharedGuard
 from advisor.rules.language.subjects.kind import SubjectKind
 
 
-def _vocabulary(vocabulary: Vocabulary, _: Settings) -> Mapping[str, Symbol]:
+def _vocabulary(vocabulary: Vocabulary, _: EvaluationSettings) -> Mapping[str, Symbol]:
     return vocabulary.symbols
 
 
-def _counted(settings: Settings) -> Settings:
+def _counted(settings: EvaluationSettings) -> EvaluationSettings:
     return settings
 
 
-def _guards(settings: Settings) -> tuple[SharedGuard, ...]:
+def _guards(settings: EvaluationSettings) -> tuple[SharedGuard, ...]:
     return settings.guards
 
 
-def _instructions(settings: Settings) -> frozenset[str]:
+def _instructions(settings: EvaluationSettings) -> frozenset[str]:
     return frozenset(name for view in settings.instruction_views for name in view.symptoms)
 
 

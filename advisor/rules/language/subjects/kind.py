@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from advisor.database.relations import Relations
 from advisor.expression import Symbol
 from advisor.facts.vocabulary import Vocabulary
-from advisor.rules.language.settings import Settings, SharedGuard
+from advisor.rules.language.settings import EvaluationSettings, SharedGuard
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,8 +20,8 @@ class Relation:
     ``reads`` are the columns that the table must have.
     """
 
-    select: Callable[[Settings, str, Relations], str]
-    reads: Callable[[Settings], frozenset[str]]
+    select: Callable[[EvaluationSettings, str, Relations], str]
+    reads: Callable[[EvaluationSettings], frozenset[str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,10 +43,10 @@ class SubjectKind:
     name: str
     about: str
     key: str
-    vocabulary: Callable[[Vocabulary, Settings], Mapping[str, Symbol]]
-    counted: Callable[[Settings], Settings]
+    vocabulary: Callable[[Vocabulary, EvaluationSettings], Mapping[str, Symbol]]
+    counted: Callable[[EvaluationSettings], EvaluationSettings]
     relation: Relation | None = None
     stored_in: str | None = None
-    guards: Callable[[Settings], tuple[SharedGuard, ...]] | None = None
-    instructions: Callable[[Settings], frozenset[str]] | None = None
+    guards: Callable[[EvaluationSettings], tuple[SharedGuard, ...]] | None = None
+    instructions: Callable[[EvaluationSettings], frozenset[str]] | None = None
     is_part_of_run: bool = True

@@ -8,15 +8,15 @@ from dataclasses import replace
 from advisor.database.relations import Relations
 from advisor.expression import Symbol
 from advisor.facts.vocabulary import Vocabulary
-from advisor.rules.language.settings import Settings
+from advisor.rules.language.settings import EvaluationSettings
 from advisor.rules.language.subjects.kind import Relation, SubjectKind
 
 
-def _vocabulary(_: Vocabulary, settings: Settings) -> Mapping[str, Symbol]:
+def _vocabulary(_: Vocabulary, settings: EvaluationSettings) -> Mapping[str, Symbol]:
     return settings.run.symbols
 
 
-def _counted(settings: Settings) -> Settings:
+def _counted(settings: EvaluationSettings) -> EvaluationSettings:
     """Return the time and floors of a run; levels of evidence are those of kernels."""
     run = settings.run
     return replace(
@@ -28,11 +28,11 @@ def _counted(settings: Settings) -> Settings:
     )
 
 
-def _select(settings: Settings, kernels: str, relations: Relations) -> str:
+def _select(settings: EvaluationSettings, kernels: str, relations: Relations) -> str:
     return settings.run.select(kernels, relations)
 
 
-def _reads(settings: Settings) -> frozenset[str]:
+def _reads(settings: EvaluationSettings) -> frozenset[str]:
     return settings.run.kernel_columns
 
 
