@@ -22,7 +22,7 @@ class Location:
 
 
 class AdvisorError(Exception):
-    """A failure that the user can understand and mend.
+    """A failure that the user can understand and fix.
 
     ``exit_code`` is the process's exit status when the command line meets it (design: exit codes).
     """

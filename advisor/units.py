@@ -38,7 +38,7 @@ class Unit:
 
     @property
     def is_dimensionless(self) -> bool:
-        """Tell whether the unit is a pure number (of any scale: percent is one)."""
+        """Return whether the unit is a pure number (of any scale: percent is one)."""
         return not any(self.dimension)
 
     @property
@@ -47,7 +47,7 @@ class Unit:
         return tuple(n for base, n in zip(BASES, self.dimension, strict=True) if base != "cycle")
 
     def is_like(self, other: Unit) -> bool:
-        """Tell whether values of both units may be added and compared."""
+        """Return whether values of both units may be added and compared."""
         return self.dimension == other.dimension
 
     def __mul__(self, other: Unit) -> Unit:
@@ -169,7 +169,7 @@ def parse_unit(text: str, *, at: Location | None = None) -> Unit:
 
 
 def is_known_unit(text: str) -> bool:
-    """Tell whether ``parse_unit`` knows every word of ``text``, without looking for near ones."""
+    """Return whether ``parse_unit`` knows every word of ``text``, without looking for near ones."""
     factors = (_FACTOR.fullmatch(part.strip()) for part in re.split(r"[*·/]", text))
     return all(factor is not None and factor["name"] in _UNITS for factor in factors)
 

@@ -23,7 +23,7 @@ _FEW = {1: "one", 2: "two", 3: "three"}
 
 
 def known(value: float | None) -> TypeGuard[float]:
-    """Tell whether there is a finite number to show."""
+    """Return whether there is a finite number to show."""
     return value is not None and math.isfinite(value)
 
 

@@ -31,13 +31,13 @@ OPTIONS = {
 }
 OURS, THRESHOLD, RANKS = "history scan", "5 % threshold", "rank segmentation"
 WINDOW = 14  # nights that count as new, for every detector
-SHARE, BEFORE = 0.05, 7  # the fixed threshold, and the nights whose median it is held against
+SHARE, BEFORE = 0.05, 7  # the fixed threshold, and the nights whose median it is compared with
 RANK_SCORE, RANK_NIGHTS = 3.9, 5  # about p 1e-4 at a chosen night; the shortest segment
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What a detector says of a series: nights of steps, and how the newest moved (-1, 0, 1).
+    """What a detector says about a series: nights of steps, and how the newest moved (-1, 0, 1).
 
     ``scanned`` is everything that ours says.
     """

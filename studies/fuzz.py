@@ -38,7 +38,7 @@ KINDS: tuple[Made, ...] = (
 
 
 def main(count: int) -> None:
-    """Read ``count`` mutants, half of them reports, and print what became of them."""
+    """Read ``count`` mutants, half of them reports, and print the outcomes."""
     outcomes: collections.Counter[tuple[str, str]] = collections.Counter()
     before, started, slowest = _memory(), time.perf_counter(), (0.0, "")
     signal.signal(signal.SIGALRM, _too_long)

@@ -283,7 +283,7 @@ def _factors(threshold: Threshold) -> tuple[float, ...]:
 
 
 def _is_zero(node: ExpressionNode, parameters: Mapping[str, Expression]) -> bool:
-    """Tell whether a product is 0 whatever its other factors are."""
+    """Return whether a product is 0 whatever its other factors are."""
     match node.head:
         case "literal":
             return node.value == 0

@@ -3,7 +3,7 @@
 Every rule is changed in one place at a time (``studies.mutants``) and its own tests are run over
 the changed rule, through the SQL of production. Printed: the mutants and the share noticed of each
 rule, those that none of its tests noticed with their place, and the score in all. Mutants that
-cannot be told from the rule by any test stand in ``mutation.yaml``, each with the reason.
+cannot be distinguished from the rule by any test stand in ``mutation.yaml``, each with the reason.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ EQUIVALENTS = Path(__file__).with_name("mutation.yaml")
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """What became of the mutants of one rule; ``equivalent`` ones are not counted in ``made``."""
+    """The outcome of the mutants of one rule; ``equivalent`` ones are not counted in ``made``."""
 
     rule: Rule
     made: int
@@ -53,7 +53,7 @@ class Score:
 
 
 def score(rule: Rule, vocabulary: Vocabulary, settings: EvaluationSettings) -> Score:
-    """Return what became of every mutant of a rule.
+    """Return the outcome of every mutant of a rule.
 
     Raises:
         RuleError: a mutant that ``mutation.yaml`` calls equivalent was noticed, or does not exist.

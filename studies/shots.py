@@ -86,7 +86,7 @@ def real_pages(out: Path) -> list[Path]:
 
 
 def _is_full(row: dict[str, str]) -> bool:
-    """Tell whether every launch has a roofline's counters, going by the note in the list."""
+    """Return whether every launch has a roofline's counters, going by the note in the list."""
     if row["kind"] != "ncu-rep" or not row["gpu"]:
         return False
     counted = re.search(r"roofline inputs .* for (\d+) of (\d+) launches", row["note"])
@@ -115,7 +115,7 @@ def check(browser: Browser, page: Path, out: Path, *, width: int, dark: bool) ->
 
 
 def _told(browser: Browser, url: str) -> list[str]:
-    """Return the errors, requests and dialogs that the browser told of."""
+    """Return the errors, requests and dialogs that the browser reported."""
     problems = []
     for event in browser.events:
         method, data = event["method"], event["params"]

@@ -124,7 +124,7 @@ ALLOWED: dict[str, tuple[str, set[float]]] = {
     "advisor/expression/sql.py": ("how long the SQL of a text may be", {100_000}),
     "advisor/ingest/batches.py": ("how many profiles share a transaction", {64}),
     "advisor/ingest/store.py": ("how much is held in memory", {1024, 200_000}),
-    "advisor/database/launches.py": ("after how many launches memory is let go", {4096}),
+    "advisor/database/launches.py": ("after how many launches memory is freed", {4096}),
     "advisor/database/planning.py": ("how many launches are few to plan for", {2000}),
     "advisor/database/write.py": ("after how many runs row groups are merged", {32}),
     "advisor/database/details.py": ("how much is held in memory", {100_000}),

@@ -1,4 +1,4 @@
-"""Did the advice work: the records of rules, and what became of each piece of advice."""
+"""Did the advice work: the records of rules, and the outcome of each piece of advice."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def record_table(records: Sequence[RuleRecord]) -> tuple[tuple[str, ...], Rows]:
 
 
 def record_text(records: Sequence[RuleRecord]) -> str:
-    """Return what became of each piece of advice, in words."""
+    """Return the outcome of each piece of advice, in words."""
     return "\n".join(
         line for each in records for line in (_headline(each), *_outcome_lines(each), "")
     )

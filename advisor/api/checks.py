@@ -104,7 +104,7 @@ def _database(database: str, wait: float) -> str:
 
 
 def _series(database: str, wait: float) -> str:
-    """Say whether series of the newest run's branch fall apart because every run has new labels."""
+    """Return whether the newest branch's series fall apart because every run has new labels."""
     from advisor.api.history import falling_apart
     from advisor.database.connect import open_for_reading
     from advisor.database.nights import branch_of_history, known_series, runs_of_branch

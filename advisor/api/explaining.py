@@ -1,4 +1,4 @@
-"""Why a rule says what it says of a kernel, as text and as JSON."""
+"""Why a rule says what it says about a kernel, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def explain_rule(
     wait: float,
     configuration: Configuration = DEFAULTS,
 ) -> list[Explained]:
-    """Return what a rule says of the kernels that a name, a pattern or an id means, and why.
+    """Return what a rule says about the kernels that a name, a pattern or an id means, and why.
 
     Raises:
         UsageError: there is no such rule, run or kernel, or a rule about kernels has none.

@@ -115,7 +115,7 @@ def read_history(
 
 @dataclass(frozen=True, kw_only=True)
 class _Marks:
-    """What was said of series: ``runs`` are the nights of run ids."""
+    """What users declared about series: ``runs`` are the nights of run ids."""
 
     runs: Mapping[str, int]
     accepted: Sequence[Accepted]

@@ -94,7 +94,7 @@ class SeriesHistory:
         return self.nights[-1]
 
     def accepted_level(self, change: Change) -> AcceptedLevel | None:
-        """Return what the user said of the level after a change, where it was accepted."""
+        """Return what the user said about the level after a change, where it was accepted."""
         return next((level for level in reversed(self.accepted) if level.change == change), None)
 
 
@@ -115,7 +115,7 @@ class History:
     alike: tuple[Alike, ...]
 
     def is_shown(self, night: HistoryNight) -> bool:
-        """Tell whether a night is among those that are to be shown."""
+        """Return whether a night is among those that are to be shown."""
         return self.shown_since is None or night.time >= self.shown_since
 
     def shown_changes(self, each: SeriesHistory) -> list[Change]:

@@ -1,4 +1,4 @@
-"""What the user says of series: levels accepted, noise measured, names linked."""
+"""What users declare about series: levels accepted, noise measured, names linked."""
 
 from __future__ import annotations
 

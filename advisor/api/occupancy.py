@@ -153,7 +153,7 @@ def calculate_measured(
         rows = named(fetch(connection, query, [found.run_id]), kernel, found.run_id)
         known = [row for row in rows if None not in (number(row, name) for name in _NEEDED)]
         if not known:
-            problem = f"the profile does not tell what a block of {kernel!r} takes, or on what"
+            problem = f"the profile does not record what a block of {kernel!r} takes, or on what"
             raise UsageError(problem, hint="give --cc, --threads, --registers and --shared")
         curves = _stored_curves(connection, found)
         limits = {key: limits_of(key) for key in sorted(set(map(_capability, known)))}

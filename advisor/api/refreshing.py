@@ -1,4 +1,4 @@
-"""Quantities and findings of stored runs, worked out anew from the counters that were kept."""
+"""Quantities and findings of stored runs, recomputed from the counters that were kept."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def load_report(
 
 
 def _has_unicode(place: str) -> bool:
-    """Tell whether the text's place can show more than ASCII; files are UTF-8."""
+    """Return whether the text's place can show more than ASCII; files are UTF-8."""
     encoding = (sys.stdout.encoding or "ascii") if place == STDOUT else "utf-8"
     return encoding.lower().replace("-", "").startswith("utf")
 

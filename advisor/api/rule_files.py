@@ -36,7 +36,7 @@ __all__ = ["Remark", "Tested", "junit", "lint_rules", "run_rule_tests", "write_p
 def lint_rules(path: str | None) -> list[Remark]:
     """Return every remark on a directory, or on one file of it; on the shipped rules for None.
 
-    What keeps every rule of its directory from being read is told of a file, too.
+    What keeps every rule of its directory from being read is told about a file, too.
 
     Raises:
         UsageError: there is no such directory or file, or the file is neither rule, fact nor
@@ -67,7 +67,7 @@ def _lint_file(place: Path) -> list[Remark]:
 
 @dataclass(frozen=True, kw_only=True)
 class Tested:
-    """What became of one test of a rule or operation; ``problems`` is empty where it passed."""
+    """The outcome of one test of a rule or operation; ``problems`` is empty where it passed."""
 
     id: str
     name: str
@@ -76,7 +76,7 @@ class Tested:
 
     @property
     def passed(self) -> bool:
-        """Tell whether everything came out as the test says."""
+        """Return whether everything came out as the test says."""
         return not self.problems
 
 

@@ -88,7 +88,7 @@ def relabel(
     """Change what runs are called; return their ids, and how many variants changed their series.
 
     ``changes`` are columns of ``run``; ``tags`` are added to those that each run has. What became
-    of advice is worked out anew, for the series that the runs were in and those they are in now.
+    of advice is recomputed, for the series that the runs were in and those they are in now.
 
     Raises:
         UsageError: there is no such run, or nothing to change.
@@ -117,9 +117,9 @@ def relabel(
 def remove_run(
     database: str, run: str, *, wait: float, configuration: Configuration = DEFAULTS
 ) -> str:
-    """Remove a run with all that hangs on it and return its id.
+    """Remove a run with all its data and return its id.
 
-    What became of advice for its series is worked out anew from the other runs.
+    Outcomes of advice for its series are recomputed from the other runs.
 
     Raises:
         UsageError: there is no such run.
@@ -162,7 +162,7 @@ def prune_runs(
     """Drop launches, counters and values per instruction of all but the ``keep`` newest runs.
 
     ``older_than`` (UTC without a zone) spares those from then on. What kernels add up to, facts,
-    findings and outcomes stay. The file is written anew, so the room is given back.
+    findings and outcomes stay. The file is rewritten, so the room is given back.
 
     Raises:
         DatabaseError: the database cannot be opened or written.

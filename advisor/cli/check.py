@@ -23,7 +23,7 @@ Budgets stand in advisor.yaml; what adds up over launches is meant for one launc
     - {kernel: "*", fact: roof_fraction_achievable, at_least: 70, unit: "%"}
 
 \b
-Exit codes: 0 fine, 1 something tripped, 5 nothing tripped but something cannot be told (--strict).
+Exit codes: 0 fine, 1 something tripped, 5 nothing tripped but something is undecided (--strict).
 """
 
 
@@ -38,7 +38,7 @@ Exit codes: 0 fine, 1 something tripped, 5 nothing tripped but something cannot 
     metavar="WHAT",
     help="regression, budget, or new-finding:SEVERITY (error, warning, note); repeatable.",
 )
-@click.option("--strict", is_flag=True, help="Exit with 5 where something cannot be told.")
+@click.option("--strict", is_flag=True, help="Exit with 5 where something cannot be decided.")
 @click.option(
     "--format",
     "style",

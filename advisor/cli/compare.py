@@ -40,7 +40,7 @@ Examples:
 def compare(
     settings: CommandSettings, base: str, head: str, style: str, fail_on: str, output: str | None
 ) -> int:
-    """Say what moved from the run BASE to the run HEAD, how sure that is, and why.
+    """Show what moved from the run BASE to the run HEAD, how sure that is, and why.
 
     BASE and HEAD are ids, beginnings of ids, labels, or "latest". A series has moved where chance
     does not explain it and the effect is worth acting on; the table shows both. What is compared

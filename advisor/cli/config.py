@@ -21,7 +21,7 @@ def config() -> None:
 
 
 @config.command()
-@click.option("--origin", is_flag=True, help="Tell where each value comes from.")
+@click.option("--origin", is_flag=True, help="Show where each value comes from.")
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True)
 @click.pass_obj
 def show(settings: CommandSettings, origin: bool, style: str) -> None:

@@ -25,7 +25,7 @@ def db() -> None:
 @db.command()
 @click.pass_obj
 def current(settings: CommandSettings) -> None:
-    """Tell the schema's revision and the newest one."""
+    """Show the schema's revision and the newest one."""
     from advisor.api.storage import current_revision
 
     click.echo(current_revision(settings.database, wait=settings.wait))

@@ -95,7 +95,7 @@ def show(
     style: str,
     output: str | None,
 ) -> None:
-    """Say which kernels of a branch moved over its nights, the worst first.
+    """Show which kernels of a branch moved over its nights, the worst first.
 
     KERNEL is a name, a part of one (a regular expression), or the id of a series. A night is a run,
     or the runs of one --group; simulated ones are never shown beside measured ones.

@@ -108,7 +108,7 @@ def _newest(history: History, each: SeriesHistory, bars: str) -> tuple[str, ...]
 
 
 def _called(each: SeriesHistory, history: History) -> str:
-    """Return the kernel, with what tells it from its namesakes."""
+    """Return the kernel, with what distinguishes it from its namesakes."""
     namesakes = [other for other in history.series if other.kernel == each.kernel]
     parts = [each.kernel]
     parts += [

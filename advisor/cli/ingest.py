@@ -37,7 +37,7 @@ _NAMED = 6  # unknown quantities that a trial names
 
 @click.command(epilog=_EPILOG)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option("--dry-run", is_flag=True, help="Only tell what would be read and what is unknown.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be read and what is unknown.")
 @click.option(
     "--spool",
     metavar="DIR",

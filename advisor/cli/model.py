@@ -72,7 +72,7 @@ def model(
     output: str | None,
     **options: Any,
 ) -> None:
-    """Tell the least time of operations on devices, by the roofline.
+    """Compute the least time of operations on devices, by the roofline.
 
     A scenario is a YAML file; one operation can be given with its sizes. `advisor rules operations`
     lists operations, `advisor hardware list` devices.

@@ -59,7 +59,7 @@ class ByteSize(click.ParamType[int]):
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True)
 @click.pass_obj
 def occupancy(settings: CommandSettings, /, kernel: str | None, style: str, **given: Any) -> None:
-    """Tell how many blocks fit on a multiprocessor, what limits them, and what would change it.
+    """Show how many blocks fit on a multiprocessor, what limits them, and what would change it.
 
     Sizes are bytes; K and KiB mean 1,024 of them. CSV holds the curves only, JSON everything.
     """

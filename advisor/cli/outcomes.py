@@ -1,4 +1,4 @@
-"""What became of profiles: a line for each, and the sum."""
+"""The outcome of profiles: a line for each, and the sum."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SUMS = {
 
 
 def tell_all(results: Iterable[Ingested], progress: Progress) -> Counter[str]:
-    """Print what became of each profile as it comes, then how many there were of each kind.
+    """Print the outcome of each profile as it comes, then how many there were of each kind.
 
     Profiles go to stdout; why one is refused, and what is left out or in doubt, to stderr.
     """
@@ -42,7 +42,7 @@ def tell_all(results: Iterable[Ingested], progress: Progress) -> Counter[str]:
 
 
 def tell(result: Ingested) -> None:
-    """Print what became of one profile; of what is no profile, nothing."""
+    """Print the outcome of one profile; of what is no profile, nothing."""
     if result.status == "skipped":
         return
     if result.error is not None:

@@ -60,7 +60,7 @@ def terminal_width() -> int:
 
 
 def has_unicode() -> bool:
-    """Tell whether stdout can show more than ASCII."""
+    """Return whether stdout can show more than ASCII."""
     return (sys.stdout.encoding or "ascii").lower().replace("-", "").startswith("utf")
 
 
@@ -114,7 +114,7 @@ def _cell(text: str, size: int, is_number: bool, ends: bool) -> str:
 
 
 def _is_number(cell: Cell) -> bool:
-    """Tell whether a cell is a number, or is unknown and may stand in a column of them."""
+    """Return whether a cell is a number, or is unknown and may stand in a column of them."""
     return cell is None or (isinstance(cell, int | float) and not isinstance(cell, bool))
 
 

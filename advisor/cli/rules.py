@@ -120,7 +120,7 @@ def show(settings: CommandSettings, rule: str) -> None:
 )
 @click.pass_obj
 def explain(settings: CommandSettings, rule: str, kernel: str | None, run: str, style: str) -> None:
-    """Say why RULE fires on KERNEL or does not: every clause with the values it read.
+    """Show why RULE fires on KERNEL or does not: every clause with the values it read.
 
     KERNEL is a name, a part of one, a regular expression, or the id of a kernel or variant; a rule
     about runs needs none.
@@ -150,9 +150,9 @@ def explain(settings: CommandSettings, rule: str, kernel: str | None, run: str, 
 )
 @click.pass_obj
 def record(settings: CommandSettings, rule: str | None, style: str) -> None:
-    """Say whether advice worked: how often it was given and taken, and what it brought.
+    """Show whether advice worked: how often it was given and taken, and what it brought.
 
-    Of all rules a table; of RULE also what became of each kernel that it spoke of. An estimate of
+    Of all rules a table; of RULE also the outcome of each kernel that it spoke of. An estimate of
     a rule counts as much as its own record says: times `belief`, which is 1 without a record.
     """
     from advisor.api.advised import record_json, record_table, record_text, rule_records

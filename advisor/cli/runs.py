@@ -65,7 +65,7 @@ def show(settings: CommandSettings, run: str, style: str) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def remove(settings: CommandSettings, run: str, yes: bool) -> None:
-    """Remove RUN with everything that hangs on it."""
+    """Remove RUN with all its data."""
     from advisor.api.runs import describe_run, remove_run
 
     found = describe_run(settings.database, run, wait=settings.wait)
@@ -127,7 +127,7 @@ def prune(settings: CommandSettings, keep: int, older_than: datetime | None, dry
     Everything that history rests on stays: what kernels add up to, durations with their spread,
     facts, findings, outcomes and the environment. Single launches, counters in `advisor query`, the
     worst instructions and the vendor's findings of those runs are gone, and `advisor refresh` no
-    longer reads their counters anew. A run counts by when it started.
+    longer reads their counters again. A run counts by when it started.
     """
     from advisor.api.runs import prune_runs
     from advisor.wording import size

@@ -48,11 +48,11 @@ class Suppression:
     at: Location
 
     def expired(self, today: date) -> bool:
-        """Tell whether the last day is over."""
+        """Return whether the last day is over."""
         return self.expires is not None and self.expires < today
 
     def covers(self, rule_id: str, kernel_names: tuple[str, ...]) -> bool:
-        """Tell whether it speaks of a rule and a kernel; without names, only of every kernel."""
+        """Return whether it speaks of a rule and a kernel; without names, only of every kernel."""
         if not self._rule.fullmatch(rule_id):
             return False
         return self.kernel == "*" or any(self._kernel.fullmatch(name) for name in kernel_names)
@@ -81,7 +81,7 @@ class KernelOperation:
     at: Location
 
     def binds(self, kernel_names: tuple[str | None, ...], shape: str | None) -> bool:
-        """Tell whether it speaks of the launches of a kernel with one shape."""
+        """Return whether it speaks of the launches of a kernel with one shape."""
         if self.shape_pattern and (shape is None or not self.shape_pattern.fullmatch(shape)):
             return False
         return any(self.kernel_pattern.fullmatch(name) for name in kernel_names if name is not None)
@@ -113,7 +113,7 @@ class Budget:
     at: Location
 
     def covers(self, kernel_names: tuple[str | None, ...]) -> bool:
-        """Tell whether it speaks of a kernel."""
+        """Return whether it speaks of a kernel."""
         pattern = _pattern(self.kernel)
         return any(pattern.fullmatch(name) for name in kernel_names if name is not None)
 

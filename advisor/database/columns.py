@@ -68,7 +68,7 @@ def add_pack_columns(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
 
 
 def lacks_pack_columns(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Tell whether installed packs need columns that an open file lacks."""
+    """Return whether installed packs need columns that an open file lacks."""
     return bool(_lacking(connection, pack_quantities()))
 
 

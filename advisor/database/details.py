@@ -1,4 +1,4 @@
-"""What hangs on launches: histograms and curves, their instructions, the vendor's findings."""
+"""Data attached to launches: histograms and curves, their instructions, the vendor's findings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FINDINGS = """
 
 
 class Details:
-    """Stores what hangs on launches.
+    """Stores data attached to launches.
 
     Values per instruction wait: they are added up over the launches of a variant, and what the
     instructions are is told once. Advice is about variants, and one report may have thousands of
@@ -40,7 +40,7 @@ class Details:
         self._finding_table = ArrayTable(connection, "incoming_findings")
 
     def add(self, launches: Sequence[PlacedLaunch]) -> None:
-        """Store what hangs on launches, but for sums over all launches of a variant."""
+        """Store data attached to launches, but for sums over all launches of a variant."""
         self._store_keyed(launches)
         self._store_findings(launches)
         for placed in launches:

@@ -19,7 +19,7 @@ from advisor.database.sets import Sets
 from advisor.model import Dim3, Packed
 
 _VALUES = "incoming_values"
-_LET_GO = 4096  # launches after which blocks that are on the disk are let go
+_FREED_AFTER = 4096  # launches after which blocks that are on the disk are freed
 _LAUNCHES = """
     PREPARE store_launches AS INSERT INTO launch BY NAME
     SELECT * EXCLUDE (row) FROM incoming
@@ -65,7 +65,7 @@ class LaunchWriter:
             self._prepare()
         self._connection.execute("EXECUTE store_launches")
         self._unreleased += len(launches)
-        if self._unreleased > _LET_GO:
+        if self._unreleased > _FREED_AFTER:
             release_blocks(self._connection, self._memory_limit)
             self._unreleased = 0
 

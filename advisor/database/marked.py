@@ -1,4 +1,4 @@
-"""The tables of what the user says of series, and of noise that was measured for them."""
+"""The tables of what users declare about series, and of noise that was measured for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write what the user says of series: accepted levels, links, and measured noise."""
+"""Write what users declare about series: accepted levels, links, and measured noise."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def link_series(connection: duckdb.DuckDBPyConnection, series: str, continued_by
 
 
 def unlink_series(connection: duckdb.DuckDBPyConnection, series: str) -> bool:
-    """Remove the link of a series; tell whether there was one."""
+    """Remove the link of a series; return whether there was one."""
     query = "DELETE FROM series_link WHERE series_id = ? RETURNING series_id"
     return connection.execute(query, [series]).fetchone() is not None
 

@@ -1,4 +1,4 @@
-"""The table of outcomes: what became of advice."""
+"""The table of outcomes of advice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of advice: the nights it rests on, and the rows of the table ``outcome``."""
+"""The outcome of advice: the nights it rests on, and the rows of the table ``outcome``."""
 
 from __future__ import annotations
 

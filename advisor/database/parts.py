@@ -1,4 +1,4 @@
-"""Read what hangs on a run beside facts: its kernels, launches, findings, values per instruction.
+"""Read a run's data beside facts: kernels, launches, findings, values per instruction.
 
 Rows are mappings from column to value; instructions, of which there are many, are tuples.
 """

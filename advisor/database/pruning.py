@@ -78,7 +78,7 @@ def prune(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) -> None
 
 
 def compact(path: Path, wait: float = DEFAULT_WAIT) -> tuple[int, int]:
-    """Write the file anew without the room that is free in it; return the bytes before and after.
+    """Rewrite the file without the room that is free in it; return the bytes before and after.
 
     A copy takes the file's place while nobody can write: who reads keeps the old one open, who
     waits to write gets the new one. Deleting alone only leaves room for what comes.
@@ -100,6 +100,6 @@ def compact(path: Path, wait: float = DEFAULT_WAIT) -> tuple[int, int]:
             made.replace(path.resolve())
     except OSError as error:
         hint = "what was dropped is dropped; repeat it where the disk has room for a copy"
-        problem = f"cannot be written anew: {error.strerror}"
+        problem = f"cannot be rewritten: {error.strerror}"
         raise DatabaseError(problem, at=Location(name=str(path)), hint=hint) from error
     return before, path.stat().st_size

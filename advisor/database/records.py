@@ -1,6 +1,6 @@
 """Insert a few rows of any type by one statement.
 
-The rows travel as one JSON document: DuckDB's driver looks for optional packages anew for every
+The rows travel as one JSON document: DuckDB's driver looks for optional packages again for every
 Python value that it is handed, which takes 0.1 ms each; a document is one value.
 """
 

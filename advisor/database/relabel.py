@@ -40,7 +40,7 @@ def relabel_runs(
     """Change columns of runs and give their launches the series that they would have had.
 
     The caller has a transaction open, so that all of it happens or nothing. Returns how many
-    variants are in another series now. Variants keep their ids, and so do findings, which hang on
+    variants are in another series now. Variants keep their ids, and so do findings, which belong to
     them. Where launches were removed, their ranges are known only if the run had no label.
     """
     which = ", ".join(map(literal, run_ids))
@@ -122,7 +122,7 @@ def _move_accepted(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _move_marks(connection: duckdb.DuckDBPyConnection) -> None:
-    """Let what was said of a series that has no launch any more hold for its only successor."""
+    """Move what users declared about a series without launches to its only successor."""
     gone = connection.execute(
         f"SELECT old, min(series_id) FROM {_REKEYED}"
         " WHERE old NOT IN (SELECT series_id FROM variant)"

@@ -1,4 +1,4 @@
-"""What refresh reads and writes: launches as they were told, and values worked out anew."""
+"""What refresh reads and writes: launches as they were told, and values recomputed."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from advisor.model import Launch
 
 @dataclass(frozen=True, kw_only=True)
 class RunRow:
-    """A row of ``run``; what a profile does not tell is ``None``. Times are UTC without a zone."""
+    """A row of ``run``; ``None`` is what a profile does not record. Times: UTC, without a zone."""
 
     run_id: str
     content_hash: str
@@ -123,7 +123,7 @@ class FindingRow:
 
 @dataclass(frozen=True, kw_only=True)
 class OutcomeRow:
-    """A row of ``outcome``: what became of advice, in seconds per launch."""
+    """A row of ``outcome``: the outcome of advice, in seconds per launch."""
 
     series_id: str
     rule_id: str

@@ -14,7 +14,7 @@ from advisor.database.arrays import ArrayTable, lists, objects
 from advisor.database.records import insert_records
 from advisor.model import Keyed
 
-_REMEMBERED = 1024  # sets whose id is not worked out again
+_REMEMBERED = 1024  # sets whose id is not recomputed
 
 
 class Sets:

@@ -80,7 +80,7 @@ def merge_row_groups(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def has_run(connection: duckdb.DuckDBPyConnection, run_id: str) -> bool:
-    """Tell whether the run is stored."""
+    """Return whether the run is stored."""
     query = "SELECT 1 FROM run WHERE run_id = ?"
     return connection.execute(query, [run_id]).fetchone() is not None
 
@@ -116,7 +116,7 @@ def insert_findings(
 def set_device(
     connection: duckdb.DuckDBPyConnection, run_id: str, device_id: str, ordinal: int | None
 ) -> None:
-    """Tell launches of a run their device: those of the profile's number ``ordinal``, or all."""
+    """Set the device of launches of a run: those of the profile's number ``ordinal``, or all."""
     connection.execute(
         "UPDATE launch SET device_id = $device WHERE run_id = $run"
         " AND ($ordinal IS NULL OR device_ordinal = $ordinal)",
@@ -125,7 +125,7 @@ def set_device(
 
 
 def remove_run(connection: duckdb.DuckDBPyConnection, run_id: str) -> bool:
-    """Remove a run with all that hangs on it; tell whether there was one.
+    """Remove a run with all its data; return whether there was one.
 
     Kernels and series stay: other runs may share them, and they carry no measurement.
     """

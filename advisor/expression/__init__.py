@@ -129,7 +129,7 @@ def _parsed(source: Text) -> ExpressionNode:
 def _outcome(
     source: Text, found: Type, kind: Kind | None, unit: Unit | None
 ) -> tuple[Kind, Unit | None]:
-    """Return the kind and unit of the result, held against those wanted."""
+    """Return the kind and unit of the result, compared with those wanted."""
     if kind and found.kind and found.kind is not kind:
         raise source.error(f"expected {kind.value}, but this is {found.kind.value}", 0)
     if unit and unit.scale != 1:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from advisor.expression.tree import ExpressionNode
 
-MAX_TOKENS = 60  # what is longer or deeper is held against the limits of the language
+MAX_TOKENS = 60  # what is longer or deeper is compared with the limits of the language
 MAX_BRACKETS = 8
 _TOKEN = re.compile(
     r"[ \t\n]*(?:(?P<number>[0-9]+(?:\.[0-9]+)?)(?![\w.])"

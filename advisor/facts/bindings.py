@@ -72,7 +72,7 @@ class OfOperation:
 
 
 def bind(said: Sequence[KernelOperation], operations: Mapping[str, Operation]) -> tuple[Bound, ...]:
-    """Return what the configuration says of kernels, worked out.
+    """Return what the configuration says about kernels, worked out.
 
     Raises:
         ConfigError: there is no such operation or size, one is missing, or together they make no

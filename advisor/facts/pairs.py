@@ -54,7 +54,7 @@ _PAIRS = """
 
 @dataclass(frozen=True, kw_only=True)
 class Kinds:
-    """What names of kernels tell of their work: the first pattern that is found decides."""
+    """What names of kernels mean for their work: the first pattern that is found decides."""
 
     patterns: Mapping[str, str]
 

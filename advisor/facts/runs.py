@@ -23,7 +23,7 @@ KERNELS, PAIRS, RUN = "kernels", "pairs", "run"
 """What a fact is taken over: the kernels of the run, those that follow each other, the run."""
 
 KIND = "kind"
-"""What the name of a kernel tells of its work; NULL where it has none."""
+"""The kind of work that the name of a kernel means; NULL where it has none."""
 
 _WITH_KIND = """
     (SELECT of_kernel.*, named.kind FROM {kernels} AS of_kernel LEFT JOIN (

@@ -45,7 +45,7 @@ def current(
 
 
 def _has_others(vocabulary: Vocabulary) -> bool:
-    """Tell whether facts are computed per launch that the table has no column for."""
+    """Return whether facts are computed per launch that the table has no column for."""
     return any(fact.level == "launch" and not fact.stored for fact in vocabulary.facts.values())
 
 
@@ -85,7 +85,7 @@ def _totals(vocabulary: Vocabulary) -> str:
 
 
 def _is_storable(fact: Fact, vocabulary: Vocabulary) -> bool:
-    """Tell whether a fact is one of a launch with a column, or reads sums of such."""
+    """Return whether a fact is one of a launch with a column, or reads sums of such."""
     if fact.level == "launch":
         return fact.stored
     facts = (vocabulary.facts.get(name) for name in fact.expression.names)

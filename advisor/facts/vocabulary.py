@@ -149,7 +149,7 @@ class Vocabulary:
         return None if symbol.unit is None else str(symbol.unit)
 
     def adds_up(self, name: str) -> bool:
-        """Tell whether a variant's value is the sum over its launches."""
+        """Return whether a variant's value is the sum over its launches."""
         declared = self.quantities.quantities.get(name) or self.facts.get(name)
         return declared is not None and declared.aggregate == "sum"
 

@@ -22,7 +22,7 @@ _UNITS = ("B/s", "FLOP/s")
 class ComparedDevice:
     """A device: ``ceilings`` in B/s and FLOP/s, ``ridge_points`` in FLOP/B by work, memory in B.
 
-    ``occupancy`` are what fits on one of its units, None where nobody says.
+    ``occupancy`` are what fits on one of its units, None where it is unknown.
     """
 
     device: str

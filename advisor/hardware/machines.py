@@ -22,7 +22,7 @@ _KINDS = {"ceilings": NOMINAL, "project": PROJECT, "practical": PRACTICAL}
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """A device to model on; ``memory_bytes`` [B] and ``occupancy`` are None where nobody said.
+    """A device to model on; ``memory_bytes`` [B] and ``occupancy`` are None where it is unknown.
 
     ``occupancy`` is the key of its occupancy limits.
     """
@@ -53,7 +53,7 @@ class Machines:
         return self._resources
 
     def has(self, name: str) -> bool:
-        """Tell whether a name means a device, or several."""
+        """Return whether a name means a device, or several."""
         if name.casefold().strip() in self._own:
             return True
         try:

@@ -36,8 +36,8 @@ class ReportedProperties:
 class DeviceMatch:
     """The device of a profile.
 
-    ``spec`` is None for a device that the seed data do not have; ``device_id`` then comes from what
-    the profile tells of it. An instance of a known device has a spec of its own: its share of the
+    ``spec`` is None for a device that the seed data do not have; ``device_id`` then follows from
+    the profile's attributes. An instance of a known device has a spec of its own: its share of the
     whole. ``note`` is a sentence for the user, None where nothing is in doubt.
     """
 
@@ -153,7 +153,7 @@ def _unknown(name: str, properties: ReportedProperties, named: Sequence[DeviceSp
 
 
 def _reported_id(name: str, properties: ReportedProperties) -> str:
-    """Return the id of a device that the seed data lack: its name, and what tells it from others.
+    """Return the id of a device that the seed data lack: its name and its attributes.
 
     Devices of one name, or of none, are the same where what identifies known ones agrees.
     """

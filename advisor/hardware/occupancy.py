@@ -143,7 +143,7 @@ class OccupancyStep:
     binding: tuple[str, ...]
 
     def holds(self, value: int) -> bool:
-        """Tell whether a value of the parameter belongs to this step."""
+        """Return whether a value of the parameter belongs to this step."""
         return self.first <= value <= self.last
 
 

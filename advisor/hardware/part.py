@@ -67,7 +67,7 @@ def part_of(
 ) -> DeviceSpec:
     """Return the instance of ``whole`` that reports itself so; ceilings are its share.
 
-    Where the report does not tell a share, the ceilings that it limits are left out.
+    Where the report does not record a share, the ceilings that it limits are left out.
     """
     part = replace(
         whole,
@@ -84,7 +84,7 @@ def part_of(
 
 
 def is_part(device: DeviceSpec) -> bool:
-    """Tell whether the device is an instance of another one."""
+    """Return whether the device is an instance of another one."""
     return device.ceiling("units", WHOLE) is not None
 
 

@@ -93,7 +93,7 @@ def _replace(
 
 
 def _renew_parts(connection: duckdb.DuckDBPyConnection, devices: Sequence[DeviceSpec]) -> None:
-    """Work out anew the instances that profiles reported; one whose device is gone stays."""
+    """Recompute the instances that profiles reported; one whose device is gone stays."""
     query = (
         "SELECT name, unit_count, memory_bus_width, memory_size, l2_size"
         " FROM device WHERE origin = 'part'"

@@ -29,7 +29,7 @@ _COMPARED = (
 
 @dataclass(frozen=True, kw_only=True)
 class Ingested:
-    """What became of one profile; ``seconds`` is its share of the time that storing took.
+    """The outcome of one profile; ``seconds`` is its share of the time that storing took.
 
     ``notes`` say what is in doubt although nothing of it was skipped.
     """
@@ -61,7 +61,7 @@ class ProfileWriter:
         self._progress = progress
 
     def store(self, profiles: Iterable[Profile | Ingested]) -> Iterator[Ingested]:
-        """Store the profiles and yield what became of each, in order; results pass through.
+        """Store the profiles and yield the outcome of each, in order; results pass through.
 
         Raises:
             DatabaseError: the database cannot be opened or written; what was yielded is stored.
@@ -118,7 +118,7 @@ class ProfileWriter:
 
 @contextlib.contextmanager
 def temporary_files(database: str) -> Iterator[None]:
-    """Tell where the block finds no room for temporary files.
+    """Report where the block finds no room for temporary files.
 
     Raises:
         DatabaseError: there is no folder for them, or it is full.

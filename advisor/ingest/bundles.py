@@ -214,7 +214,7 @@ def _parsed(told: dict[str, Any]) -> RunLabels:
 def _told(record: object, name: str, *kinds: type) -> Any:
     """Return what the record has under the name: a value of one of those types, no subtype."""
     if not isinstance(record, dict) or name not in record:
-        raise ValueError(f"its manifest does not tell {name}")
+        raise ValueError(f"its manifest does not record {name}")
     if type(record[name]) not in kinds:
         raise ValueError(f"its manifest says that {name} is {reprlib.repr(record[name])}")
     return record[name]

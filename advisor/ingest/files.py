@@ -50,13 +50,13 @@ def expand(paths: Sequence[str]) -> Found:
 
 
 def _is_there(path: str) -> bool:
-    """Tell whether there is such a file; what cannot be looked at is refused when it is read."""
+    """Return whether there is such a file; what cannot be looked at is refused when it is read."""
     try:
         Path(path).lstat()
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return False
     except OSError as error:
-        return error.errno != errno.EINVAL  # which Windows says of a pattern
+        return error.errno != errno.EINVAL  # which Windows says about a pattern
     return True
 
 
@@ -89,7 +89,7 @@ def _add_below(directory: str, found: Found) -> None:
 
 
 def _is_file(path: Path) -> bool:
-    """Tell a regular file from a link to nothing and the like; reading tells what else is wrong."""
+    """Return whether a path is a regular file; reading it shows what else is wrong."""
     try:
         return stat.S_ISREG(path.stat().st_mode)
     except FileNotFoundError:
@@ -99,7 +99,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _is_meant(path: str) -> bool:
-    """Tell whether a file is to be read, if only to be refused because it cannot be."""
+    """Return whether a file is to be read, if only to be refused because it cannot be."""
     try:
         return looks_like_profile(Source.from_path(Path(path)))
     except InputError:

@@ -1,4 +1,4 @@
-"""A run while its launches stream in: who its kernels are, and the row that tells of it."""
+"""A run while its launches stream in: who its kernels are, and the row that describes it."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class IncomingRun:
         return self._with_session(told)
 
     def _with_session(self, told: RunRow) -> RunRow:
-        """Return the run with what its profile says of it as a whole."""
+        """Return the run with what its profile says about it as a whole."""
         session = self.session
         return replace(
             told,

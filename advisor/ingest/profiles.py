@@ -36,7 +36,7 @@ def ingest_paths(
     progress: Callable[[str], None] = lambda _: None,
     configuration: Configuration = DEFAULTS,
 ) -> Iterator[Ingested]:
-    """Store every profile that ``paths`` name; yield what became of each, in order.
+    """Store every profile that ``paths`` name; yield the outcome of each, in order.
 
     Raises:
         InputError: a path or pattern names nothing.
@@ -172,10 +172,10 @@ class _Place:
         self._place = ""
 
     def enter(self, place: str) -> None:
-        """Tell the file."""
+        """Report the file."""
         self._place = place
         self._progress(place)
 
     def tell(self, text: str) -> None:
-        """Tell ``text`` of the file."""
+        """Report ``text`` about the file."""
         self._progress(f"{self._place}, {text}")

@@ -1,4 +1,4 @@
-"""A profile to be stored, and what became of it."""
+"""A profile to be stored, and the outcome of it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class RunLabels:
     """What the user says about the runs; ``step_time`` is in seconds, ``at`` replaces the start.
 
     Runs of one execution share a ``group``. ``at`` is UTC without a zone. Texts are as they are
-    stored; an empty one is as good as none.
+    stored; an empty one is ignored.
     """
 
     label: str | None = None
@@ -90,7 +90,7 @@ class Profile:
 
 @dataclass(frozen=True, kw_only=True)
 class Stored:
-    """What became of a profile; ``seconds`` is the time it took, those stored with it included."""
+    """The outcome of a profile; ``seconds`` is the time it took, those stored with it included."""
 
     run_id: str
     new: bool

@@ -1,4 +1,4 @@
-"""Stored runs, worked out anew from the counters that were kept: quantities, flags, findings."""
+"""Stored runs, recomputed from the counters that were kept: quantities, flags, findings."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def refresh_run(
     knowledge: Knowledge,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Refreshed:
-    """Compute a run's quantities, flags and findings anew, all of them or none.
+    """Recompute a run's quantities, flags and findings, all of them or none.
 
     ``connection`` must have the seed data. Counters and texts are those that ingest kept; what
-    reads the profile itself (names, devices) stays. Of a pruned run only facts are computed anew.
+    reads the profile itself (names, devices) stays. Of a pruned run only facts are recomputed.
     """
     plan_for(connection, _BATCH)
     with write.transaction(connection):

@@ -48,7 +48,7 @@ def spool_paths(
     jobs: int = 1,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Ingested]:
-    """Write every profile that ``paths`` name into the spool; yield what became of each.
+    """Write every profile that ``paths`` name into the spool; yield the outcome of each.
 
     A profile is read once before, so that what cannot be loaded is refused here.
 
@@ -79,7 +79,7 @@ def merge_spool(
     progress: Callable[[str], None] = lambda _: None,
     configuration: Configuration = DEFAULTS,
 ) -> Iterator[Ingested]:
-    """Load the bundles of a spool that the database does not hold; yield what became of each.
+    """Load the bundles of a spool that the database does not hold; yield the outcome of each.
 
     Loaded bundles stay, or move into the directory ``done``.
 
@@ -121,7 +121,7 @@ class _Spool:
     def read(
         self, bundles: Sequence[Path], progress: Callable[[str], None]
     ) -> Iterator[Profile | Ingested]:
-        """Yield what is in each bundle, or what became of it."""
+        """Yield what is in each bundle, or the outcome of it."""
         known = stored_runs(self._database, self._wait)
         for number, bundle in enumerate(bundles, start=1):
             progress(f"{number:,} of {len(bundles):,}: {bundle.name}")
@@ -172,7 +172,7 @@ def _spooled(spool: Path, profile: Profile, knowledge: Knowledge) -> Ingested:
 
 
 def _labels_of_whole(bundle: Path) -> RunLabels | None:
-    """Return what a bundle says of its profile; None where it is missing or damaged."""
+    """Return what a bundle says about its profile; None where it is missing or damaged."""
     try:
         return unpack(bundle, Path(os.devnull)).labels  # nothing of the profile is kept
     except InputError:

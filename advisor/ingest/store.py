@@ -92,7 +92,7 @@ def judge(
 def follow(
     connection: duckdb.DuckDBPyConnection, series: Sequence[str], knowledge: Knowledge
 ) -> None:
-    """Work out anew what became of the advice for series, from all that is stored of them."""
+    """Recompute the outcome of the advice for series, from all that is stored of them."""
     if series:
         renew_outcomes(connection, knowledge.compiled, series, knowledge.outcomes)
 
@@ -176,7 +176,7 @@ def _launches(run: IncomingRun, mapping: Mapping) -> Iterator[Launch]:
 
 
 def _session(run: IncomingRun, mapping: Mapping) -> Session:
-    """Return what the profile says of the run as a whole, which may stand at its end."""
+    """Return what the profile says about the run as a whole, which may stand at its end."""
     found = (each for each in _records(run, mapping) if isinstance(each, Session))
     return next(found, run.session)
 
@@ -217,7 +217,7 @@ def _finish(
 def _identify_devices(
     connection: duckdb.DuckDBPyConnection, run: IncomingRun, knowledge: Knowledge
 ) -> None:
-    """Find out which devices the session tells of."""
+    """Find the devices that the session describes."""
     for device in run.session.devices:
         match = identify_device(device.name, device.attributes, knowledge.devices)
         run.device_ids[device.id] = store_device(connection, match)
@@ -226,7 +226,7 @@ def _identify_devices(
 
 
 def _place_devices(connection: duckdb.DuckDBPyConnection, run: IncomingRun) -> None:
-    """Tell launches their device that were stored before the profile said which there are."""
+    """Set the device of launches that were stored before the profile said which there are."""
     only = len(run.device_ids) == 1
     for ordinal, device_id in run.device_ids.items():
         write.set_device(connection, run.run_id, device_id, None if only else ordinal)

@@ -2,7 +2,7 @@
 
 To load and compile all rules takes half a second, and gives the same every time. The result is
 kept in the user's cache folder under a key of everything it rests on. A cache that cannot be
-written, read or trusted is as good as none.
+written, read or trusted is ignored.
 """
 
 from __future__ import annotations

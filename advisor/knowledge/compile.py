@@ -46,7 +46,7 @@ def loaded(configuration: Configuration) -> Knowledge:
 
 
 def load_bound_vocabulary(configuration: Configuration) -> Vocabulary:
-    """Return the vocabulary, with what the configuration says of the operations of kernels.
+    """Return the vocabulary, with what the configuration says about the operations of kernels.
 
     Raises:
         RuleError: a file is wrong; with its place.

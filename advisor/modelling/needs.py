@@ -24,7 +24,7 @@ WEIGHTS = "weights"
 class Need:
     """What one run of a kernel needs; ``pieces`` are FLOP and the ceilings they may use.
 
-    ``writes`` and ``weights`` [B] are parts of ``bytes``, None where nobody says or asks.
+    ``writes`` and ``weights`` [B] are parts of ``bytes``, None where it is unknown.
     ``dram_bytes`` are what DRAM moves: fewer than ``bytes`` where they are used more than once.
     """
 

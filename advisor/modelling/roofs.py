@@ -71,7 +71,7 @@ class Placed:
 
     @property
     def above_dram_roof(self) -> bool:
-        """Tell whether it is drawn above the DRAM roof, as a nearer memory serves it."""
+        """Return whether it is drawn above the DRAM roof, as a nearer memory serves it."""
         return self.need.bytes / self.bandwidth > self.time
 
 

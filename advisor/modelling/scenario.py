@@ -78,7 +78,7 @@ class Where:
     at: Location | None = None
 
     def means(self, part: DeclaredOperation, item: str) -> bool:
-        """Tell whether an operation is meant, by its own name or by that of what it is fused to."""
+        """Return whether an operation is meant, by its own name or by that of its fusion."""
         kind = part.operation.id if part.operation is not None else ""
         named = _matches(self.name, part.name) or _matches(self.name, item)
         return named and _matches(self.operation, kind)

@@ -55,7 +55,7 @@ def apply(state: ScenarioState, step: ScenarioStep) -> ScenarioState:
 
 
 def _own(step: ScenarioStep) -> bool:
-    """Tell whether a step changes what only operations have."""
+    """Return whether a step changes what only operations have."""
     return any(each is not None for each in (step.reuse, step.served_by, step.reaches))
 
 
@@ -138,7 +138,7 @@ def _fused(items: tuple[Item, ...], step: ScenarioStep) -> tuple[Item, ...]:
 
 
 def _same(before: ScenarioState, after: ScenarioState) -> bool:
-    """Tell whether nothing that counts has changed."""
+    """Return whether nothing that counts has changed."""
     plain = (before.roof, before.collectives) == (after.roof, after.collectives)
     return plain and _declared(before) == _declared(after)
 

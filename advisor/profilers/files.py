@@ -52,11 +52,11 @@ class Section:
     reserve: bool = False
 
     def brings(self, counter: str) -> bool:
-        """Tell whether a counter is among its own."""
+        """Return whether a counter is among its own."""
         return counter in self._plain or any(fnmatchcase(counter, p) for p in self._patterns)
 
     def is_in(self, version: str | None) -> bool:
-        """Tell whether a version collects it; where that is not known, the newest is meant."""
+        """Return whether a version collects it; where that is not known, the newest is meant."""
         if version is None:
             return self.last is None
         key = version_key(version)
@@ -143,11 +143,11 @@ class Profiler:
         return next(places, len(self.sections))
 
     def brings_always(self, counter: str) -> bool:
-        """Tell whether a counter comes without being asked for."""
+        """Return whether a counter comes without being asked for."""
         return any(fnmatchcase(counter, pattern) for pattern in self.always)
 
     def takes_name(self, counter: str) -> bool:
-        """Tell whether one may ask for a counter by its name."""
+        """Return whether one may ask for a counter by its name."""
         return any(fnmatchcase(counter, pattern) for pattern in self.by_name)
 
     def first_with(self, counter: str, version: str | None) -> str | None:

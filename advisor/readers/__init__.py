@@ -69,7 +69,7 @@ def detect(source: Source, as_format: str | None = None) -> Reader:
 
     Raises:
         InputError: no reader knows these bytes; says how they begin. ``NoProfileError`` where
-            nothing else tells of a profile either.
+            nothing else looks like a profile either.
         UsageError: there is no format called ``as_format``.
     """
     if as_format is not None:
@@ -141,7 +141,7 @@ def _hint(name: str, head: bytes) -> str:
 
 
 def looks_like_profile(source: Source) -> bool:
-    """Tell whether a file below a directory is meant to be ingested: by content, or by name."""
+    """Return whether a file below a directory is meant to be ingested: by content, or by name."""
     head = source.head(_LOOKED_AT)
     is_called_so = source.name.endswith((*_suffixes(), *ARCHIVES))
     return is_called_so or _accepting(head) is not None

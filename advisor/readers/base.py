@@ -93,7 +93,7 @@ class Source:
 
 
 class _File(io.FileIO):
-    """A file that tells of what fails in reading it as ``unreadable`` does: a disk, a server."""
+    """A file that reports what fails in reading it as ``unreadable`` does: a disk, a server."""
 
     def __init__(self, path: Path, unreadable: Callable[[OSError], InputError]) -> None:
         super().__init__(path)
@@ -138,7 +138,7 @@ class Reader(Protocol):
     COUNTERS: str
 
     def accepts(self, head: bytes) -> bool:
-        """Tell by a file's first bytes whether it has this format."""
+        """Detect by a file's first bytes whether it has this format."""
 
     def read(self, source: Source, options: ReadOptions) -> Iterator[Record]:
         """Yield launches and what was skipped in file order, and first or last of all one session.

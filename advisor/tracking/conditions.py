@@ -28,7 +28,7 @@ def filled(values: Sequence[str | None]) -> list[str | None]:
 
 
 def known_conditions(nights: Sequence[Conditions]) -> list[Conditions]:
-    """Return what each night ran on, with what it does not tell as its neighbours have it."""
+    """Return what each night ran on, what it does not record taken from its neighbours."""
     names = list(nights[0]) if nights else []
     columns = [filled([night[name] for night in nights]) for name in names]
     return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]

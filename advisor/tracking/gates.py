@@ -39,12 +39,12 @@ class Samples:
 
 @dataclass(frozen=True, kw_only=True)
 class Gated:
-    """What both gates say of one series.
+    """What both gates say about one series.
 
     ``effect`` is the natural logarithm of head over base, ``noise`` the relative deviation that it
-    is held against, ``p_value`` the chance of it by ranks, or by the past; each None where it is
+    is compared with, ``p_value`` the chance of it by ranks, or by the past; each None where it is
     not known. ``needed`` is the effect that the practical gate asks for, ``clear`` the chance that
-    the limit of false discoveries is held against.
+    the limit of false discoveries is compared with.
     """
 
     verdict: Verdict
@@ -177,7 +177,7 @@ def false_discovery_bar(chances: Sequence[float], rate: float) -> float:
 
 
 def has_two_levels(values: Sequence[float], limits: Limits) -> bool:
-    """Tell whether launches fall on two levels: a gap far wider than the spread on either side."""
+    """Return whether launches fall on two levels: a gap far wider than the spread of either."""
     logarithms = np.sort(np.log(np.array([value for value in values if value > 0])))
     least = math.ceil(limits.levels_share * len(logarithms))
     if least < 2 or len(logarithms) < limits.levels_launches:

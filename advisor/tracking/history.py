@@ -23,7 +23,7 @@ _LEVELS = (ChangeKind.STEP, ChangeKind.DRIFT)
 class Tracked:
     """One series to scan: a finite value per night, oldest first.
 
-    ``splits`` are the nights that begin anew; ``accepted`` those whose level the user took for the
+    ``splits`` are the nights that start over; ``accepted`` those whose level the user took for the
     baseline.
     """
 

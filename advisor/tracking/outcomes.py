@@ -1,9 +1,9 @@
-"""Did the advice work: what became of it, night by night, from numbers alone.
+"""Did the advice work: the outcome of it, night by night, from numbers alone.
 
 Advice is opened on the first night on which its rule fires and promises time. A later night
 decides when the rule is silent or the duration is another one, and the night after it, where there
 is one, says the same. What moved meanwhile that the advice was to move tells whether anybody
-followed it: a kernel that became slower for another reason is not held against the rule.
+followed it: a kernel that became slower for another reason is not blamed on the rule.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from advisor.tracking.settings import OutcomeSettings
 
 
 class OutcomeState(Enum):
-    """What became of advice; partly: faster, but less than promised or by other means."""
+    """The outcome of advice; partly: faster, but less than promised or by other means."""
 
     OPEN = "open"
     WORKED = "worked"
@@ -54,7 +54,7 @@ class OutcomeNight:
 
     @property
     def promises(self) -> bool:
-        """Tell whether the rule fires and promises time."""
+        """Return whether the rule fires and promises time."""
         return self.prediction is not None and self.prediction.likely > 0
 
 
@@ -73,7 +73,7 @@ class Lines:
 
 
 Compare = Callable[[int, int], Lines]
-"""Return what became of the lines between two nights."""
+"""Return the outcome of the lines between two nights."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +111,7 @@ def looked_at(nights: Sequence[OutcomeNight], settings: OutcomeSettings) -> list
 def episodes(
     nights: Sequence[OutcomeNight], compare: Compare, settings: OutcomeSettings, *, missing: int = 0
 ) -> list[Episode]:
-    """Return what became of each advice over the nights of a series, oldest first.
+    """Return the outcome of each advice over the nights of a series, oldest first.
 
     ``missing`` is how many nights came since without the series.
     """
@@ -151,7 +151,7 @@ def decide(
     *,
     still_fires: bool,
 ) -> OutcomeState | None:
-    """Return what became of advice that promised ``likely`` seconds; None: nobody followed it.
+    """Return the outcome of advice that promised ``likely`` seconds; None: nobody followed it.
 
     ``before`` and ``after`` are seconds per launch.
     """
@@ -214,7 +214,7 @@ def _departs(
     compare: Compare,
     settings: OutcomeSettings,
 ) -> bool:
-    """Tell whether a night is another than those before, and no odd one."""
+    """Return whether a night is another than those before, and no odd one."""
     before = _level(nights[base:index])
 
     def is_other(at: int) -> bool:
@@ -233,7 +233,7 @@ def _is_new_level(
     compare: Compare,
     settings: OutcomeSettings,
 ) -> bool:
-    """Tell whether the advice goes on from a level that has nothing to do with it."""
+    """Return whether the advice goes on from a level that has nothing to do with it."""
     return nights[index].fires and _departs(nights, base, index, compare, settings)
 
 
@@ -255,6 +255,6 @@ def _differ(before: float | None, after: float | None, settings: OutcomeSettings
 
 
 def _is_elsewhere(before: Sequence[str | None], after: Sequence[str | None]) -> bool:
-    """Tell whether something known on both nights is another thing."""
+    """Return whether something known on both nights is another thing."""
     pairs = zip(before, after, strict=False)
     return any(was and now and was != now for was, now in pairs)

@@ -139,7 +139,7 @@ def _by_work(
 
 
 def _equal(one: Variant, other: Variant, tolerance: float) -> bool:
-    """Tell whether the first count that both know is the same; 0 tells nothing."""
+    """Return whether the first count that both know is the same; 0 tells nothing."""
     for before, after in zip(one.work, other.work, strict=True):
         if before is None or after is None or not before or not after:
             continue

@@ -1,4 +1,4 @@
-"""The history of a branch: which nights belong to it, in which order, and what is said of them."""
+"""The history of a branch: which nights belong to it, in which order, and their remarks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs get other names afterwards: what hangs on them is as if they had come with these."""
+"""Runs get other names afterwards: data attached to them is as if they had come with these."""
 
 from __future__ import annotations
 

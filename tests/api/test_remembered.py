@@ -1,4 +1,4 @@
-"""What is kept between commands: found again, made anew after a change, trusted only if private."""
+"""What is cached between commands: found, renewed after a change, trusted only if private."""
 
 from __future__ import annotations
 

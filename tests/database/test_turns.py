@@ -41,7 +41,7 @@ class Waiting:
             time.sleep(0.02)
 
     def is_queued(self) -> bool:
-        """Tell whether the system knows it as one who has the lock or waits for it."""
+        """Return whether the system knows it as one who has the lock or waits for it."""
         return LOCKS.exists() and str(self.process.pid) in LOCKS.read_text().split()
 
     def line(self) -> str:

@@ -1,4 +1,4 @@
-"""What the configuration says of kernels becomes facts; numbers are worked out by hand."""
+"""What the configuration says about kernels becomes facts; numbers are worked out by hand."""
 
 from __future__ import annotations
 

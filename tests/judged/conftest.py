@@ -65,7 +65,7 @@ def limiters(real_data: Path, real_database: Path) -> dict[tuple[str, int], dict
 def _advised(
     database: str, runs: frozenset[str], *, simulated: bool = False
 ) -> dict[tuple[str, str], Advised]:
-    """Return what the rules say of every kernel of some runs, by run and variant.
+    """Return what the rules say about every kernel of some runs, by run and variant.
 
     Whether a rule was seen to work on real kernels does not matter for simulated ones.
     """

@@ -1,4 +1,4 @@
-"""What the code in a report says of instructions; codes, offsets and lines are set by hand."""
+"""What the code in a report says about instructions; codes, offsets and lines are set by hand."""
 
 from __future__ import annotations
 

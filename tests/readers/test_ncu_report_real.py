@@ -42,7 +42,7 @@ def test_reads_every_report_but_the_fragment(real_data: Path) -> None:
 
 
 def is_printed_as(value: float | str | None, cell: str) -> bool:
-    """Tell whether the vendor prints ``value`` as ``cell``, to the last digit printed."""
+    """Return whether the vendor prints ``value`` as ``cell``, to the last digit printed."""
     if isinstance(value, str):
         return value == cell
     if cell.lower() in NO_VALUE:

@@ -99,7 +99,7 @@ def scale(unit: str) -> float:
 
 
 def fits(value: float | None, cell: str, unit: str) -> bool:
-    """Tell whether a report's ``value`` is printed as ``cell``, to half of the last digit."""
+    """Return whether a report's ``value`` is printed as ``cell``, to half of the last digit."""
     printed = Decimal(cell.replace(",", ""))
     half = float(Decimal(5).scaleb(int(printed.as_tuple().exponent) - 1)) * scale(unit)
     expected = float(printed) * scale(unit)
@@ -107,7 +107,7 @@ def fits(value: float | None, cell: str, unit: str) -> bool:
 
 
 def as_read(value: float | None, cell: str, unit: str) -> bool:
-    """Tell whether ``value`` is exactly what ``cell`` says."""
+    """Return whether ``value`` is exactly what ``cell`` says."""
     expected = float(cell.replace(",", "")) * scale(unit)
     return value is not None and abs(value - expected) <= 1e-14 * abs(expected)
 
@@ -235,7 +235,7 @@ def test_reads_the_text_page_as_the_details_page(real_data: Path) -> None:
 
 
 def messages(launch: Launch, *, named: bool) -> list[tuple[str, ...]]:
-    """Return what the vendor's rules say of a launch, with the rules' names where wanted."""
+    """Return what the vendor's rules say about a launch, with the rules' names where wanted."""
     return sorted(
         (
             *((finding.rule, finding.section) if named else ()),

@@ -23,7 +23,7 @@ def chromium() -> Iterator[browser.Browser]:
 
 
 def problems(chromium: browser.Browser, folder: Path, page: str, width: int = 1400) -> str:
-    """Return what the check says of a page, in one text."""
+    """Return what the check says about a page, in one text."""
     path = folder / "page.html"
     path.write_text(page, encoding="utf-8")
     found = shots.check(chromium, path, folder, width=width, dark=False)

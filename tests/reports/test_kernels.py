@@ -1,4 +1,4 @@
-"""What is said of one kernel, from the row of its facts."""
+"""What is said about one kernel, from the row of its facts."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def compiled() -> Compiled:
 
 @pytest.fixture
 def stored(compiled: Compiled) -> Iterator[Sequence[Evaluation]]:
-    """What two rules said of a run, read from a database with findings of another run."""
+    """What two rules said about a run, read from a database with findings of another run."""
     rows = [
         ("r1", "run/streaming-kernels", "fires", None, None, None, EVIDENCE),
         ("r1", "run/gaps-between-launches", "fires", 0.002, 0.004, 0.005, "Gaps."),

@@ -1,4 +1,4 @@
-"""What a rule says of one kernel, clause by clause; values and distances are worked out by hand."""
+"""What a rule says about a kernel, clause by clause; values and distances are by hand."""
 
 from __future__ import annotations
 

@@ -67,5 +67,5 @@ def test_still_holds_over_the_real_profiles(real_data: Path, real_database: Path
     stored = load_proven()
     now = {rule for rule, evidence in found.items() if evidence.is_proof}
     then = {rule for rule, evidence in stored.items() if evidence.is_proof and rule in found}
-    # A rule or two may lag behind a change; beyond that, `python -m studies.proven` counts anew.
+    # A rule or two may lag behind a change; beyond that, `python -m studies.proven` counts again.
     assert len(now ^ then) <= len(now) / 10, sorted(now ^ then)

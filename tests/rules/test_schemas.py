@@ -29,7 +29,7 @@ FOLDER = RULES / "schemas"
 NAMES = (
     "rule.schema.json", "facts.schema.json", "operation.schema.json", "counters.schema.json",
 )  # fmt: skip
-# What loaders say of the form of a file; that a value suits a name is beyond a schema.
+# What loaders say about the form of a file; that a value suits a name is beyond a schema.
 FORM = re.compile(r"unknown key|the key|expected (?!a \w+ for )")
 Document = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""What rules say of real kernels: whole sentences, also where counters are missing."""
+"""What rules say about real kernels: whole sentences, also where counters are missing."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def test_says_what_jinja_would_say(numbers: list[float | None], vocabulary: Voca
 
 
 def is_number(name: str, vocabulary: Vocabulary) -> bool:
-    """Tell whether a fact is a number; so is a threshold."""
+    """Return whether a fact is a number; so is a threshold."""
     return name not in vocabulary.symbols or vocabulary.symbols[name].kind is Kind.NUMBER
 
 

@@ -1,4 +1,4 @@
-"""What the rules say of one kernel, as far as judging by hand compares it."""
+"""What the rules say about one kernel, as far as judging by hand compares it."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def special(instructions: int, lines: int) -> bytes:
 
 
 def set_address(value: int = 0) -> bytes:
-    """Return the opcode that sets the address; a relocation says of which function."""
+    """Return the opcode that sets the address; a relocation says about which function."""
     return b"\x00\x09\x02" + struct.pack("<Q", value)
 
 

@@ -26,7 +26,7 @@ Values = Callable[[float], bool]
 def judge(reader: Reader, data: bytes, values: Values) -> bool:
     """Read ``data`` as it is and taking what is whole; return whether it was accepted.
 
-    ``values`` tells whether a number is found in the bytes.
+    ``values`` is whether a number is found in the bytes.
 
     Raises:
         AssertionError: an accepted mutant has a value that no reader of the bytes would find.
@@ -91,7 +91,7 @@ def in_report(data: bytes) -> Values:
 
 
 def _varint_in(number: int, data: bytes) -> bool:
-    """Tell whether a varint of ``number``, or one that a double rounds to it, is in ``data``."""
+    """Return whether a varint of ``number``, or one that a double rounds to it, is in ``data``."""
     digits = bytearray()
     while number > 127:
         digits.append(number & 127 | 128)

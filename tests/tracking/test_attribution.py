@@ -119,7 +119,7 @@ def test_less_occupancy() -> None:
     check(terms(after(duration=0.024)), efficiency=log(1.2))
 
 
-# What the definitions say of odd cases.
+# What the definitions say about odd cases.
 
 
 def test_a_switch_of_the_binding_resource_by_clock_and_peak() -> None:

@@ -1,4 +1,4 @@
-"""What became of advice, by hand: times are seconds per launch, the promise 40 of 100."""
+"""The outcome of advice, by hand: times are seconds per launch, the promise 40 of 100."""
 
 from __future__ import annotations
 

@@ -185,7 +185,7 @@ class Disk:
         return to / name
 
     def remount(self, option: str) -> None:
-        """Mount it anew, as ``ro`` or ``rw``."""
+        """Mount it again, as ``ro`` or ``rw``."""
         assert self._holder.stdin is not None
         assert self._holder.stdout is not None
         self._holder.stdin.write(f"{option}\n")

@@ -89,7 +89,7 @@ def killed(start: Start) -> Iterator[str]:
 
 
 def told(out: str, verb: str = "new") -> set[str]:
-    """Return the runs that a command told of with ``verb``; the last line may be cut."""
+    """Return the runs that a command told about with ``verb``; the last line may be cut."""
     whole = out[: out.rfind("\n") + 1].splitlines()
     return {line.split()[1] for line in whole if line.startswith(f"{verb} ")}
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +28,7 @@ ROOT = Path(__file__).parents[2]
 WORDS = yaml.safe_load((Path(__file__).parent / "words.yaml").read_text())
 EVERYWHERE = {re.compile(each, re.I): better for each, better in WORDS["everywhere"].items()}
 PAGES = {re.compile(each, re.I): better for each, better in WORDS["pages"].items()}
+DOCSTRINGS = {re.compile(each, re.I): better for each, better in WORDS["docstrings"].items()}
 VENDOR = [re.compile(each) for each in WORDS["follows_vendor"]]
 # Code in documents, and what a template does; neither is read as words.
 CODE = re.compile(r"```.*?```|`[^`]*`", re.S)
@@ -202,3 +205,20 @@ def test_reports_show_no_key_and_no_expression(pages: dict[str, str], page: str)
     assert {match[0] for match in KEY.finditer(text)} == set()
     assert not re.search(r"\{\{|\{%", text)
     assert not re.search(r"\b(coalesce|min_known|max_known|nullif)\(", text)
+
+
+def test_docstrings_and_comments_speak_plainly() -> None:
+    problems = [
+        f"{path.relative_to(ROOT)}: {problem}"
+        for path in sorted((ROOT / "advisor").rglob("*.py"))
+        for text in prose(path)
+        for problem in found(text, EVERYWHERE | DOCSTRINGS)
+    ]
+    assert not problems, "\n".join(problems)
+
+
+def prose(path: Path) -> Iterator[str]:
+    """Yield the docstrings and comments of a module."""
+    for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline):
+        if token.type == tokenize.COMMENT or token.string.startswith('"""'):
+            yield token.string.strip('#" ')

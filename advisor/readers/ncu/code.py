@@ -1,4 +1,4 @@
-"""What the code in a report tells of instructions: their names, and their lines of the source."""
+"""What the code in a report says about instructions: their names, and their lines of the source."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ _SCOPES = frozenset({"local", "global"})
 
 
 def accepts(head: bytes) -> bool:
-    """Tell by the first bytes whether a table of ``ncu --csv`` is inside."""
+    """Detect by the first bytes whether a table of ``ncu --csv`` is inside."""
     return any(_HEADER.match(line) for line in decode_head(head).splitlines())
 
 
@@ -135,7 +135,7 @@ class _Rows:
         self._begins = re.compile(f"{number}{delimiter}{number}{delimiter}", re.ASCII)
 
     def _may_be_cut(self, line: str) -> bool:
-        """Tell whether a line may be what is left of the last row of a table."""
+        """Return whether a line may be what is left of the last row of a table."""
         return self._begins is not None and line.startswith('"') and not line.endswith(LINE_ENDS)
 
     def _split(self, text: str) -> list[str]:

@@ -38,7 +38,7 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, kw_only=True)
 class _Header:
-    """What a unit says of its opcodes, and the files that it names, from 1."""
+    """What a unit says about its opcodes, and the files that it names, from 1."""
 
     least: int
     base: int
@@ -60,7 +60,7 @@ class FunctionCode:
 
 
 def read_function(data: bytes, name: str) -> FunctionCode:
-    """Return what an ELF file says of a function, by the linker's name of it.
+    """Return what an ELF file says about a function, by the linker's name of it.
 
     What is no such file or has no such function gives no code, damaged line information no lines.
     """
@@ -142,7 +142,7 @@ class _Reader:
 
     @property
     def has_more(self) -> bool:
-        """Tell whether the end is not reached."""
+        """Return whether the end is not reached."""
         return self.place < len(self._data)
 
     def take(self, form: str) -> int:

@@ -93,7 +93,7 @@ class LaunchReader:
         self._addresses = functools.lru_cache(maxsize=_KEPT)(_addresses)
 
     def launches(self, results: Sequence[Result]) -> list[Launch]:
-        """Return the launches that ``results`` tell of, which are read together.
+        """Return the launches that ``results`` describe, which are read together.
 
         Raises:
             IndexError: a counter's name is not in the table of texts.
@@ -248,7 +248,7 @@ def _nanoseconds(seconds: float | None) -> int | None:
 
 
 def _grid_in_blocks(version: str | None) -> bool:
-    """Tell by the profiler's version, absent up to early 2020, what a stored grid counts."""
+    """Detect by the profiler's version, absent up to early 2020, what a stored grid counts."""
     numbers = re.match(r"(\d+)\.(\d+)", version or "")
     return numbers is not None and (int(numbers[1]), int(numbers[2])) >= _GRID_IN_BLOCKS_SINCE
 

@@ -95,7 +95,7 @@ class Notes:
         self.host = self.host or (host if host not in _LOOPBACK else "") or None
 
     def is_unlike(self, counter: str, unit: str) -> bool:
-        """Tell whether ``unit``, which is known, measures something else than the counter does.
+        """Return whether ``unit``, which is known, measures something else than the counter does.
 
         A value without a unit is in base units: the profiler prints some so.
         """

@@ -32,7 +32,7 @@ _MOST = 256  # results that are
 
 
 def accepts(head: bytes) -> bool:
-    """Tell by the first four bytes whether this is a report."""
+    """Detect by the first four bytes whether this is a report."""
     return head.startswith(MAGIC)
 
 

@@ -62,7 +62,7 @@ class SessionPieces:
 
 
 def _conditions(message: Any) -> dict[str, str | None]:
-    """Return replay mode, cache control and clock control, None where the report does not tell.
+    """Return replay mode, cache control and clock control, None where the report does not record.
 
     They are what the command line names, else what the UI kept. A recorded command line without
     the option means the documented default, unless it names a configuration file, which may set
@@ -83,7 +83,7 @@ def _conditions(message: Any) -> dict[str, str | None]:
 
 
 def _devices(message: Any) -> tuple[ReportedDevice, ...]:
-    """Return the devices in file order; of one that is told of twice, the last word."""
+    """Return the devices in file order; of one that is told about twice, the last word."""
     devices = {device.id: device for device in message.devices}
     return tuple(
         ReportedDevice(id=device.id, name=text(device.name), attributes=_attributes(device))

@@ -56,7 +56,7 @@ _UNLOCKED = "    Warning: Data collection happened without fixed GPU frequencies
 
 
 def accepts(head: bytes) -> bool:
-    """Tell by the first bytes whether a page of ``ncu`` is inside."""
+    """Detect by the first bytes whether a page of ``ncu`` is inside."""
     lines = (_split_prefix(line)[1] for line in decode_head(head).splitlines())
     return any(line.startswith((*_PROFILER, SECTION)) or _kernel(line.rstrip()) for line in lines)
 
@@ -213,7 +213,7 @@ class _Page:
             launch.take(counter, unit, cell, self.numbers, self.at)
 
     def _fits(self, line: str) -> bool:
-        """Tell whether every word of the line stands inside a column."""
+        """Return whether every word of the line stands inside a column."""
         ends = [0, *(end for _, end in self.columns)]
         starts = [*(start for start, _ in self.columns), len(line)]
         return not any(line[end:start].strip() for end, start in zip(ends, starts, strict=True))

@@ -60,7 +60,7 @@ def printed_message(message: str) -> str:
 
 
 def is_counter(name: str) -> bool:
-    """Tell a counter's name from a label for people or a column that tells about the launch.
+    """Distinguish a counter's name from a label for people or a column that tells about the launch.
 
     >>> is_counter("inst_executed"), is_counter("Memory Throughput"), is_counter("Device")
     (True, False, False)
@@ -92,7 +92,7 @@ def shape_of(x: float | None, y: float | None, z: float | None) -> Dim3 | None:
 
 
 def is_size(number: float) -> bool:
-    """Tell whether ``number``, which is finite, can count blocks, threads or devices."""
+    """Return whether ``number``, which is finite, can count blocks, threads or devices."""
     return 0 <= number < _SIZE_LIMIT and number == int(number)
 
 

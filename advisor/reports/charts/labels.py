@@ -3,7 +3,7 @@
 Marks come by falling importance. Eight places are tried for each; overlap with placed labels and
 marks costs most, then the binding roof, then other lines; outside the frame is no place at all. A
 name that fits nowhere is cut to its tail, then loses its second line, then is left out, for the
-read-out has it. Only the first three may cover other marks.
+readout has it. Only the first three may cover other marks.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Box:
         return width * height if width > 0 and height > 0 else 0.0
 
     def holds(self, other: Box) -> bool:
-        """Tell whether ``other`` lies inside."""
+        """Return whether ``other`` lies inside."""
         return (
             self.left <= other.left
             and self.top <= other.top

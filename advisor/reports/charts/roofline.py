@@ -69,7 +69,7 @@ class _Sheet:
         return Box(frame.left + 2, frame.top + 2, frame.right - 2, frame.bottom - 2)
 
     def free(self, box: Box) -> bool:
-        """Tell whether a box lies inside and covers neither words nor marks."""
+        """Return whether a box lies inside and covers neither words nor marks."""
         others = (*self.taken, *(spot.box for spot in self.spots))
         return self.inside.holds(box) and not any(box.overlap(other) for other in others)
 

@@ -237,7 +237,7 @@ def _nominal(
 
 
 def _close(nominal: ChartCeiling, profiled: Iterable[ChartCeiling]) -> bool:
-    """Tell whether a profiled ceiling of the same resource is within 2 %."""
+    """Return whether a profiled ceiling of the same resource is within 2 %."""
     return any(
         c.resource == nominal.resource and abs(c.value / nominal.value - 1) <= _SAME
         for c in profiled

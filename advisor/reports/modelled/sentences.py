@@ -80,7 +80,7 @@ def crossing(found: Crossing, size: str) -> str:
 
 
 def remark(each: OperationResult) -> str:
-    """Return what must be said of a kernel's numbers."""
+    """Return what must be said about a kernel's numbers."""
     parts = []
     if each.modelled:
         parts.append("modelled by its compiler")

@@ -54,8 +54,8 @@ def cards(
 
     ``rows`` are the kernels by variant, ``names`` what to call them, ``worst`` their worst
     instructions; ``measure`` gives the values that a rule verifies, of a variant. An action that
-    saves too little of ``total`` seconds is not worth a card; one without an estimate is where its
-    rule is no mere note. Unproven rules get none.
+    saves too little of ``total`` seconds is not worth acting on; one without an estimate is where
+    its rule is no mere note. Unproven rules get none.
     """
     worth = judgement.worth_a_card * (total or 0.0)
     by_rule: dict[str, list[Ranked]] = defaultdict(list)
@@ -90,7 +90,7 @@ def results(
     worst: Rankings,
     asking: Asking | None = None,
 ) -> dict[str, tuple[RuleResult, ...]]:
-    """Return what the rules say of each variant: what fires, most time first, then the rest.
+    """Return what the rules say about each variant: what fires, most time first, then the rest.
 
     ``asking`` says which counters would decide what is unknown.
     """
@@ -109,7 +109,7 @@ def results(
 
 
 def left_alone(kernels: Sequence[KernelRecord], total: float | None) -> Rest | None:
-    """Return the kernels where nothing is worth a card; None where there are no cards."""
+    """Return the kernels where nothing is large enough to act on; None where there are no cards."""
     if not any(kernel.actions for kernel in kernels):
         return None
     return _rest([k for k in kernels if not k.actions and k.is_judged], total)

@@ -10,7 +10,7 @@ from advisor.tracking.attribution import Terms
 from advisor.tracking.gates import MachineShift
 
 NEW, GONE = "new", "gone"
-"""What is said of a series that only one run has, in place of a verdict."""
+"""What is said about a series that only one run has, in place of a verdict."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class MovedFact:
 
 @dataclass(frozen=True, kw_only=True)
 class Cause:
-    """What a rule about changes says of one."""
+    """What a rule about changes says about one."""
 
     rule: str
     severity: str

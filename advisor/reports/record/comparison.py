@@ -246,7 +246,7 @@ def _judged(
 
 
 def _explains(parts: Mapping[str, float], effect: float | None, comparing: Comparing) -> bool:
-    """Tell whether launches and counted work are most of a change, which no environment makes."""
+    """Return whether launches and counted work are most of a change, which no environment makes."""
     own = parts.get("launches", 0.0) + parts.get("work", 0.0)
     return effect is not None and own / effect >= comparing.limits.work_share
 

@@ -32,8 +32,8 @@ _UNSURE = (Verdict.INCONCLUSIVE, Verdict.INSUFFICIENT)
 class Looked:
     """One thing that a gate looked at.
 
-    ``tripped`` is None where it cannot be told. ``weight`` orders what tripped, the worst largest;
-    ``command`` reproduces it.
+    ``tripped`` is None where it cannot be decided. ``weight`` orders what tripped, the worst
+    largest; ``command`` reproduces it.
     """
 
     kind: str
@@ -60,7 +60,7 @@ class Gate:
 
     @property
     def unsure(self) -> list[Looked]:
-        """Return what cannot be told."""
+        """Return what cannot be decided."""
         return [each for each in self.looked if each.tripped is None]
 
 

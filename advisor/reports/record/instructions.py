@@ -39,7 +39,7 @@ class Instruction:
     ``offset`` counts bytes from the first instruction that has a value. ``excess`` is what exceeds
     ``ideal`` (all of ``value`` where that is None), ``share`` its part of the excess of all, in
     [0, 1]. ``kinds`` are the largest parts of ``value``, by name, as shares of it. ``opcode`` and
-    ``line`` (``file:line`` of the source) are what the profile tells of it.
+    ``line`` (``file:line`` of the source) are what the profile says about it.
     """
 
     address: int
@@ -147,7 +147,7 @@ def _measured(
 def _placed(
     connection: duckdb.DuckDBPyConnection, run_id: str, found: Mapping[tuple[str, str], Ranking]
 ) -> dict[tuple[str, str], Ranking]:
-    """Return the rankings with what the profile tells of the instructions in them."""
+    """Return the rankings with what the profile says about the instructions in them."""
     variants = list({variant for variant, _ in found})
     addresses = list({each.address for rank in found.values() for each in rank.worst})
     rows = places_of(connection, run_id, variants, addresses) if found else []

@@ -68,7 +68,7 @@ def kernel(
 
 
 def _measured(row: Row, name: KernelName, words: VendorWords) -> KernelRecord:
-    """Return what the row itself tells of a variant."""
+    """Return what the row itself says about a variant."""
     flops = number(row, "flops")
     return KernelRecord(
         id=name.id,

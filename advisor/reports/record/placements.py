@@ -125,7 +125,7 @@ def _roofline(
 
 
 def _belongs(ceiling: ChartCeiling, precision: str, used: Sequence[str]) -> bool:
-    """Tell whether a ceiling is drawn: memory levels, and the precisions that kernels use."""
+    """Return whether a ceiling is drawn: memory levels, and the precisions that kernels use."""
     if ceiling.unit == "B/s":
         return _is_drawn(ceiling.resource)
     return ceiling.resource == precision or (

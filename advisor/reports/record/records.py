@@ -61,7 +61,7 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class RunVerdict:
-    """What holds the run back and what to do first."""
+    """What limits the run and what to do first."""
 
     sentence: str
     paragraph: str
@@ -91,7 +91,7 @@ class Gain:
 class KernelName:
     """A kernel where something else speaks of it.
 
-    ``told_apart`` is what tells it from others of its short name in the run: its launch shape, with
+    ``told_apart`` distinguishes it from others of its short name in the run: its launch shape, with
     its id where they share that too; empty where it is the only one.
     """
 
@@ -263,7 +263,7 @@ class OccupancyRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class RuleResult:
-    """What one rule says of one kernel.
+    """What one rule says about one kernel.
 
     ``unchecked`` are the conditions of exclusions that could not be checked, ``not_checked`` what
     each of them lacks, in words.
@@ -288,7 +288,7 @@ class RuleResult:
 
 @dataclass(frozen=True, kw_only=True)
 class RunFinding:
-    """What a rule says of the whole run; ``remark`` tells why to trust it less, if there is why."""
+    """What a rule says about the whole run; ``remark`` gives reasons to trust it less, if any."""
 
     rule_id: str
     title: str
@@ -357,7 +357,7 @@ class KernelRecord(KernelName):
 
     @property
     def is_judged(self) -> bool:
-        """Tell whether enough was counted to say what limits the kernel, or what its roof is."""
+        """Return whether enough was counted to say what limits the kernel, or what its roof is."""
         return self.limiter is not None or self.t_sol is not None
 
     @property
@@ -386,9 +386,9 @@ class Provenance:
 class Report:
     """One run, ready to be written in any format; kernels by wasted time, largest first.
 
-    ``left_alone`` are kernels where nothing is worth a card, ``not_judged`` those of which too
-    little was counted to tell. ``rejudged`` says that the stored findings come from other rules,
-    empty where they are the ones shown.
+    ``left_alone`` are kernels without a finding worth acting on, ``not_judged`` those with too few
+    counters to judge. ``rejudged`` says that the stored findings come from other rules, empty where
+    they are the ones shown.
     """
 
     run: RunRecord

@@ -67,7 +67,7 @@ def _least(row: Row, name: str) -> float | None:
 
 
 def _is_evident(row: Row) -> bool:
-    """Tell whether a kernel has a roofline that its counters do not belie."""
+    """Return whether a kernel has a roofline that its counters do not belie."""
     return whole(row, "evidence_level") in _ROOFLINE_LEVELS and not flag(row, "measured_above_roof")
 
 
@@ -78,7 +78,7 @@ def verdict(
     collect: Collect | None,
     judgement: Judgement,
 ) -> RunVerdict:
-    """Return what holds the run back, what to do first, and the key figures."""
+    """Return what limits the run, what to do first, and the key figures."""
     limiter, share = _limiter(rows, sums)
     holds = _HOLDS.get(limiter or "", _UNDETERMINED)
     first = next((action for action in actions if not action.about_measurement), None)
@@ -140,7 +140,7 @@ def _nothing_to_do(
 
 
 def _is_far(row: Row, total: float, judgement: Judgement) -> bool:
-    """Tell whether a kernel is far enough below its roof for the difference to matter."""
+    """Return whether a kernel is far enough below its roof for the difference to matter."""
     taken, roof = number(row, "duration"), _least(row, "t_sol_achievable")
     if taken is None or roof is None or roof >= judgement.near_the_roof * taken:
         return False

@@ -73,7 +73,7 @@ def _number(check: Criterion, value: float | None, unit: str) -> str | None:
 
 
 def _is_share(name: str) -> bool:
-    """Tell whether a value is a share and not a count, which the vocabulary does not tell apart."""
+    """Return whether a value is a share and not a count, where units do not differ."""
     return any(part in _SHARES for part in name.split("_"))
 
 

@@ -153,7 +153,7 @@ def build_report(
 
 @dataclass(frozen=True, kw_only=True)
 class _Said:
-    """What the rules say of a run; ``results`` by variant, ``findings`` of the run as a whole.
+    """What the rules say about a run; ``results`` by variant, ``findings`` of the run as a whole.
 
     ``rejudged`` says that stored findings were passed over, where they were.
     """

@@ -1,4 +1,4 @@
-"""What the rules say of a run as a whole."""
+"""What the rules say about a run as a whole."""
 
 from __future__ import annotations
 

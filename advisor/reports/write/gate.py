@@ -63,7 +63,7 @@ def _record(each: Looked) -> dict[str, object]:
 
 
 def junit(gate: Gate) -> str:
-    """Return a test suite with a case for each check; what cannot be told is skipped."""
+    """Return a test suite with a case for each check; what cannot be decided is skipped."""
     suite = ET.Element(
         "testsuite",
         name="advisor check",

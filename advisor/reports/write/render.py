@@ -207,7 +207,7 @@ def _read_outs(report: Report, marked: Collection[str]) -> tuple[ReadOut, ...]:
 
 
 def _is_mixed(kernel: KernelRecord, places: Sequence[ChartPlace]) -> bool:
-    """Tell whether no mark of a kernel is at what all of its work makes, as it is written."""
+    """Return whether no mark of a kernel is at what all of its work makes, as it is written."""
     shown = {wording.si(place.placement.y, "FLOP/s") for place in places}
     return bool(shown) and wording.si(kernel.performance, "FLOP/s") not in shown
 

@@ -43,7 +43,7 @@ class Asking:
         return self.reach.asked(wanted, self.version)
 
     def can_tell(self, variant: str, missing: Sequence[str]) -> bool:
-        """Tell whether there is a counter that may give one of the facts that a variant lacks."""
+        """Return whether there is a counter that may give one of the facts that a variant lacks."""
         wanted = self._want(variant, missing)
         return bool(wanted.now or wanted.later)
 
@@ -92,7 +92,7 @@ def asking(
     version: str | None,
     missing: Iterable[str],
 ) -> Asking | None:
-    """Return what a run's profiler would tell of facts that are ``missing`` somewhere in it.
+    """Return what a run's profiler can provide for facts that are ``missing`` somewhere in it.
 
     None where nobody described the profiler.
     """
@@ -111,6 +111,6 @@ def missing_facts(evaluations: Iterable[Evaluation]) -> frozenset[str]:
 
 
 def is_open(evaluation: Evaluation) -> bool:
-    """Tell whether more counters could decide what a rule says of a kernel."""
+    """Return whether more counters could decide what a rule says about a kernel."""
     unknown = evaluation.outcome is Outcome.UNKNOWN
     return unknown and evaluation.rule.subject == KERNEL

@@ -1,4 +1,4 @@
-"""What a rule says of a subject."""
+"""What a rule says about a subject."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from advisor.rules.language.words import VendorWords
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """What one rule says of one subject, with the values it read (by name, in SI).
+    """What one rule says about one subject, with the values it read (by name, in SI).
 
     ``gain`` is in seconds and cut; None where it cannot be estimated. ``cap`` and ``cap_likely``
     are what could be saved at most, following this rule. ``confidence`` is in [0, 1], with the

@@ -28,7 +28,7 @@ _TYPES = {Kind.NUMBER: "DOUBLE", Kind.TEXT: "VARCHAR", Kind.BOOLEAN: "BOOLEAN"}
 
 @dataclass(frozen=True, kw_only=True)
 class ExampleResult:
-    """What became of one test; ``problems`` is empty where it passed."""
+    """The outcome of one test; ``problems`` is empty where it passed."""
 
     rule: Rule
     example: RuleExample
@@ -38,7 +38,7 @@ class ExampleResult:
 
     @property
     def passed(self) -> bool:
-        """Tell whether everything came out as the test says."""
+        """Return whether everything came out as the test says."""
         return not self.problems
 
 

@@ -1,4 +1,4 @@
-"""Why a rule says what it says of one kernel: every clause with the values it read."""
+"""Why a rule says what it says about one kernel: every clause with the values it read."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class GainExplained:
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """What a rule says of one subject (a variant, or the run), and why."""
+    """What a rule says about one subject (a variant, or the run), and why."""
 
     rule: Rule
     subject: str

@@ -26,7 +26,7 @@ _OUTCOMES = {"fires": Outcome.FIRES, "ruled_out": Outcome.RULED_OUT}
 
 @dataclass(frozen=True, kw_only=True)
 class Findings:
-    """What the rules say of a run and its kernels, in order of the rules.
+    """What the rules say about a run and its kernels, in order of the rules.
 
     What is unknown is among it, of kernels only and never from the database. ``are_stored`` tells
     whether the findings are the stored ones; otherwise the run was judged again.

@@ -2,7 +2,7 @@
 
 An estimate is cut so that no advice promises more than physics allows: ``high`` at what lies
 above the profiled speed-of-light time, ``likely`` at what lies above the achievable one. Where a
-rule says what following it would change (``assumes``), both are computed anew with those values.
+rule says what following it would change (``assumes``), both are recomputed with those values.
 """
 
 from __future__ import annotations

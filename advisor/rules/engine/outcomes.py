@@ -1,4 +1,4 @@
-"""Did the advice work: outcomes of findings, worked out anew from all nights that are stored.
+"""Did the advice work: outcomes of findings, recomputed from all nights that are stored.
 
 What is stored of runs decides and nothing else, so a late night, a merge or another order of
 ingesting gives the same outcomes.
@@ -52,7 +52,7 @@ def renew_outcomes(
     series: Sequence[str],
     settings: OutcomeSettings,
 ) -> None:
-    """Work out anew what became of the advice for some series, in place of what was stored.
+    """Recompute the outcome of the advice for some series, in place of what was stored.
 
     ``door.affected_series`` names those that runs may have changed.
     """
@@ -251,7 +251,7 @@ def _of_history(
 
 
 def _night(evening: _Evening, said: Mapping[str, Row]) -> OutcomeNight:
-    """Return a night as one rule sees it, from what it said of the variants."""
+    """Return a night as one rule sees it, from what it said about the variants."""
     told = [said[each[_KEY]] for each in evening.variants if each[_KEY] in said]
     fires = [each for each in told if each["outcome"] == "fires"]
     gains = [each for each in fires if each["gain_likely"] is not None]

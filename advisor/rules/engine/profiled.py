@@ -44,7 +44,7 @@ class Profiled:
     def command(self, before: Iterable[str], after: Iterable[str] = ()) -> str:
         """Return the profiler's call of the program as one types it, with words around it.
 
-        What the profile does not tell has a name in angle brackets, which no shell runs.
+        What the profile does not record has a name in angle brackets, which no shell runs.
         """
         line = [self._quoted(word) for word in (*before, *self.words)]
         missing = [] if self.is_complete else [ARGUMENTS if self.words else PROGRAM]
@@ -57,7 +57,7 @@ class Profiled:
 
 
 def profiled(call: str | None, program: str | None, known: Options) -> Profiled:
-    """Return what a profile tells of its program by the profiler's ``call`` and the program's name.
+    """Return a profile's program and arguments, by the profiler's ``call`` and the program's name.
 
     A call that does not begin with the profiler is the program's own. ``known`` are the profiler's
     options.

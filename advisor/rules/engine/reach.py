@@ -1,4 +1,4 @@
-"""What one profiler can tell of the names that rules use, and what to ask it for.
+"""What one profiler can know about the names that rules use, and what to ask it for.
 
 Facts follow from quantities, and quantities from counters: both by formulas, whose trees say what
 is needed to know a value. A quantity that no formula gives is beyond the profiler's reach, and so
@@ -224,7 +224,7 @@ def load_reaches(
 
 
 def _can_fire(rule: Rule, of_name: OfName) -> bool:
-    """Tell whether all that a rule needs to fire can be known."""
+    """Return whether all that a rule needs to fire can be known."""
     conditions = [rule.when, *(guard.when for guard in rule.unless if guard.required)]
     if rule.applies_to is not None:
         conditions.append(rule.applies_to)
@@ -236,7 +236,7 @@ def _can_fire(rule: Rule, of_name: OfName) -> bool:
 
 
 def _possible(ways: Ways, vocabulary: Vocabulary, never: Collection[str]) -> OfName:
-    """Return what tells of a name that is no fact whether it can be known."""
+    """Return a test of whether a name that is no fact can be known."""
     stored = vocabulary.quantities.quantities
 
     def of_name(name: str) -> Needs:
@@ -252,7 +252,7 @@ def _possible(ways: Ways, vocabulary: Vocabulary, never: Collection[str]) -> OfN
 
 
 def _of_facts(vocabulary: Vocabulary, of_other: OfName, never: Collection[str] = ()) -> OfName:
-    """Return what tells of any name of a kernel what it needs; ``of_other`` tells it of no fact."""
+    """Return a function from a name to what it needs; ``of_other`` is for names of no fact."""
 
     def of_name(name: str) -> Needs:
         if name in never:
@@ -277,9 +277,9 @@ def _of_fact(fact: Fact, of_name: OfName) -> Needs:
 
 
 def _of_run(run: RunFacts, of_kernel: OfName, never: Collection[str]) -> OfName:
-    """Return what tells of a fact of a run whether it can be known.
+    """Return a test of whether a fact of a run can be known.
 
-    What follows from pairs of kernels, or is said of the run as a whole, can be.
+    What follows from pairs of kernels, or is said about the run as a whole, can be.
     """
 
     def of_name(name: str) -> Needs:

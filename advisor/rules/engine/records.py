@@ -1,4 +1,4 @@
-"""What became of a rule's advice before, and how far its next estimate is believed for it."""
+"""The outcome of a rule's advice before, and how far its next estimate is believed for it."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def _scope(
 
 
 def is_shipped(rule: Rule) -> bool:
-    """Tell whether a rule is ours, and not from somebody's own directory."""
+    """Return whether a rule is ours, and not from somebody's own directory."""
     return Path(rule.at.name).is_relative_to(data_dir("rules"))
 
 

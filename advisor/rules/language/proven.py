@@ -26,7 +26,7 @@ class Evidence:
 
     @property
     def is_proof(self) -> bool:
-        """Tell whether the rule was seen to tell kernels apart."""
+        """Return whether the rule was seen to tell kernels apart."""
         return bool(self.fired and self.silent)
 
 

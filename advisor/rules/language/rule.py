@@ -31,7 +31,7 @@ class Severity(Enum):
 
 
 class Outcome(Enum):
-    """What a rule says of one subject; the order of declaration is the order of evaluation.
+    """What a rule says about one subject; the order of declaration is the order of evaluation.
 
     Not knowable is what would be unknown for ever: the profiler has no counter that decides it.
     """
@@ -64,7 +64,7 @@ class Threshold:
 
     @property
     def is_uncalibrated(self) -> bool:
-        """Tell whether no source gives the number."""
+        """Return whether no source gives the number."""
         return self.source.startswith("uncalibrated")
 
 
@@ -87,7 +87,7 @@ class Guard:
     """A reason not to give the advice.
 
     An unknown guard lowers confidence; ``required`` makes the whole rule unknown instead. A
-    ``shared`` guard protects many rules and is not held against one that could not check it.
+    ``shared`` guard protects many rules and takes nothing from one that could not check it.
     """
 
     when: Expression
@@ -193,12 +193,12 @@ class Rule:
 
     @property
     def is_about_measurement(self) -> bool:
-        """Tell whether the rule doubts numbers instead of judging a kernel."""
+        """Return whether the rule doubts numbers instead of judging a kernel."""
         return self.family == _QUALITY
 
     @property
     def gain_is_uncalibrated(self) -> bool:
-        """Tell whether the gain rests on a threshold for which there is no source."""
+        """Return whether the gain rests on a threshold for which there is no source."""
         if self.gain is None:
             return False
         names = self.gain.low.names | self.gain.likely.names | self.gain.high.names

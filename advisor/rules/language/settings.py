@@ -46,7 +46,7 @@ class SharedGuard:
     any_gain: bool = False
 
     def protects(self, rule: Rule) -> bool:
-        """Tell whether the rule is one of them and has no such guard of its own."""
+        """Return whether the rule is one of them and has no such guard of its own."""
         if self.guard.when.names & {name for g in rule.unless for name in g.when.names}:
             return False
         if self.same_work or self.any_gain:
@@ -93,7 +93,7 @@ class EvaluationSettings:
     vendors: Vendors
 
     def names_no_cause(self, rule_id: str) -> bool:
-        """Tell whether a rule only describes what is."""
+        """Return whether a rule only describes what is."""
         return any(fnmatchcase(rule_id, pattern) for pattern in self.states)
 
 

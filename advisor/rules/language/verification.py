@@ -23,12 +23,12 @@ class Direction(Enum):
 
     @property
     def forbids(self) -> bool:
-        """Tell whether the value may stay as it is."""
+        """Return whether the value may stay as it is."""
         return self in (Direction.NOT_UP, Direction.NOT_DOWN)
 
 
 class Movement(Enum):
-    """What became of one value once the advice was followed."""
+    """The outcome of one value once the advice was followed."""
 
     AS_EXPECTED = "moved as expected"
     NOT_MOVED = "not moved"
@@ -82,7 +82,7 @@ class Measured:
 
 
 def moved(check: Criterion, before: float | None, after: float | None) -> Movement:
-    """Return what became of the value of a check, given in one unit before and after.
+    """Return the outcome of the value of a check, given in one unit before and after.
 
     From 0, any change is one.
     """
@@ -98,7 +98,7 @@ def moved(check: Criterion, before: float | None, after: float | None) -> Moveme
 def compare(
     verify: Verify, before: Sequence[float | None], after: Sequence[float | None]
 ) -> tuple[Movement, ...]:
-    """Return what became of each check, from its values before and after, in order of the checks.
+    """Return the outcome of each check, from its values before and after, in order of the checks.
 
     Raises:
         ValueError: there is not one value for each check.

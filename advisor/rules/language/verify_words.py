@@ -97,7 +97,7 @@ def _stays(check: Criterion, shown: Shown, *, is_plural: bool) -> str:
 
 
 def _is_zero(check: Criterion) -> bool:
-    """Tell whether the target is 0, which a value that falls cannot pass."""
+    """Return whether the target is 0, which a value that falls cannot pass."""
     return check.target is not None and written(check.target.tree) == "0"
 
 

@@ -15,7 +15,7 @@ COUNTERS = "wavescope"
 
 
 def accepts(head: bytes) -> bool:
-    """Tell by the first bytes whether this is a trace."""
+    """Detect by the first bytes whether this is a trace."""
     return head.startswith(b'{"wavescope":')
 
 

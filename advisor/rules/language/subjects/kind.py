@@ -34,7 +34,7 @@ class SubjectKind:
     where they come from: None where every kernel is a subject. ``counted`` are the settings by
     which time is counted: the fact that is the subject's time, its floors, and the factors of
     confidence. ``guards`` are those that protect many rules, ``instructions`` the names of what
-    shows a symptom in single instructions. ``is_part_of_run`` tells whether subjects are judged
+    shows a symptom in single instructions. ``is_part_of_run`` is whether subjects are judged
     when their run is stored.
 
     All functions are named ones of a module, so that compiled rules can be cached.
