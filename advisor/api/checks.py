@@ -105,9 +105,9 @@ def _database(database: str, wait: float) -> str:
 
 def _series(database: str, wait: float) -> str:
     """Return whether the newest branch's series fall apart because every run has new labels."""
-    from advisor.api.history import falling_apart
     from advisor.database.connect import open_for_reading
     from advisor.database.nights import branch_of_history, known_series, runs_of_branch
+    from advisor.reports.record.series_history import falling_apart
     from advisor.tracking import load_settings
 
     with open_for_reading(Path(database), wait) as connection:

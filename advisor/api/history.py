@@ -1,53 +1,19 @@
-"""What every series of a branch did over its nights: the record that text, JSON and report show."""
+"""``advisor history``: what every series of a branch did over its nights."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING
 
-from advisor.api.alike import series_alike
-from advisor.api.history_records import (
-    WORST_FIRST,
-    AcceptedLevel,
-    History,
-    HistoryNight,
-    SeriesHistory,
-)
 from advisor.api.matching import SeriesWanted, matching_series
 from advisor.database.connect import open_for_reading
-from advisor.database.nights import (
-    Accepted,
-    Branch,
-    KnownSeries,
-    NightRun,
-    ShapeNights,
-    accepted_levels,
-    branch_of_history,
-    calibrated_noises,
-    durations_of_branch,
-    known_series,
-    other_runs,
-    runs_of_branch,
-)
+from advisor.database.nights import branch_of_history, known_series
 from advisor.errors import UsageError
-from advisor.tracking import SeriesResult, load_settings
-from advisor.tracking.conditions import (
-    environment_texts,
-    known_conditions,
-    split_nights,
-    what_changed,
-)
-from advisor.tracking.history import Tracked, change_at, scan_histories
-from advisor.wording import count
+from advisor.reports.record.series_history import read_history
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
-    import duckdb
-
-    from advisor.tracking import TrackingSettings
+    from advisor.reports.record.series_records import History
 
 
 def history(
@@ -72,225 +38,12 @@ def history(
     """
     wanted = SeriesWanted(kernel=kernel, device=device, configuration=configuration_label)
     with open_for_reading(database, wait) as connection:
-        return read_history(connection, wanted, branch=branch, since=since)
-
-
-def read_history(
-    connection: duckdb.DuckDBPyConnection,
-    wanted: SeriesWanted,
-    *,
-    branch: str | None = None,
-    since: int | datetime | None = None,
-) -> History:
-    """Return the history of one branch from an open database; see ``history``."""
-    chosen = branch_of_history(connection, branch)
-    if chosen is None:
-        if branch is None:
-            raise UsageError("the database holds no run", hint="advisor ingest PROFILE stores one")
-        raise UsageError(f"there is no run of branch {branch!r}", hint="see: advisor runs list")
-    settings = load_settings()
-    runs = runs_of_branch(connection, chosen)
-    nights = _nights(runs, settings)
-    known = matching_series(known_series(connection), wanted)
-    shapes = [each for each in durations_of_branch(connection, chosen) if each.series_id in known]
-    marks = _Marks(
-        runs={run.run_id: run.position for run in runs},
-        accepted=accepted_levels(connection),
-        noises=calibrated_noises(connection),
-    )
-    series = _scanned(chains_of(shapes), nights, known, marks, settings)
-    return History(
-        branch=chosen.name,
-        is_simulated=chosen.simulated,
-        nights=nights,
-        series=tuple(sorted(series, key=_worst)),
-        shown_since=_moment(since, nights),
-        notes=(
-            *_left_out(chosen, other_runs(connection, chosen)),
-            *falling_apart(runs, settings),
-        ),
-        alike=series_alike(series, known, nights),
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Marks:
-    """What users declared about series: ``runs`` are the nights of run ids."""
-
-    runs: Mapping[str, int]
-    accepted: Sequence[Accepted]
-    noises: Mapping[str, float]
-
-    def accepted_of(self, series_id: str, nights: Sequence[int]) -> dict[int, Accepted]:
-        """Return levels by the index of their night in the series; the last word on each counts."""
-        found = {}
-        for each in self.accepted:
-            night = self.runs.get(each.run_id)
-            if each.series_id == series_id and night is not None:
-                found[next((i for i, n in enumerate(nights) if n >= night), -1)] = each
-        return {index: each for index, each in found.items() if index >= 0}
-
-
-def _nights(runs: Sequence[NightRun], settings: TrackingSettings) -> tuple[HistoryNight, ...]:
-    """Return the nights of a branch; what the first run of each says counts."""
-    first = {run.position: run for run in reversed(runs)}
-    ordered = [first[position] for position in sorted(first)]
-    texts = environment_texts([run.environment for run in ordered])
-    ran_on = known_conditions([run.environment for run in ordered])
-    measured = known_conditions([run.measured_by for run in ordered])
-    anew = set(split_nights(measured, settings))
-    return tuple(
-        HistoryNight(
-            run_id=run.run_id,
-            time=run.night,
-            commit=run.commit,
-            note=run.note,
-            environment=text,
-            changed=what_changed(ran_on[number - 1], ran_on[number]) if number else (),
-            started_over=what_changed(measured[number - 1], measured[number])
-            if number in anew
-            else (),
-        )
-        for number, (run, text) in enumerate(zip(ordered, texts, strict=True))
-    )
-
-
-def chains_of(shapes: Sequence[ShapeNights]) -> list[list[ShapeNights]]:
-    """Return the launch shapes of each series that follow one another, oldest first.
-
-    A changed shape is a change of the series. Shapes that a run holds side by side are apart; one
-    that is new goes on with that which ended last, of several the one at the nearest place.
-    """
-    chains: dict[str, list[list[ShapeNights]]] = defaultdict(list)
-    for each in sorted(shapes, key=lambda one: (one.series_id, one.nights[0], one.place)):
-        ended = [one for one in chains[each.series_id] if one[-1].nights[-1] < each.nights[0]]
-        if ended:
-            place = each.place
-            min(ended, key=lambda one: (-one[-1].nights[-1], abs(one[-1].place - place))).append(
-                each
-            )
-        else:
-            chains[each.series_id].append([each])
-    return [chain for found in chains.values() for chain in found]
-
-
-def _scanned(
-    chains: Sequence[Sequence[ShapeNights]],
-    nights: Sequence[HistoryNight],
-    known: Mapping[str, KnownSeries],
-    marks: _Marks,
-    settings: TrackingSettings,
-) -> list[SeriesHistory]:
-    anew = [number for number, night in enumerate(nights) if night.started_over]
-    numbers = [[night for each in chain for night in each.nights] for chain in chains]
-    accepted = [
-        marks.accepted_of(chain[0].series_id, its)
-        for chain, its in zip(chains, numbers, strict=True)
-    ]
-    tracked = [
-        Tracked(
-            values=[duration for each in chain for duration in each.durations],
-            environment=[nights[night].environment for night in its],
-            splits=_splits(its, anew),
-            accepted=sorted(levels),
-        )
-        for chain, its, levels in zip(chains, numbers, accepted, strict=True)
-    ]
-    results = scan_histories(tracked, settings=settings)
-    return [
-        _series_history(chain, its, each, result, nights, known, levels, marks, settings)
-        for chain, its, each, result, levels in zip(
-            chains, numbers, tracked, results, accepted, strict=True
-        )
-    ]
-
-
-def _series_history(
-    chain: Sequence[ShapeNights],
-    numbers: Sequence[int],
-    tracked: Tracked,
-    result: SeriesResult,
-    nights: Sequence[HistoryNight],
-    known: Mapping[str, KnownSeries],
-    levels: Mapping[int, Accepted],
-    marks: _Marks,
-    settings: TrackingSettings,
-) -> SeriesHistory:
-    of = known[chain[0].series_id]
-    accepted = tuple(
-        AcceptedLevel(
-            index=index,
-            run_id=level.run_id,
-            because=level.because,
-            change=change_at(index, result, settings),
-        )
-        for index, level in sorted(levels.items())
-    )
-    return SeriesHistory(
-        series_id=of.series_id,
-        kernel=of.short_name,
-        kernel_name=of.normalised_name,
-        problem=of.problem_key,
-        device=of.device_name,
-        configuration=of.configuration,
-        launch_shape=chain[-1].shape,
-        launch_shapes=tuple(dict.fromkeys(each.shape for each in chain)),
-        nights=tuple(nights[number] for number in numbers),
-        durations=tuple(tracked.values),
-        result=result,
-        splits=tuple(tracked.splits),
-        accepted=accepted,
-        calibrated_noise=marks.noises.get(of.series_id),
-        is_missing=numbers[-1] < len(nights) - 1,
-    )
-
-
-def _splits(numbers: Sequence[int], anew: Sequence[int]) -> list[int]:
-    """Return the nights of a series, counted in it, that are the first at or after a new start."""
-    firsts = (next((i for i, n in enumerate(numbers) if n >= night), 0) for night in anew)
-    return sorted({first for first in firsts if first > 0})
-
-
-def _worst(each: SeriesHistory) -> tuple[int, float, str, str]:
-    newest = each.result.newest
-    rank = WORST_FIRST.index(newest.verdict)
-    return rank, -abs(newest.relative or 0.0), each.kernel_name, each.series_id
-
-
-def _moment(since: int | datetime | None, nights: Sequence[HistoryNight]) -> datetime | None:
-    """Return when the first night was that is to be shown; windows count nights with results."""
-    if isinstance(since, int):
-        return nights[max(0, len(nights) - since)].time
-    return since
-
-
-def _left_out(branch: Branch, others: tuple[int, int, int]) -> list[str]:
-    """Return which runs are left out."""
-    without, of_others, unlike = others
-    notes = []
-    if without and branch.name is not None:
-        command = f"advisor runs label RUN… --branch {branch.name}"
-        notes.append(f"{count(without, 'run')} without a branch left out: `{command}` adds them")
-    if of_others:
-        named = "without a branch" if branch.name is None else f"of branch {branch.name}"
-        told = f"{count(of_others, 'run')} of other branches left out: this is the history {named}"
-        notes.append(f"{told}; --branch NAME shows another")
-    if unlike:
-        kind = "measured" if branch.simulated else "simulated"
-        notes.append(f"{count(unlike, f'{kind} run')} left out: they are never compared")
-    return notes
-
-
-def falling_apart(runs: Sequence[NightRun], settings: TrackingSettings) -> list[str]:
-    """Return notes on labels that are part of every series and new with every run."""
-    notes = []
-    options = {"label": "--label", "configuration": "--config"}
-    for name, option in options.items():
-        given = Counter(getattr(run, name) for run in runs if getattr(run, name))
-        alone = sum(number == 1 for number in given.values())
-        if alone >= settings.labels_alone and 2 * alone >= sum(given.values()):
-            notes.append(
-                f"{count(alone, 'run')} of {len(runs):,} have a {name} of their own, so that every"
-                f" series falls apart: `advisor runs label RUN… {option} NAME` joins it"
-            )
-    return notes
+        chosen = branch_of_history(connection, branch)
+        if chosen is None and branch is None:
+            hint = "advisor ingest PROFILE stores one"
+            raise UsageError("the database holds no run", hint=hint)
+        if chosen is None:
+            problem = f"there is no run of branch {branch!r}"
+            raise UsageError(problem, hint="see: advisor runs list")
+        known = matching_series(known_series(connection), wanted)
+        return read_history(connection, chosen, known, since=since)

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from advisor.api.history_records import AcceptedLevel, History, HistoryNight, SeriesHistory
+    from advisor.reports.record.series_records import (
+        AcceptedLevel,
+        History,
+        HistoryNight,
+        SeriesHistory,
+    )
     from advisor.tracking import Change
 
 SCHEMA_VERSION = 1

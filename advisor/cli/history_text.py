@@ -6,15 +6,15 @@ import textwrap
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from advisor.api.history_records import WORST_FIRST
 from advisor.cli.output import Narrow, table
+from advisor.reports.record.series_records import WORST_FIRST
 from advisor.tracking import ChangeKind, Verdict
 from advisor.wording import count, one_line, percent, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.api.history_records import History, HistoryNight, SeriesHistory
+    from advisor.reports.record.series_records import History, HistoryNight, SeriesHistory
     from advisor.tracking import Change
 
 _DEFAULT_WIDTH = 80

@@ -16,9 +16,23 @@ import duckdb
 from advisor.database.read import NIGHT
 from advisor.database.records import literal
 
+_LAST = f"""
+    SELECT run_id AS last_id, label AS last_label, configuration AS last_configuration,
+        device_names AS last_devices, {NIGHT} AS last_night,
+        coalesce(group_id, run_id) AS last_execution
+    FROM run WHERE run_id = $until
+"""
 _CHOSEN = f"""
-    SELECT *, coalesce(group_id, run_id) AS execution, {NIGHT} AS night
-    FROM run WHERE branch IS NOT DISTINCT FROM $branch AND simulated = $simulated
+    SELECT run.*, coalesce(run.group_id, run.run_id) AS execution, {NIGHT} AS night
+    FROM run LEFT JOIN ({_LAST}) AS newest ON true
+    WHERE branch IS NOT DISTINCT FROM $branch AND simulated = $simulated
+        AND (newest.last_id IS NULL OR (
+            run.label IS NOT DISTINCT FROM newest.last_label
+            AND run.configuration IS NOT DISTINCT FROM newest.last_configuration
+            AND run.device_names IS NOT DISTINCT FROM newest.last_devices
+            AND (({NIGHT}, run.run_id) <= (newest.last_night, newest.last_id)
+                OR coalesce(run.group_id, run.run_id) = newest.last_execution)
+        ))
 """
 _NIGHTS = f"""
     WITH chosen AS ({_CHOSEN}), executions AS (
@@ -114,15 +128,20 @@ class NightRun:
 
 @dataclass(frozen=True, kw_only=True)
 class Branch:
-    """Which runs are compared: of one branch, None where the runs tell none."""
+    """Which runs are compared: of one branch, None where the runs tell none.
+
+    With ``until``, a run, only those up to its night that have its label, configuration and
+    devices.
+    """
 
     name: str | None
     simulated: bool
+    until: str | None = None
 
     @property
     def asked(self) -> dict[str, object]:
         """Return the parameters of a statement."""
-        return {"branch": self.name, "simulated": self.simulated}
+        return {"branch": self.name, "simulated": self.simulated, "until": self.until}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +197,8 @@ def runs_of_branch(connection: duckdb.DuckDBPyConnection, branch: Branch) -> lis
 
 def other_runs(connection: duckdb.DuckDBPyConnection, branch: Branch) -> tuple[int, int, int]:
     """Return how many runs have no branch, have another one, or are simulated or measured else."""
-    without, of_others, unlike = connection.execute(_OTHERS, branch.asked).fetchall()[0]
+    asked = {name: value for name, value in branch.asked.items() if name != "until"}
+    without, of_others, unlike = connection.execute(_OTHERS, asked).fetchall()[0]
     return without, of_others, unlike
 
 

@@ -42,13 +42,15 @@ def environment_texts(nights: Sequence[Conditions]) -> list[str | None]:
     ]
 
 
+def differences(before: Conditions, after: Conditions) -> tuple[tuple[str, str, str], ...]:
+    """Return (what, before, after) of what is known on both sides and differs."""
+    pairs = ((name, before[name], after[name]) for name in before)
+    return tuple((name, one, other) for name, one, other in pairs if one and other and one != other)
+
+
 def what_changed(before: Conditions, after: Conditions) -> tuple[str, ...]:
     """Return in words what differs of what is known on both sides."""
-    return tuple(
-        f"{name} {before[name]} → {after[name]}"
-        for name in before
-        if before[name] and after[name] and before[name] != after[name]
-    )
+    return tuple(f"{name} {one} → {other}" for name, one, other in differences(before, after))
 
 
 def split_nights(nights: Sequence[Conditions], settings: TrackingSettings) -> list[int]:

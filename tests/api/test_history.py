@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor.api.history import chains_of, history
+from advisor.api.history import history
 from advisor.api.history_json import as_json
 from advisor.api.marking import accept, calibrate, link, list_series, pooled_deviation, unlink
 from advisor.database.connect import open_for_reading, open_for_writing
@@ -19,6 +19,7 @@ from advisor.database.nights import ShapeNights
 from advisor.database.read import find_run, list_runs
 from advisor.database.records import insert_records
 from advisor.errors import UsageError
+from advisor.reports.record.series_history import chains_of
 from advisor.tracking import Verdict
 
 FIRST = datetime.fromisoformat("2026-01-01T03:00")

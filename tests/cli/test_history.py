@@ -6,8 +6,8 @@ import json
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from advisor.api.history_records import History, HistoryNight, SeriesHistory
 from advisor.cli.history_text import as_text, sparkline
+from advisor.reports.record.series_records import History, HistoryNight, SeriesHistory
 from advisor.tracking import Change, ChangeKind, Newest, SeriesResult, Verdict
 
 if TYPE_CHECKING:

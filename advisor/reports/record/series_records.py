@@ -36,8 +36,9 @@ class Alike:
 class HistoryNight:
     """One night of a branch; ``environment`` is what is known of what it ran on.
 
-    ``time`` is in UTC. ``changed`` says what of that differs from the night before;
-    ``started_over`` what changed where series are not compared with the nights before.
+    ``time`` is in UTC. ``changed`` says what of that differs from the night before, ``differs`` the
+    same as (what, before, after); ``started_over`` what changed where series are not compared with
+    the nights before.
     """
 
     run_id: str
@@ -46,6 +47,7 @@ class HistoryNight:
     note: str | None
     environment: str | None
     changed: tuple[str, ...] = ()
+    differs: tuple[tuple[str, str, str], ...] = ()
     started_over: tuple[str, ...] = ()
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from advisor.api.history_records import Alike
 from advisor.database.names import load_names
+from advisor.reports.record.series_records import Alike
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from advisor.api.history_records import HistoryNight, SeriesHistory
     from advisor.database.nights import KnownSeries
+    from advisor.reports.record.series_records import HistoryNight, SeriesHistory
 
 _MOST = 200  # series that ended, of which each is set against each that began
 
