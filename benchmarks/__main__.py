@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import compare, crowd, history, ingest, rules, startup, store, variants
+from benchmarks import compare, crowd, history, ingest, judged, rules, startup, store, variants
 from benchmarks.measure import show
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Path], list[Line]]]] = {
     "crowd": ("Crowd", crowd.run),
     "history": ("History", history.run),
     "compare": ("Compare", compare.run),
+    "judged": ("Judged by hand", judged.run),
 }
 
 

@@ -1,0 +1,110 @@
+"""What the program says of launches: limiter, and the actions for their kernel in order."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from advisor.database.connect import open_for_reading
+from advisor.facts.view import create_views
+from advisor.facts.vocabulary import load_vocabulary
+from advisor.ingest.profiles import RunLabels, ingest_paths
+from advisor.rules import rank
+from advisor.rules.engine.compiled import compile_rules
+from advisor.rules.engine.evaluate import evaluate_runs
+from advisor.rules.language.load import load_rules
+from advisor.rules.language.settings import load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from advisor.rules import Action, Evaluation
+
+DATA = Path(__file__).parent.parent.parent / "shared" / "data"
+ABSENT = "the folder of real profiles, ../shared/data, is absent: nothing to compare with"
+
+_LAUNCHES = """
+    select runs.name, launch_index, run_id, variant_id, limiter, kernels.duration,
+        launches.duration
+    from launches join runs using (run_id) join kernels using (run_id, variant_id)
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One action: its rule, the other rules of the same cause, and its gain.
+
+    The gains are shares of the time of the kernel's launches; None where there is no estimate.
+    """
+
+    rule: str
+    also: tuple[str, ...]
+    low: float | None
+    likely: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Advised:
+    """What is said of one launch: ``duration`` in s, the kernel's steps, first things first."""
+
+    limiter: str
+    duration: float | None
+    steps: tuple[Step, ...]
+
+
+def advised(files: Iterable[str]) -> dict[tuple[str, int], Advised]:
+    """Return what is said of each launch of the files, by path below the data and position."""
+    with tempfile.TemporaryDirectory() as folder:
+        database = str(Path(folder) / "advised.duckdb")
+        paths = sorted({str(DATA / file) for file in files})
+        for _ in ingest_paths(database, paths, labels=RunLabels(), wait=0):
+            pass
+        return _read(database)
+
+
+def _read(database: str) -> dict[tuple[str, int], Advised]:
+    vocabulary = load_vocabulary()
+    settings = load_settings(vocabulary.symbols)
+    rules = compile_rules(load_rules(vocabulary), vocabulary=vocabulary, settings=settings)
+    with open_for_reading(database, wait=0) as connection:
+        create_views(connection, vocabulary)
+        rows = connection.execute(_LAUNCHES).fetchall()
+        runs = sorted({run for _, _, run, *_ in rows})
+        actions = _actions(evaluate_runs(connection, rules, runs))
+    return {
+        (str(Path(name).relative_to(DATA)), int(index)): Advised(
+            limiter=limiter or "unknown",
+            duration=duration,
+            steps=tuple(_step(action, total) for action in actions.get((run, variant), ())),
+        )
+        for name, index, run, variant, limiter, total, duration in rows
+    }
+
+
+def _actions(
+    evaluations: Mapping[str, Iterable[Evaluation]],
+) -> dict[tuple[str, str], list[Action]]:
+    kernels: dict[tuple[str, str], list[Evaluation]] = {}
+    for run, found in evaluations.items():
+        for each in found:
+            kernels.setdefault((run, each.variant_id), []).append(each)
+    return {kernel: rank(found) for kernel, found in kernels.items()}
+
+
+def _step(action: Action, duration: float | None) -> Step:
+    gain = action.gain
+    low, likely, high = (
+        (None, None, None)
+        if gain is None or not duration
+        else (gain.low / duration, gain.likely / duration, gain.high / duration)
+    )
+    return Step(
+        rule=action.evaluation.rule.id,
+        also=tuple(each.rule.id for each in action.also),
+        low=low,
+        likely=likely,
+        high=high,
+    )
