@@ -79,8 +79,13 @@ class ReportWriter:
         sources: Sequence[bytes] = (),
         results: Sequence[bytes] = (),
         ranges: Sequence[bytes] = (),
+        with_names: bool = True,
     ) -> None:
-        """Write one block with these messages and entries, and the names new since the last."""
+        """Write one block with these messages and entries, and the names new since the last.
+
+        Without ``with_names`` they wait for the next one: some versions write a name behind the
+        launches that use it.
+        """
         payload = b"".join(_sized(entry) for entry in (*sources, *results, *ranges))
         header = messages.BlockHeader(
             num_sources=len(sources),
@@ -90,7 +95,7 @@ class ReportWriter:
             session=session,
             process=process,
         )
-        if self._new:
+        if self._new and with_names:
             header.strings.texts.extend(name.encode() for name in self._new)
             self._new.clear()
         self._stream.write(_sized(header.SerializeToString()))

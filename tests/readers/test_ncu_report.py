@@ -121,6 +121,21 @@ def test_appends_the_tables_of_names_of_all_blocks() -> None:
     assert [launch.counters for launch in report.launches()] == [{"a": 1.0}, {"b": 2.0, "a": 3.0}]
 
 
+@pytest.mark.parametrize("late_from", [0, 1, 2])
+def test_knows_names_that_stand_behind_the_launches(late_from: int) -> None:
+    # Seen in 2023.3: names that come five blocks behind the first launch that uses them.
+    report = Report()
+    values = ({"a": 1.0}, {"a": 2.0, "b": 3.0}, {"c": 4.0, "a": 5.0})
+    for place, counters in enumerate(values):
+        result = ncu_messages.Result(function=b"k")
+        for name, value in counters.items():
+            result.metrics.add(name_id=report.writer.name_id(name), value=f64(value))
+        entry = result.SerializeToString()
+        report.writer.block(results=[entry], with_names=place < late_from)
+    report.writer.block()
+    assert [launch.counters for launch in report.launches()] == [*values]
+
+
 def test_merges_the_session_from_blocks_behind_the_launches() -> None:
     report = Report(pid=9).add()
     report.writer.block(session=ncu_messages.Session(versions=[version("2022.3.0.0 (build 317)")]))
@@ -394,8 +409,21 @@ def test_refuses_a_counter_without_a_name() -> None:
     report = Report()
     result = ncu_messages.Result(metrics=[{"name_id": 5}]).SerializeToString()
     report.writer.block(results=[result])
-    with pytest.raises(InputError, match=r"block 1 names a counter that no table of names has"):
+    with pytest.raises(InputError, match=r"block 1 names a counter that no table has") as caught:
         report.launches()
+    assert "copy it again" not in str(caught.value.hint)  # nothing of the file is missing
+    assert "--page raw" in str(caught.value.hint)
+
+
+def test_asks_for_another_copy_where_the_end_with_the_names_is_missing() -> None:
+    report = Report()
+    result = ncu_messages.Result(function=b"k")
+    result.metrics.add(name_id=report.writer.name_id("a"), value=f64(1.0))
+    report.writer.block(results=[result.SerializeToString()], with_names=False)
+    report.writer.block()
+    with pytest.raises(InputError, match=r"block 1 names a counter") as caught:
+        read(report.stream.getvalue()[:-1])
+    assert "cut short or damaged: copy it again" in str(caught.value.hint)
 
 
 def test_refuses_damaged_instances() -> None:

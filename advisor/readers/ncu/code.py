@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,9 +35,9 @@ class CodeReader:
     The code is read when a launch first asks for it: most reports hold no values of instructions.
     """
 
-    def __init__(self, container: Container) -> None:
+    def __init__(self, container: Container, entries: Iterable[PayloadEntry]) -> None:
         self._container = container
-        self._unread: list[PayloadEntry] = []
+        self._unread = [*entries]
         self._entries: dict[int, PayloadEntry] = {}
         self._function = functools.lru_cache(maxsize=_KEPT)(self._read)
         self._places = functools.lru_cache(maxsize=_KEPT)(self._named)
@@ -45,10 +45,6 @@ class CodeReader:
     @functools.cached_property
     def _opcodes(self) -> Opcodes:
         return load_opcodes()
-
-    def add(self, entry: PayloadEntry) -> None:
-        """Take note of a source entry."""
-        self._unread.append(entry)
 
     def places(self, result: Any, addresses: tuple[Keys[int], ...]) -> Mapping[int, Place]:
         """Return what is known of the instructions at ``addresses``, which must be all with values.

@@ -69,7 +69,7 @@ class _Instanced:
 class LaunchReader:
     """Turns the results of one report into launches.
 
-    ``names`` is the report's table of texts, which grows as blocks are read; ``devices`` are the
+    ``names`` is the report's table of texts; ``devices`` are the
     names of its devices by id. Counters with one value per key are mostly curves that repeat with
     every launch of a kernel, so each curve is decoded once.
     """

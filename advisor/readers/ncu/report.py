@@ -1,8 +1,9 @@
 """Read kernel launches from a report of Nsight Compute (``.ncu-rep``, 2019 to 2026).
 
 The reader streams: it holds about a megabyte of launches at a time, whatever the size of the file.
-Session data is scattered over the blocks, some of it behind the first launch, so block headers are
-read twice: first to merge the session, then with the entries between them.
+Session data, names of counters and code are scattered over the blocks, some of them behind the
+launches that they belong to, so block headers are read twice: first to gather these, then with the
+launches between them.
 
 Source: NVIDIA, Nsight Compute Customization Guide, "Report File Format".
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from google.protobuf.message import DecodeError
@@ -29,6 +30,10 @@ FORMAT = "ncu-rep"
 COUNTERS = "ncu"
 _TOGETHER = 2**20  # bytes of results that are read together, unless they are many
 _MOST = 256  # results that are
+_EXPORT = (
+    "all blocks are there, so another copy will hardly help; if Nsight Compute opens it, "
+    "ingest what `ncu --import FILE --csv --page raw --print-units base` prints"
+)
 
 
 def accepts(head: bytes) -> bool:
@@ -48,45 +53,55 @@ def read(source: Source, options: ReadOptions) -> Iterator[Record]:
     """
     with source.open() as file:
         container = Container(file, name=source.name, size=source.size)
-        whole = _session(container)
-        report = _Report(container, source.name, whole, options)
-        yield whole
+        gathered = _gather(container)
+        report = _Report(container, source.name, gathered, options)
+        yield gathered.session
         try:
             yield from report.records()
         except InputError as error:
             if not options.allow_truncated or not report.launches:
-                raise _with_count(error, report.launches) from error
+                raise _with_count(error, report.launches, gathered.is_whole) from error
             reason = f"{error.problem}; the rest is left out"
             yield Skipped(place=str(error.at), reason=reason, cut=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Gathered:
+    """What all blocks up to the first damage say together; ``is_whole`` where there is none.
+
+    ``names`` is the table of texts that counters are named by, ``sources`` are the entries of code.
+    """
+
+    session: Session
+    names: Sequence[str]
+    sources: Sequence[PayloadEntry]
+    is_whole: bool
 
 
 class _Report:
     """The launches of one report, and how many there have been."""
 
     def __init__(
-        self, container: Container, name: str, whole: Session, options: ReadOptions
+        self, container: Container, name: str, gathered: _Gathered, options: ReadOptions
     ) -> None:
         self.launches = 0
         self._container = container
         self._name = name
-        self._names: list[str] = []
         self._process: int | None = None
         self._waiting: list[tuple[PayloadEntry, Result]] = []
         self._bytes = 0  # of those that wait
-        self._code = CodeReader(container)
+        self._code = CodeReader(container, gathered.sources)
         self._reader = LaunchReader(
             options,
-            names=self._names,
-            devices={device.id: device.name for device in whole.devices},
-            version=whole.profiler_version,
+            names=gathered.names,
+            devices={device.id: device.name for device in gathered.session.devices},
+            version=gathered.session.profiler_version,
         )
 
     def records(self) -> Iterator[Launch | Skipped]:
         """Yield launches, and ranges as skipped, in file order."""
         try:
             for block in self._container.blocks():
-                if block.header.strings.texts or block.header.num_sources:
-                    yield from self._flush()  # launches know what stands before them
                 self._enter(block)
                 for entry in self._container.entries(block):
                     yield from self._take(entry)
@@ -97,15 +112,12 @@ class _Report:
 
     def _enter(self, block: Block) -> None:
         header = block.header
-        self._names += [text(name) for name in header.strings.texts]
         for piece in (header.session, header.process):
             if piece.HasField("pid"):
                 self._process = piece.pid
 
     def _take(self, entry: PayloadEntry) -> Iterator[Launch | Skipped]:
-        if entry.kind == "source":
-            self._code.add(entry)
-        elif entry.kind == "result":
+        if entry.kind == "result":
             index = self.launches + len(self._waiting)
             message = self._container.result(entry)
             result = Result(message=message, index=index, process=self._process)
@@ -113,7 +125,7 @@ class _Report:
             self._bytes += entry.size
             if self._bytes > _TOGETHER or len(self._waiting) == _MOST:
                 yield from self._flush()
-        else:
+        elif entry.kind == "range":
             yield from self._flush()
             yield Skipped(
                 place=f"{self._name}: block {entry.block}",
@@ -150,28 +162,38 @@ class _Report:
     def _damaged(self, entry: PayloadEntry, error: Exception) -> InputError:
         problem = f"block {entry.block} has a damaged counter or rule ({error})"
         if isinstance(error, IndexError):
-            problem = f"block {entry.block} names a counter that no table of names has"
+            problem = f"block {entry.block} names a counter that no table has"
         return self._container.damaged(entry.start, problem)
 
 
-def _session(container: Container) -> Session:
-    """Return what the blocks up to the first damage say about the run."""
+def _gather(container: Container) -> _Gathered:
+    """Return what the blocks up to the first damage say of the launches in all of them."""
     pieces = SessionPieces()
+    names: list[str] = []
+    sources: list[PayloadEntry] = []
+    is_whole = False
     with contextlib.suppress(InputError):
         for block in container.blocks():
             pieces.add(block.header)
-    return pieces.session()
+            names += [text(name) for name in block.header.strings.texts]
+            if block.header.num_sources:
+                sources += [e for e in container.entries(block) if e.kind == "source"]
+        is_whole = True
+    return _Gathered(session=pieces.session(), names=names, sources=sources, is_whole=is_whole)
 
 
-def _with_count(error: InputError, launches: int) -> InputError:
-    """Return ``error`` with the number of launches before it and what can be done."""
+def _with_count(error: InputError, launches: int, is_whole: bool) -> InputError:
+    """Return ``error`` with the number of launches before it and what can be done.
+
+    Where all blocks are whole, nothing is missing that another copy of the file would have.
+    """
+    again = "the file is cut short or damaged: copy it again" if not is_whole else _EXPORT
     if not launches:
-        return InputError(
-            error.problem, at=error.at, hint="the file holds no whole launch: copy it again"
-        )
+        hint = f"no whole launch is before that; {again}"
+        return InputError(error.problem, at=error.at, hint=hint)
     whole = "1 launch before it is" if launches == 1 else f"{launches:,} launches before it are"
     return InputError(
         f"{error.problem}; {whole} whole",
         at=error.at,
-        hint="copy the file again, or take what is whole with --allow-truncated",
+        hint=f"{again}, or take what is whole with --allow-truncated",
     )
