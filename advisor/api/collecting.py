@@ -14,7 +14,7 @@ from advisor.database.read import run_details
 from advisor.knowledge.load import load_knowledge
 from advisor.profilers import Options
 from advisor.reports.record.rows import text
-from advisor.reports.record.view import named
+from advisor.reports.record.source import named
 from advisor.rules import Collection, Outcome, collect, evaluate_runs, named_launches
 from advisor.rules.engine.asking import asking, missing_facts
 from advisor.rules.engine.evaluate import run_words

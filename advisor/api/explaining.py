@@ -16,7 +16,7 @@ from advisor.errors import UsageError
 from advisor.facts import current, kernels_select
 from advisor.knowledge.load import find_rule, load_knowledge
 from advisor.reports.record.instructions import worst_instructions
-from advisor.reports.record.view import named
+from advisor.reports.record.source import named
 from advisor.rules import Outcome
 from advisor.rules.engine.asking import asking
 from advisor.rules.engine.evaluate import run_words

@@ -10,7 +10,7 @@ from advisor.database.read import find_run
 from advisor.knowledge.load import load_knowledge
 from advisor.reports.record.instructions import worst_instructions
 from advisor.reports.record.rows import Row
-from advisor.reports.record.view import named
+from advisor.reports.record.source import named
 from advisor.reports.write.instructions import write_rankings
 from advisor.reports.write.paper import Paper
 

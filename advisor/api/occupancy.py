@@ -28,7 +28,7 @@ from advisor.hardware.occupancy import (
 from advisor.knowledge.load import load_facts
 from advisor.knowledge.parts import load_mapping
 from advisor.reports.record.rows import Row, fetch, number, text, whole
-from advisor.reports.record.view import named
+from advisor.reports.record.source import named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,8 @@ from advisor.knowledge.cache import code_files, kept, remembered
 from advisor.knowledge.load import load_knowledge
 from advisor.reports.record.judgement import judgement_file, load_judgement
 from advisor.reports.record.records import Report
-from advisor.reports.record.view import VIEWS, Request, build_report
+from advisor.reports.record.source import VIEWS, Request, read_source
+from advisor.reports.record.view import build_report
 from advisor.resources import data_dir
 from advisor.rules.engine.records import rule_records
 
@@ -123,11 +124,13 @@ def load_report(
             records=rule_records(connection, knowledge.load_outcomes, simulated=found.simulated),
         )
         return build_report(
-            connection,
-            request,
-            vocabulary=knowledge.vocabulary,
-            compiled=knowledge.compiled,
-            judgement=judgement,
+            read_source(
+                connection,
+                request,
+                vocabulary=knowledge.vocabulary,
+                compiled=knowledge.compiled,
+                judgement=judgement,
+            )
         )
 
 

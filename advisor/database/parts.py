@@ -187,3 +187,12 @@ def profilers_of(
     """Return runs with the profiler that each comes from."""
     query = "SELECT run_id, profiler FROM run WHERE list_contains($runs, run_id)"
     return connection.execute(query, {"runs": list(run_ids)}).fetchall()
+
+
+def keep_rows(
+    connection: duckdb.DuckDBPyConnection, table: str, select: str, run_ids: Sequence[str]
+) -> None:
+    """Put what a SELECT gives of some runs into a table of this connection alone."""
+    runs = ", ".join("?" * len(run_ids))
+    made = f"CREATE OR REPLACE TEMP TABLE {quoted(table)} AS SELECT * FROM ({select})"
+    connection.execute(f"{made} WHERE run_id IN ({runs})", list(run_ids))

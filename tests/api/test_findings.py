@@ -15,7 +15,8 @@ from advisor.configuration.records import ThresholdSetting
 from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.errors import Location
 from advisor.ingest.profiles import RunLabels, ingest_paths
-from advisor.reports.record.records import Gain, Report
+from advisor.reports.record.kernel_records import Gain
+from advisor.reports.record.records import Report
 from advisor.resources import data_dir
 from tests.support.shared import runs_of
 

@@ -16,7 +16,8 @@ from advisor.reports.record.instructions import (
     Ranking,
     worst_instructions,
 )
-from advisor.reports.record.records import Report, RuleResult
+from advisor.reports.record.kernel_records import RuleResult
+from advisor.reports.record.records import Report
 from advisor.reports.write import render
 from advisor.reports.write.instructions import write_rankings
 from advisor.reports.write.machine import json_text

@@ -16,7 +16,8 @@ from advisor.reports.charts.marks import label_boxes
 from advisor.reports.charts.roofline import draw_roofline
 from advisor.reports.charts.roofs import roofs
 from advisor.reports.record.charted import Placement, Roofline
-from advisor.reports.record.records import KernelRecord, Report
+from advisor.reports.record.kernel_records import KernelRecord
+from advisor.reports.record.records import Report
 from tests.support.example_report import example_report
 
 

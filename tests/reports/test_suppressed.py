@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.reports.record.records import Report
-from advisor.reports.record.suppressed import Suppressed, SuppressedFinding
+from advisor.reports.record.records import Report, Suppressed, SuppressedFinding
 from advisor.reports.write import render
 from advisor.reports.write.machine import json_text
 from advisor.reports.write.terminal import kernel_text, report_text

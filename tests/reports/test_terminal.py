@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.reports.record.records import FactGroup, KernelName, Report, ShownFact
+from advisor.reports.record.kernel_records import FactGroup, KernelName, ShownFact
+from advisor.reports.record.records import Report
 from advisor.reports.write.paper import Paper, columns, cut, meter
 from advisor.reports.write.terminal import kernel_text, report_text
 

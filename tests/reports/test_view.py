@@ -16,7 +16,8 @@ from advisor.errors import UsageError
 from advisor.facts import variant_statements
 from advisor.reports.record.judgement import load_judgement
 from advisor.reports.record.records import Report
-from advisor.reports.record.view import Request, build_report
+from advisor.reports.record.source import Request, read_source
+from advisor.reports.record.view import build_report
 from advisor.reports.write import render
 from advisor.reports.write.machine import json_text
 from advisor.reports.write.terminal import kernel_text, report_text
@@ -124,11 +125,13 @@ def report_of(
     )
     with run_of(launches, **changes) as connection:
         return build_report(
-            connection,
-            request,
-            vocabulary=vocabulary_once(),
-            compiled=compiled_once(),
-            judgement=load_judgement(),
+            read_source(
+                connection,
+                request,
+                vocabulary=vocabulary_once(),
+                compiled=compiled_once(),
+                judgement=load_judgement(),
+            )
         )
 
 
@@ -256,11 +259,13 @@ def test_gathers_the_vendor_s_findings_by_kernel() -> None:
             row = {**finding, "text": text, "estimate": estimate, "severity": severity}
             insert(connection, "reference_finding", row)
         report = build_report(
-            connection,
-            Request(run_id="run", database="a.duckdb", written_at=0.0),
-            vocabulary=vocabulary_once(),
-            compiled=compiled_once(),
-            judgement=load_judgement(),
+            read_source(
+                connection,
+                Request(run_id="run", database="a.duckdb", written_at=0.0),
+                vocabulary=vocabulary_once(),
+                compiled=compiled_once(),
+                judgement=load_judgement(),
+            )
         )
     (vendor,) = report.kernels[0].vendor
     assert (vendor.text, vendor.estimate, vendor.launches) == ("large", 0.2, 2)
@@ -278,11 +283,13 @@ def test_finds_kernels_by_name_or_id() -> None:
 def test_names_the_run_that_is_absent() -> None:
     with run_of([STREAM]) as connection, pytest.raises(UsageError, match="no run 'other'"):
         build_report(
-            connection,
-            Request(run_id="other", database="a.duckdb", written_at=0.0),
-            vocabulary=vocabulary_once(),
-            compiled=compiled_once(),
-            judgement=load_judgement(),
+            read_source(
+                connection,
+                Request(run_id="other", database="a.duckdb", written_at=0.0),
+                vocabulary=vocabulary_once(),
+                compiled=compiled_once(),
+                judgement=load_judgement(),
+            )
         )
 
 

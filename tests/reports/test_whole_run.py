@@ -12,8 +12,9 @@ import pytest
 
 from advisor.configuration import Suppression
 from advisor.errors import Location
-from advisor.reports.record.records import Gain, Report, RunFinding
-from advisor.reports.record.whole_run import run_findings
+from advisor.reports.record.kernel_records import Gain
+from advisor.reports.record.records import Report, RunFinding
+from advisor.reports.record.said import run_findings
 from advisor.reports.write import render
 from advisor.reports.write.machine import json_text
 from advisor.reports.write.terminal import report_text

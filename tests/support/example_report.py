@@ -10,28 +10,30 @@ from dataclasses import replace
 from typing import Any
 
 from advisor.reports.record.charted import ChartCeiling, Placement, Roofline, Unplaced
-from advisor.reports.record.records import (
-    Collect,
-    Condition,
+from advisor.reports.record.kernel_records import (
     FactGroup,
-    Figure,
     Gain,
     KernelName,
     KernelRecord,
     OccupancyLimit,
     OccupancyRecord,
-    Provenance,
-    Recommendation,
-    Report,
     ResourceTime,
-    Rest,
     RuleResult,
-    RunRecord,
-    RunVerdict,
     ShownFact,
     Stall,
     Stalls,
     VendorFinding,
+)
+from advisor.reports.record.records import (
+    Collect,
+    Condition,
+    Figure,
+    Provenance,
+    Recommendation,
+    Report,
+    Rest,
+    RunRecord,
+    RunVerdict,
 )
 
 CEILINGS = (

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from advisor import wording
-from advisor.reports.record.records import (
+from advisor.reports.record.kernel_records import (
     Gain,
     KernelRecord,
     OccupancyRecord,
-    Recommendation,
     ResourceTime,
     Stalls,
 )
+from advisor.reports.record.records import Recommendation
 
 MOST_SEGMENTS = 12
 _LEAST_SEGMENT = 0.01

@@ -19,8 +19,8 @@ from advisor.reports.charts.labels import (
 )
 from advisor.reports.charts.scales import Frame
 from advisor.reports.record.charted import Placement
+from advisor.reports.record.kernel_records import KernelRecord
 from advisor.reports.record.layout import limited_by
-from advisor.reports.record.records import KernelRecord
 
 MOST_MARKS = 60
 _RADIUS = 23.0

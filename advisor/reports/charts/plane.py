@@ -11,8 +11,8 @@ from advisor.reports.charts.marks import MarkSpot, largest, name_marks, share_sp
 from advisor.reports.charts.roofline import stroke, x_title
 from advisor.reports.charts.roofs import Line, segments
 from advisor.reports.record.charted import Plane
+from advisor.reports.record.kernel_records import KernelRecord
 from advisor.reports.record.layout import limited_by
-from advisor.reports.record.records import KernelRecord
 
 _MARGIN = 0.08
 _RANGE = (-_MARGIN, 1.0 + _MARGIN)

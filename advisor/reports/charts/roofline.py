@@ -40,7 +40,7 @@ from advisor.reports.charts.marks import (
 from advisor.reports.charts.roofs import DrawnRoofs, Line, pixels, roofs, seat, segments
 from advisor.reports.charts.scales import Frame, Tick, log_range, log_ticks
 from advisor.reports.record.charted import Roofline, Unplaced
-from advisor.reports.record.records import KernelRecord
+from advisor.reports.record.kernel_records import KernelRecord
 
 _ROW = 18.0
 _CROWDED = 6.0

@@ -11,8 +11,8 @@ from advisor import wording
 from advisor.reports.charts.drawing import SIZES, Drawing
 from advisor.reports.charts.roofline import draw_roofline
 from advisor.reports.record.charted import ChartCeiling, Placement, Roofline, Unplaced
+from advisor.reports.record.kernel_records import KernelRecord
 from advisor.reports.record.layout import layout
-from advisor.reports.record.records import KernelRecord
 
 if TYPE_CHECKING:
     from advisor.modelling.results import DeviceResult, OperationResult

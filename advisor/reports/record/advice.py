@@ -4,89 +4,58 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from advisor.facts import Vocabulary
 from advisor.reports.record.instructions import Ranking, Rankings
 from advisor.reports.record.judgement import Judgement
-from advisor.reports.record.records import (
-    Collect,
-    Gain,
-    KernelName,
-    KernelRecord,
-    Recommendation,
-    Rest,
-    RuleResult,
-)
-from advisor.reports.record.records import Outcome as Told
+from advisor.reports.record.kernel_records import Gain, KernelRecord, RuleResult
+from advisor.reports.record.kernel_records import Outcome as Told
+from advisor.reports.record.records import Collect, Recommendation, Rest
 from advisor.reports.record.rows import Row, number
+from advisor.reports.record.source import ReportSource
 from advisor.reports.record.verify import verify_lines
 from advisor.rules.engine.collect import Collection
 from advisor.rules.engine.evaluation import Evaluation
 from advisor.rules.engine.gains import Seconds
-from advisor.rules.engine.rank import Action as Ranked
-from advisor.rules.language.rule import Outcome, Rule, Severity
-from advisor.rules.language.verification import Measured
+from advisor.rules.engine.rank import Action
+from advisor.rules.language.rule import Outcome, Severity
 
 if TYPE_CHECKING:
     from advisor.rules.engine.asking import Asking
     from advisor.rules.engine.reach import Reach
 
 MOST_CARDS = 3
-Measure = Callable[[Rule, str], tuple[Measured, ...]]
 Confidence = Literal["high", "medium", "low"]
 
 
 def cards(
-    ranked: Sequence[Ranked],
-    rows: Mapping[str, Row],
-    names: Mapping[str, KernelName],
-    vocabulary: Vocabulary,
-    judgement: Judgement,
-    *,
-    total: float | None,
-    run_id: str,
-    worst: Rankings,
-    measure: Measure,
+    source: ReportSource, ranked: Sequence[Action], worst: Rankings
 ) -> tuple[Recommendation, ...]:
     """Return the cards of the first page: actions of one rule become one, the most time first.
 
-    ``rows`` are the kernels by variant, ``names`` what to call them, ``worst`` their worst
-    instructions; ``measure`` gives the values that a rule verifies, of a variant. An action that
-    saves too little of ``total`` seconds is not worth acting on; one without an estimate is where
-    its rule is no mere note. Unproven rules get none.
+    ``worst`` are the worst instructions of kernels. An action that saves too little of the run's
+    time is not worth acting on; one without an estimate is where its rule is no mere note. Unproven
+    rules get none.
     """
-    worth = judgement.worth_a_card * (total or 0.0)
-    by_rule: dict[str, list[Ranked]] = defaultdict(list)
+    worth = source.judgement.worth_a_card * (source.totals.duration or 0.0)
+    by_rule: dict[str, list[Action]] = defaultdict(list)
     for each in ranked:
         if not each.evaluation.rule.is_unproven:
             by_rule[each.evaluation.rule.id].append(each)
-    groups = [group for group in by_rule.values() if _worth(group, rows, worth)]
+    groups = [group for group in by_rule.values() if _worth(group, source.variants, worth)]
     groups.sort(key=_rank)
     return tuple(
-        _card(
-            number,
-            group,
-            rows,
-            names,
-            vocabulary,
-            judgement,
-            total=total,
-            run_id=run_id,
-            worst=worst,
-            measure=measure,
-        )
+        _card(number, group, source, worst)
         for number, group in enumerate(groups[:MOST_CARDS], start=1)
     )
 
 
 def results(
+    source: ReportSource,
     evaluations: Iterable[Evaluation],
-    ranked: Iterable[Ranked],
-    *,
-    rows: Mapping[str, Row],
-    run_id: str,
+    ranked: Iterable[Action],
     worst: Rankings,
     asking: Asking | None = None,
 ) -> dict[str, tuple[RuleResult, ...]]:
@@ -100,8 +69,10 @@ def results(
         place = places.get((each.variant_id, each.rule.id))
         position = place.position if place else len(places) + 1
         order = _OUTCOMES.index(each.outcome), position
-        command = _show(rows[each.variant_id], run_id) if each.variant_id in rows else ""
-        found[each.variant_id].append((order, _result(each, place, command, worst, asking)))
+        result = _result(each, place, worst, asking)
+        if each.variant_id in source.variants:
+            result = replace(result, next_command=_show(source, each.variant_id))
+        found[each.variant_id].append((order, result))
     return {
         variant: tuple(result for _, result in sorted(said, key=lambda pair: pair[0]))
         for variant, said in found.items()
@@ -149,13 +120,13 @@ def to_collect(
 _OUTCOMES = (Outcome.FIRES, Outcome.RULED_OUT, Outcome.UNKNOWN, Outcome.NOT_KNOWABLE)
 
 
-def _rank(group: Sequence[Ranked]) -> tuple[bool, float]:
+def _rank(group: Sequence[Action]) -> tuple[bool, float]:
     """Return what sorts cards: the most time first, what is about the measurement last."""
     about = group[0].evaluation.rule.is_about_measurement
     return about, -sum(each.expected or 0.0 for each in group)
 
 
-def _worth(group: Sequence[Ranked], rows: Mapping[str, Row], least: float) -> bool:
+def _worth(group: Sequence[Action], rows: Mapping[str, Row], least: float) -> bool:
     ran = [each for each in group if number(rows[each.evaluation.variant_id], "duration")]
     if least and not ran:
         return False
@@ -166,40 +137,31 @@ def _worth(group: Sequence[Ranked], rows: Mapping[str, Row], least: float) -> bo
 
 
 def _card(
-    position: int,
-    group: Sequence[Ranked],
-    rows: Mapping[str, Row],
-    names: Mapping[str, KernelName],
-    vocabulary: Vocabulary,
-    judgement: Judgement,
-    *,
-    total: float | None,
-    run_id: str,
-    worst: Rankings,
-    measure: Measure,
+    position: int, group: Sequence[Action], source: ReportSource, worst: Rankings
 ) -> Recommendation:
     best = group[0].evaluation
-    rule, words = best.rule, best.words
-    row = rows[best.variant_id]
-    gain = _sum([each.gain for each in group if each.gain is not None])
-    values = measure(rule, best.variant_id)
+    rule, words, variant = best.rule, best.words, best.variant_id
+    gain, total = (
+        _sum([each.gain for each in group if each.gain is not None]),
+        source.totals.duration,
+    )
     return Recommendation(
         number=position,
         rule_id=rule.id,
         title=words.fill(rule.title),
         headline=words.fill(rule.headline),
         severity=rule.severity.value,
-        kernels=tuple(names[each.evaluation.variant_id] for each in group),
+        kernels=tuple(source.names[each.evaluation.variant_id] for each in group),
         gain=gain,
         gain_share=gain.likely / total if gain is not None and total else None,
         evidence=best.evidence,
         why=words.fill(rule.why),
         steps=best.recommendation,
-        verify=verify_lines(rule, values, row, vocabulary, words),
+        verify=verify_lines(source, rule, variant, words),
         caveats=tuple(words.fill(caveat) for caveat in rule.caveats),
-        confidence=_confidence(best.confidence, judgement),
+        confidence=_confidence(best.confidence, source.judgement),
         confidence_reason="; ".join(best.confidence_because),
-        next_command=_show(row, run_id),
+        next_command=_show(source, variant),
         references=rule.references,
         instructions=_worst(best, worst),
         about_measurement=rule.is_about_measurement,
@@ -208,8 +170,7 @@ def _card(
 
 def _result(
     evaluation: Evaluation,
-    place: Ranked | None,
-    command: str,
+    place: Action | None,
     worst: Rankings,
     asking: Asking | None,
 ) -> RuleResult:
@@ -231,7 +192,6 @@ def _result(
         gain=None if gain is None else _gain(gain),
         unchecked=evaluation.unchecked,
         not_checked=_not_checked(evaluation),
-        next_command=command,
         instructions=_worst(evaluation, worst),
     )
 
@@ -285,8 +245,8 @@ def _confidence(value: float, judgement: Judgement) -> Confidence:
     return "medium" if value >= judgement.medium_confidence else "low"
 
 
-def _show(row: Row, run_id: str) -> str:
-    return f"advisor show {shlex.quote(str(row['variant_id']))} --run {run_id}"
+def _show(source: ReportSource, variant: str) -> str:
+    return f"advisor show {shlex.quote(variant)} --run {source.request.run_id}"
 
 
 def _gain(seconds: Seconds) -> Gain:

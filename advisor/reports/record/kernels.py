@@ -8,20 +8,18 @@ from dataclasses import replace
 
 from advisor import wording
 from advisor.facts import Vocabulary
-from advisor.reports.record.layout import FactLine, layout
-from advisor.reports.record.records import (
+from advisor.reports.record.kernel_records import (
     FactGroup,
     KernelName,
     KernelRecord,
     OccupancyLimit,
     OccupancyRecord,
     ResourceTime,
-    RuleResult,
     ShownFact,
     Stall,
     Stalls,
-    VendorFinding,
 )
+from advisor.reports.record.layout import FactLine, layout
 from advisor.reports.record.rows import Row, flag, number, text, whole
 from advisor.rules.language.words import VendorWords
 
@@ -48,21 +46,15 @@ def kernel(
     vocabulary: Vocabulary,
     words: VendorWords,
     *,
-    results: tuple[RuleResult, ...],
-    vendor: tuple[VendorFinding, ...],
-    actions: tuple[int, ...],
     every: bool = False,
 ) -> KernelRecord:
-    """Return the record of one variant; ``every`` adds all facts of the vocabulary."""
+    """Return the record of one variant without what rules say; ``every`` adds all facts."""
     return replace(
         _measured(row, name, words),
         facts=_facts(row, vocabulary, words, every=every),
         resources=_resources(row),
         stalls=_stalls(row),
         occupancy=_occupancy(row),
-        results=results,
-        vendor=vendor,
-        actions=actions,
         flags=tuple(_flags(row)),
     )
 

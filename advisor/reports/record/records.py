@@ -12,18 +12,10 @@ from typing import Literal
 
 from advisor.reports.record.charted import ChartCeiling, Plane, Roofline
 from advisor.reports.record.instructions import Ranking
-from advisor.reports.record.suppressed import Suppressed
+from advisor.reports.record.kernel_records import Gain, KernelName, KernelRecord
 
 SCHEMA_VERSION = "1.0"
 _NAMED_KERNELS = 6
-
-Outcome = Literal["fires", "ruled out", "unknown", "not knowable here"]
-_OUTCOME_WORDS = {
-    "fires": "found",
-    "ruled out": "not the cause",
-    "unknown": "unknown",
-    "not knowable here": "not knowable here",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,33 +68,6 @@ class Condition:
     value: str
     note: str = ""
     departs: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class Gain:
-    """Seconds of the run that could be saved; ``low`` ≤ ``likely`` ≤ ``high``."""
-
-    low: float
-    likely: float
-    high: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class KernelName:
-    """A kernel where something else speaks of it.
-
-    ``told_apart`` distinguishes it from others of its short name in the run: its launch shape, with
-    its id where they share that too; empty where it is the only one.
-    """
-
-    id: str
-    short_name: str
-    told_apart: str = ""
-
-    @property
-    def full_name(self) -> str:
-        """Return a name that no other kernel of the run has."""
-        return ", ".join(filter(None, (self.short_name, self.told_apart)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,100 +158,6 @@ class Collect:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShownFact:
-    """A value with its unit and kind (measured, derived, …, and of what a share is)."""
-
-    name: str
-    label: str
-    value: float | str | None
-    unit: str
-    kind: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class FactGroup:
-    """Facts that belong together; ``name`` is for the terminal, HTML only draws a rule."""
-
-    name: str
-    facts: tuple[ShownFact, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ResourceTime:
-    """The time one resource alone would need at its profiled peak."""
-
-    label: str
-    group: Literal["memory", "compute"]
-    time: float
-    share: float
-    binds: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stall:
-    """Share of the time between two instructions of a warp; ``neutral`` is no stall."""
-
-    label: str
-    about: str
-    share: float
-    neutral: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stalls:
-    """Where warps wait, largest first; ``latency`` is cycles per instruction of a warp."""
-
-    latency: float | None
-    entries: tuple[Stall, ...]
-    other_count: int
-    other_share: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class OccupancyLimit:
-    """Blocks per multiprocessor that one resource allows."""
-
-    label: str
-    blocks: float
-    binds: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class OccupancyRecord:
-    """Resident warps over the maximum, and what limits them."""
-
-    theoretical: float | None
-    achieved: float | None
-    block_size: float | None
-    limits: tuple[OccupancyLimit, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class RuleResult:
-    """What one rule says about one kernel.
-
-    ``unchecked`` are the conditions of exclusions that could not be checked, ``not_checked`` what
-    each of them lacks, in words.
-    """
-
-    outcome: Outcome
-    rule_id: str
-    title: str
-    severity: str
-    text: str
-    gain: Gain | None
-    unchecked: tuple[str, ...] = ()
-    not_checked: tuple[str, ...] = ()
-    next_command: str = ""
-    instructions: Ranking | None = None
-
-    @property
-    def word(self) -> str:
-        """Return the outcome as a reader knows it."""
-        return _OUTCOME_WORDS[self.outcome]
-
-
-@dataclass(frozen=True, kw_only=True)
 class RunFinding:
     """What a rule says about the whole run; ``remark`` gives reasons to trust it less, if any."""
 
@@ -300,72 +171,30 @@ class RunFinding:
 
 
 @dataclass(frozen=True, kw_only=True)
-class VendorFinding:
-    """What the vendor's own rule said; ``estimate`` is a share of run time in [0, 1]."""
+class SuppressedFinding:
+    """A finding that is not shown, and why; ``expires`` is the last day, as ISO 8601."""
 
-    rule: str
+    kernel_id: str
+    kernel: str
+    rule_id: str
     title: str
-    text: str
-    severity: str
-    estimate: float | None
-    scope: str
-    launches: int = 1
+    reason: str
+    owner: str | None
+    expires: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class KernelRecord(KernelName):
-    """One variant: a kernel with one launch shape. ``has_flops`` None: nobody counted."""
+class Suppressed:
+    """What is not shown, in one sentence and in full; ``expired`` says what is shown again."""
 
-    name: str
-    launch_shape: str
-    registers: float | None
-    launch_count: int
-    launches_excluded: int
-    duration: float | None
-    duration_min: float | None
-    duration_max: float | None
-    time_share: float | None
-    t_sol: float | None
-    t_sol_complete: bool | None
-    t_sol_known: str
-    wasted_time: float | None
-    roof_fraction: float | None
-    roof_fraction_achievable: float | None
-    roof_name: str
-    limiter: str | None
-    limiter_note: str
-    roofline_bound: str | None
-    evidence_level: int | None
-    has_flops: bool | None
-    performance: float | None
-    arithmetic_intensity: float | None
-    arithmetic_intensity_l2: float | None
-    arithmetic_intensity_l1: float | None
-    dram_bandwidth: float | None
-    dram_fraction: float | None
-    compute_utilization: float | None
-    memory_utilization: float | None
-    remark: str
-    facts: tuple[FactGroup, ...] = ()
-    resources: tuple[ResourceTime, ...] = ()
-    stalls: Stalls | None = None
-    occupancy: OccupancyRecord | None = None
-    results: tuple[RuleResult, ...] = ()
-    vendor: tuple[VendorFinding, ...] = ()
-    actions: tuple[int, ...] = ()
-    flags: tuple[str, ...] = ()
+    sentence: str
+    findings: tuple[SuppressedFinding, ...]
+    expired: tuple[str, ...]
 
     @property
-    def is_judged(self) -> bool:
-        """Return whether enough was counted to say what limits the kernel, or what its roof is."""
-        return self.limiter is not None or self.t_sol is not None
-
-    @property
-    def sums(self) -> str:
-        """Return what is a sum over launches, in a sentence; nothing of a single one."""
-        if self.launch_count <= 1:
-            return ""
-        return f"Times, work and traffic are sums of {self.launch_count:,} launches."
+    def sentences(self) -> tuple[str, ...]:
+        """Return what to say beneath the actions."""
+        return (self.sentence, *self.expired) if self.sentence else self.expired
 
 
 @dataclass(frozen=True, kw_only=True)

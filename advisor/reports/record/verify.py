@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from advisor import wording
 from advisor.facts import Vocabulary
 from advisor.reports.record.rows import Row, whole
+from advisor.reports.record.source import TABLE, ReportSource
 from advisor.rules.language.verification import (
     Criterion,
     Direction,
@@ -19,8 +19,6 @@ from advisor.rules.language.verify_words import Shown, notes, sentence
 from advisor.rules.language.words import VendorWords
 
 if TYPE_CHECKING:
-    import duckdb
-
     from advisor.rules import Rule
 
 _SHARES = frozenset(
@@ -29,26 +27,25 @@ _SHARES = frozenset(
 )
 
 
-def measure(
-    connection: duckdb.DuckDBPyConnection, rule: Rule, table: str, variant: str
-) -> tuple[Measured, ...]:
-    """Return the values and targets of what a rule verifies, for a kernel in a table of facts."""
-    thresholds = {name: each.value for name, each in rule.thresholds.items()}
-    select = measure_sql(rule.verify, thresholds, table, "variant_id")
-    row = connection.execute(f"{select} WHERE variant_id = ?", [variant]).fetchone()
-    return measured((row or (None,))[1:])
-
-
 def verify_lines(
-    rule: Rule, values: Sequence[Measured], row: Row, vocabulary: Vocabulary, words: VendorWords
+    source: ReportSource, rule: Rule, variant: str, words: VendorWords
 ) -> tuple[str, ...]:
     """Return the sentences of a rule's ``verify`` for a kernel, notes last."""
-    checks = zip(rule.verify.checks, values, strict=True)
+    row = source.variants[variant]
+    checks = zip(rule.verify.checks, _measure(source, rule, variant), strict=True)
     lines = [
-        sentence(check, _shown(check, value, row, vocabulary), words.name)
+        sentence(check, _shown(check, value, row, source.vocabulary), words.name)
         for check, value in checks
     ]
     return (*lines, *notes(rule.verify))
+
+
+def _measure(source: ReportSource, rule: Rule, variant: str) -> tuple[Measured, ...]:
+    """Return the values and targets of what a rule verifies."""
+    thresholds = {name: each.value for name, each in rule.thresholds.items()}
+    select = measure_sql(rule.verify, thresholds, TABLE, "variant_id")
+    row = source.connection.execute(f"{select} WHERE variant_id = ?", [variant]).fetchone()
+    return measured((row or (None,))[1:])
 
 
 def _shown(check: Criterion, value: Measured, row: Row, vocabulary: Vocabulary) -> Shown:

@@ -13,13 +13,8 @@ from dataclasses import asdict, fields, is_dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from advisor.reports.record.records import (
-    SCHEMA_VERSION,
-    KernelRecord,
-    Report,
-    RuleResult,
-    ShownFact,
-)
+from advisor.reports.record.kernel_records import KernelRecord, RuleResult, ShownFact
+from advisor.reports.record.records import SCHEMA_VERSION, Report
 
 UNITS: Mapping[str, str] = {
     "arithmetic_intensity": "FLOP/B",

@@ -28,7 +28,8 @@ from advisor.reports.charts.plane import draw_plane
 from advisor.reports.charts.roofline import draw_roofline
 from advisor.reports.escaping import Verbatim, breakable, escape_for_both, escape_markdown, shorten
 from advisor.reports.record.charted import Placement
-from advisor.reports.record.records import KernelRecord, Report, RuleResult
+from advisor.reports.record.kernel_records import KernelRecord, RuleResult
+from advisor.reports.record.records import Report
 from advisor.resources import data_dir
 from advisor.wording import UNKNOWN, printable
 

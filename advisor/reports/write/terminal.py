@@ -6,16 +6,14 @@ from collections.abc import Sequence
 
 from advisor import wording
 from advisor.reports.charts.bars import Bar, occupancy_bars, resource_bars, stall_bars
-from advisor.reports.record.records import (
+from advisor.reports.record.kernel_records import (
     Gain,
     KernelRecord,
-    Recommendation,
-    Report,
-    Rest,
     RuleResult,
     ShownFact,
     VendorFinding,
 )
+from advisor.reports.record.records import Recommendation, Report, Rest
 from advisor.reports.write.paper import Paper, cut, meter
 from advisor.rules.language.words import capital
 

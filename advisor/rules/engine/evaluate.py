@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import duckdb
 
 from advisor import wording
-from advisor.database.parts import profilers_of
+from advisor.database.parts import keep_rows, profilers_of
 from advisor.database.read import get_vendors
 from advisor.database.relations import STORED, Relations
 from advisor.facts import current
@@ -51,9 +51,7 @@ def evaluate_runs(
     """
     relations = current(connection, compiled.vocabulary, run_ids, relations)
     kernels = compiled.kernels_from(relations)
-    made = ("CREATE OR REPLACE TEMP TABLE", FACTS_TABLE, "AS SELECT * FROM (", kernels)
-    which = f") WHERE run_id IN ({', '.join('?' * len(run_ids))})"
-    connection.execute(" ".join((*made, which)), list(run_ids))
+    keep_rows(connection, FACTS_TABLE, kernels, run_ids)
     try:
         found = evaluate_table(connection, compiled, FACTS_TABLE, relations, words=words)
     finally:
