@@ -13,23 +13,6 @@ _LAUNCHES = """
     FROM launch WHERE list_contains(string_split($runs, ' '), run_id) AND duration > 0
     GROUP BY run_id, variant_id
 """
-_PAST = """
-    WITH nights AS (
-        SELECT run_id, coalesce(started_at, ingested_at) AS night FROM run
-        WHERE simulated = $simulated
-    ), before AS (
-        SELECT series_id, launch_shape, night, duration_median,
-            row_number() OVER (
-                PARTITION BY series_id, launch_shape ORDER BY night DESC, run_id DESC
-            ) AS place
-        FROM variant JOIN nights USING (run_id)
-        WHERE night <= (SELECT night FROM nights WHERE run_id = $run) AND duration_median > 0
-            AND list_contains(string_split($series, ' '), series_id)
-    )
-    SELECT series_id, launch_shape, list(duration_median ORDER BY night)
-    FROM before WHERE place <= $nights
-    GROUP BY series_id, launch_shape HAVING count(*) >= $least
-"""
 _FINDINGS = """
     SELECT rule_id, variant_id, severity, evidence FROM finding
     WHERE run_id = ? AND outcome = 'fires' AND variant_id IS NOT NULL
@@ -53,33 +36,6 @@ def durations_of(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) 
     """Return the times of the launches [s] by run and variant, in the order of the profile."""
     rows = connection.execute(_LAUNCHES, {"runs": " ".join(run_ids)}).fetchall()
     return {(run, variant): values for run, variant, values in rows}
-
-
-def past_of(
-    connection: duckdb.DuckDBPyConnection,
-    run_id: str,
-    series: Sequence[str],
-    *,
-    simulated: bool,
-    nights: int,
-    least: int,
-) -> dict[tuple[str, str | None], list[float]]:
-    """Return median times of a launch [s] of series, by series and shape, the oldest first.
-
-    Of at most ``nights`` nights until that of a run, its own included; series with fewer than
-    ``least`` are left out. Measured and simulated runs stay apart.
-    """
-    if not series:
-        return {}
-    asked = {
-        "run": run_id,
-        "series": " ".join(sorted(set(series))),
-        "simulated": simulated,
-        "nights": nights,
-        "least": least,
-    }
-    rows = connection.execute(_PAST, asked).fetchall()
-    return {(each, shape): values for each, shape, values in rows}
 
 
 def firing_findings(

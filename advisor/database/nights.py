@@ -6,7 +6,8 @@ one that continues it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -58,6 +59,8 @@ _DURATIONS = f"""
         FROM variant JOIN chosen USING (run_id) JOIN executions USING (execution)
         LEFT JOIN series_link ON series_link.series_id = variant.series_id
         WHERE duration_median IS NOT NULL AND launch_count > 0
+            AND executions.position >= $first
+            AND ($last IS NULL OR executions.position <= $last)
         GROUP BY ALL
     )
     SELECT series_id, shape, min(place), list(night ORDER BY night),
@@ -202,8 +205,18 @@ def other_runs(connection: duckdb.DuckDBPyConnection, branch: Branch) -> tuple[i
     return without, of_others, unlike
 
 
-def durations_of_branch(connection: duckdb.DuckDBPyConnection, branch: Branch) -> list[ShapeNights]:
-    """Return what each series took in each night, by launch shape and in order."""
+def durations_of_branch(
+    connection: duckdb.DuckDBPyConnection,
+    branch: Branch,
+    *,
+    first: int = 0,
+    last: int | None = None,
+) -> list[ShapeNights]:
+    """Return what each series took in each night, by launch shape and in order.
+
+    Only of the nights from position ``first`` to ``last``, where they are given.
+    """
+    asked = {**branch.asked, "first": first, "last": last}
     return [
         ShapeNights(
             series_id=series,
@@ -213,9 +226,28 @@ def durations_of_branch(connection: duckdb.DuckDBPyConnection, branch: Branch) -
             durations=tuple(durations),
         )
         for series, shape, place, nights, durations in connection.execute(
-            _DURATIONS, branch.asked
+            _DURATIONS, asked
         ).fetchall()
     ]
+
+
+def chains_of(shapes: Sequence[ShapeNights]) -> list[list[ShapeNights]]:
+    """Return the launch shapes of each series that follow one another, oldest first.
+
+    A changed shape is a change of the series. Shapes that a run holds side by side are apart; one
+    that is new goes on with that which ended last, of several the one at the nearest place.
+    """
+    chains: dict[str, list[list[ShapeNights]]] = defaultdict(list)
+    for each in sorted(shapes, key=lambda one: (one.series_id, one.nights[0], one.place)):
+        ended = [one for one in chains[each.series_id] if one[-1].nights[-1] < each.nights[0]]
+        if ended:
+            place = each.place
+            min(ended, key=lambda one: (-one[-1].nights[-1], abs(one[-1].place - place))).append(
+                each
+            )
+        else:
+            chains[each.series_id].append([each])
+    return [chain for found in chains.values() for chain in found]
 
 
 def known_series(connection: duckdb.DuckDBPyConnection) -> dict[str, KnownSeries]:

@@ -22,7 +22,6 @@ _WHOLE = (
     "least_launches",
     "exact_launches",
     "past_nights",
-    "least_past",
     "machine_series",
     "levels_launches",
 )
@@ -39,7 +38,6 @@ class Limits:
     noise_multiple: float
     noise_floor: float
     past_nights: int
-    least_past: int
     machine_series: int
     machine_share: float
     work_share: float

@@ -1,10 +1,12 @@
 """Whether series moved between two runs: a statistical gate, a practical one, and a whole machine.
 
 A series has moved where chance does not explain it *and* the effect is worth acting on (a least
-share, and more than the spread of single launches). Chance is that of the rank test of its launches
-or, with few of them, of the noise of its past. The rank test of few launches cannot be as sure as
-many series together ask for: it must agree, and Student's test on logarithms, which is as sure as
-the effect is clear, goes into the limit of false discoveries over all series.
+share, and more than the spread of single launches and nights). Chance is that of the rank test of
+its launches or, with few of them, of its nights: the levels that the detector found, or else the
+noise of one night. The rank test of few launches cannot be as sure as many series together ask for:
+it must agree, and Student's test on logarithms, which is as sure as the effect is clear, goes into
+the limit of false discoveries over all series. Launches of one run share its machine and its night:
+where the noise of nights is known, it must agree as well.
 """
 
 from __future__ import annotations
@@ -13,28 +15,67 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from advisor.tracking.comparing import Limits
+from advisor.tracking.levels import Levels
 from advisor.tracking.noise import as_normal, chance
 from advisor.tracking.ranks import rank_chance
 from advisor.tracking.records import Verdict
+
+if TYPE_CHECKING:
+    from advisor.tracking.noise import Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spread:
+    """Launches in short: how many, their median, and their deviation relative to the mean."""
+
+    launches: int
+    median: float
+    deviation: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class Samples:
     """What is known of one series: the durations of its launches in both runs, in one unit.
 
+    Where those of a run were dropped, the spread of them stands in.
     ``base_launches`` and ``head_launches`` weigh them: what is compared is time in the run.
-    ``past_noise`` is the relative deviation of one earlier night, None where there are too few.
+    ``past_noise`` is the relative deviation of one night, from A/A runs or from the nights of the
+    series; ``levels`` are those of both nights. None where neither tells.
     """
 
     base: Sequence[float]
     head: Sequence[float]
+    base_spread: Spread | None = None
+    head_spread: Spread | None = None
     base_launches: float = 1.0
     head_launches: float = 1.0
     past_noise: float | None = None
+    levels: Levels | None = None
+
+    @property
+    def spreads(self) -> tuple[Spread, Spread] | None:
+        """Return both runs in short, where the launches of one are gone."""
+        if (self.base and self.head) or self.base_spread is None or self.head_spread is None:
+            return None
+        return self.base_spread, self.head_spread
+
+    @property
+    def count(self) -> int:
+        """Return how many launches the run has that has fewer."""
+        if self.spreads is not None:
+            return min(each.launches for each in self.spreads)
+        return min(len(self.base), len(self.head))
+
+    @property
+    def night_noise(self) -> float | None:
+        """Return the relative deviation of one night, the largest that is known."""
+        known = (self.past_noise, None if self.levels is None else self.levels.noise)
+        return max((each for each in known if each is not None), default=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,9 +83,11 @@ class Gated:
     """What both gates say about one series.
 
     ``effect`` is the natural logarithm of head over base, ``noise`` the relative deviation that it
-    is compared with, ``p_value`` the chance of it by ranks, or by the past; each None where it is
+    is compared with, ``p_value`` the chance of it by ranks, or by nights; each None where it is
     not known. ``needed`` is the effect that the practical gate asks for, ``clear`` the chance that
-    the limit of false discoveries is compared with.
+    the limit of false discoveries is compared with. ``levels`` is the effect between the levels of
+    both nights, which is judged in place of ``effect`` where it is known. ``is_doubtful``: it may
+    be an odd night.
     """
 
     verdict: Verdict
@@ -53,6 +96,13 @@ class Gated:
     p_value: float | None = None
     needed: float | None = None
     clear: float | None = None
+    levels: float | None = None
+    is_doubtful: bool = False
+
+    @property
+    def judged(self) -> float | None:
+        """Return the effect that the gates look at."""
+        return self.effect if self.levels is None else self.levels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,30 +136,89 @@ def judge(samples: Sequence[Samples], limits: Limits) -> tuple[list[Gated], Mach
 
 def _with_machine(whole: Gated, shift: MachineShift) -> Gated:
     """Return what becomes of a series that did not move by itself."""
-    alike = whole.effect is not None and whole.effect * shift.effect > 0
-    moved = alike and whole.needed is not None and abs(whole.effect or 0.0) >= whole.needed
+    effect = whole.judged
+    alike = effect is not None and effect * shift.effect > 0
+    moved = alike and whole.needed is not None and abs(effect or 0.0) >= whole.needed
     return replace(whole, verdict=Verdict.ENVIRONMENT) if moved else whole
 
 
 def _measured(each: Samples, limits: Limits, shift: float) -> Gated:
     """Return effect, noise and chance of one series, with no verdict but ``insufficient`` yet."""
-    base = [value * each.base_launches for value in each.base]
-    head = [value * each.head_launches / math.exp(shift) for value in each.head]
-    if not base or not head or min(*base, *head) <= 0:
+    middles = _middles(each)
+    if middles is None:
         return Gated(verdict=Verdict.INSUFFICIENT, effect=None)
-    effect = math.log(median(head) / median(base))
-    enough = min(len(base), len(head)) >= limits.least_launches
-    if enough:
-        noise = max(_spread(base, head), limits.noise_floor)
-        p_value = rank_chance(base, head, limits.exact_launches)
-        clear = _student(base, head, limits)
-    elif each.past_noise is not None:
-        noise = max(each.past_noise, limits.noise_floor)
-        p_value = clear = chance(abs(effect) / (noise * math.sqrt(2)))
+    effect = math.log(middles[1] / middles[0]) - shift
+    if each.count >= limits.least_launches:
+        return _by_launches(each, effect, shift, limits)
+    if each.night_noise is not None:
+        return _by_nights(each, effect, shift, limits)
+    moved = abs(effect) >= limits.least_effect  # less is nothing to act on, by chance or not
+    verdict = Verdict.INSUFFICIENT if moved else Verdict.UNCHANGED
+    return Gated(verdict=verdict, effect=effect, needed=limits.least_effect)
+
+
+def _middles(each: Samples) -> tuple[float, float] | None:
+    """Return the median of the launches times their number, of both runs; None where unknown."""
+    if each.spreads is not None:
+        base, head = (spread.median for spread in each.spreads)
+    elif each.base and each.head and min(*each.base, *each.head) > 0:
+        base, head = median(each.base), median(each.head)
     else:
-        moved = abs(effect) >= limits.least_effect  # less is nothing to act on, by chance or not
-        verdict = Verdict.INSUFFICIENT if moved else Verdict.UNCHANGED
-        return Gated(verdict=verdict, effect=effect, needed=limits.least_effect)
+        return None
+    base, head = base * each.base_launches, head * each.head_launches
+    return (base, head) if base > 0 and head > 0 else None
+
+
+def _by_launches(each: Samples, effect: float, shift: float, limits: Limits) -> Gated:
+    """Return what the launches of both runs say; the noise of nights must agree, where known."""
+    if each.spreads is not None:
+        spread = _pooled(each.spreads)
+        base_spread, head_spread = each.spreads
+        launches = base_spread.launches, head_spread.launches
+        p_value = clear = _student(effect, spread, *launches, limits)
+    else:
+        base = np.log(np.array(each.base) * each.base_launches)
+        head = np.log(np.array(each.head) * each.head_launches) - shift
+        spread = _spread(base, head)
+        p_value = rank_chance(base.tolist(), head.tolist(), limits.exact_launches)
+        clear = _student_of(base, head, limits)
+    noise = max(spread, limits.noise_floor)
+    nights = each.night_noise
+    if nights is not None:
+        by_nights = chance(abs(effect) / (max(nights, limits.noise_floor) * _error(each)))
+        noise, p_value, clear = max(noise, nights), max(p_value, by_nights), max(clear, by_nights)
+    return _gated(effect, noise, p_value, clear, each, limits)
+
+
+def _by_nights(each: Samples, effect: float, shift: float, limits: Limits) -> Gated:
+    """Return what the nights of the series say of two of them.
+
+    Where the detector found changes of level between them, those are the chance; the two results
+    must show at least half of the change, or else they are odd ones.
+    """
+    noise = max(each.night_noise or 0.0, limits.noise_floor)
+    levels = each.levels
+    found = effect
+    if levels is not None:
+        found = levels.effect + math.log(each.head_launches / each.base_launches) - shift
+    p_value = chance(abs(found) / (noise * _error(each)))
+    if levels is not None and levels.p_value is not None and not shift:
+        p_value = min(p_value, levels.p_value)
+    gated = _gated(effect, noise, p_value, p_value, each, limits)
+    if levels is None:
+        return gated
+    shows = effect * found > 0 and abs(effect) >= abs(found) / 2
+    return replace(gated, levels=found, is_doubtful=gated.is_doubtful or not shows)
+
+
+def _error(each: Samples) -> float:
+    """Return the deviation of the effect in units of the noise of one night."""
+    return math.sqrt(2) if each.levels is None else each.levels.error
+
+
+def _gated(
+    effect: float, noise: float, p_value: float, clear: float, each: Samples, limits: Limits
+) -> Gated:
     needed = max(limits.least_effect, math.log1p(limits.noise_multiple * noise))
     return Gated(
         verdict=Verdict.UNCHANGED,
@@ -118,27 +227,33 @@ def _measured(each: Samples, limits: Limits, shift: float) -> Gated:
         p_value=p_value,
         needed=needed,
         clear=clear,
+        is_doubtful=each.levels is not None and each.levels.is_doubtful,
     )
 
 
-def _spread(base: Sequence[float], head: Sequence[float]) -> float:
+def _spread(base: Floats, head: Floats) -> float:
     """Return the relative deviation of single launches about their own median, of both runs."""
-    squares, freedom = 0.0, 0
-    for values in (base, head):
-        logarithms = np.log(np.array(values))
-        squares += float(((logarithms - np.median(logarithms)) ** 2).sum())
-        freedom += len(values) - 1
-    return math.sqrt(squares / max(freedom, 1))
+    squares = sum(float(((each - np.median(each)) ** 2).sum()) for each in (base, head))
+    return math.sqrt(squares / max(len(base) + len(head) - 2, 1))
 
 
-def _student(base: Sequence[float], head: Sequence[float], limits: Limits) -> float:
-    """Return the two-sided chance of Student's test on logarithms, by the pooled deviation."""
-    ours, theirs = np.log(np.array(base)), np.log(np.array(head))
-    freedom = len(ours) + len(theirs) - 2
-    squares = float(((ours - ours.mean()) ** 2).sum() + ((theirs - theirs.mean()) ** 2).sum())
-    deviation = max(math.sqrt(squares / freedom), limits.noise_floor)
-    error = deviation * math.sqrt(1 / len(ours) + 1 / len(theirs))
-    return chance(as_normal(abs(float(theirs.mean() - ours.mean())) / error, freedom))
+def _pooled(spreads: Sequence[Spread]) -> float:
+    """Return the relative deviation of single launches, of both runs in short."""
+    squares = math.fsum((each.launches - 1) * each.deviation**2 for each in spreads)
+    return math.sqrt(squares / max(sum(each.launches for each in spreads) - 2, 1))
+
+
+def _student_of(base: Floats, head: Floats, limits: Limits) -> float:
+    """Return the chance of Student's test on logarithms of launches."""
+    squares = sum(float(((each - each.mean()) ** 2).sum()) for each in (base, head))
+    deviation = math.sqrt(squares / (len(base) + len(head) - 2))
+    return _student(float(head.mean() - base.mean()), deviation, len(base), len(head), limits)
+
+
+def _student(effect: float, deviation: float, base: int, head: int, limits: Limits) -> float:
+    """Return the two-sided chance of Student's test, by the pooled deviation of single launches."""
+    error = max(deviation, limits.noise_floor) * math.sqrt(1 / base + 1 / head)
+    return chance(as_normal(abs(effect) / error, base + head - 2))
 
 
 def _decided(measured: Sequence[Gated], limits: Limits) -> list[Gated]:
@@ -151,15 +266,16 @@ def _decided(measured: Sequence[Gated], limits: Limits) -> list[Gated]:
 
 
 def _verdict(each: Gated, bar: float, limits: Limits) -> Verdict:
-    assert each.effect is not None
+    effect = each.judged
+    assert effect is not None
     assert each.p_value is not None
     assert each.clear is not None
     assert each.needed is not None
-    if abs(each.effect) < each.needed or each.p_value > limits.false_discoveries:
+    if abs(effect) < each.needed or each.p_value > limits.false_discoveries:
         return Verdict.UNCHANGED
-    if each.clear > bar:
+    if each.clear > bar or each.is_doubtful:
         return Verdict.INCONCLUSIVE
-    return Verdict.REGRESSED if each.effect > 0 else Verdict.IMPROVED
+    return Verdict.REGRESSED if effect > 0 else Verdict.IMPROVED
 
 
 def false_discovery_bar(chances: Sequence[float], rate: float) -> float:
@@ -193,17 +309,14 @@ def has_two_levels(values: Sequence[float], limits: Limits) -> bool:
 
 def _machine(measured: Sequence[Gated], limits: Limits) -> MachineShift | None:
     """Return the shift that most series share, None where each goes its own way."""
-    effects = np.array([each.effect for each in measured if each.effect is not None])
+    known = [(each, each.judged) for each in measured if each.judged is not None]
+    effects = np.array([effect for _, effect in known])
     if len(effects) < limits.machine_series:
         return None
     middle = float(np.median(effects))
     if abs(middle) < limits.least_effect:
         return None
-    own = [
-        max(limits.least_effect, 2 * (each.noise or 0.0))
-        for each in measured
-        if each.effect is not None
-    ]
+    own = [max(limits.least_effect, 2 * (each.noise or 0.0)) for each, _ in known]
     alike = int((np.abs(effects - middle) <= np.minimum(np.array(own), abs(middle) / 2)).sum())
     if alike < max(limits.machine_series, limits.machine_share * len(effects)):
         return None

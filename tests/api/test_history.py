@@ -15,12 +15,13 @@ from advisor.api.history import history
 from advisor.api.history_json import as_json
 from advisor.api.marking import accept, calibrate, link, list_series, pooled_deviation, unlink
 from advisor.database.connect import open_for_reading, open_for_writing
-from advisor.database.nights import ShapeNights
+from advisor.database.nights import ShapeNights, chains_of
 from advisor.database.read import find_run, list_runs
 from advisor.database.records import insert_records
 from advisor.errors import UsageError
-from advisor.reports.record.series_history import chains_of
+from advisor.reports.record.past import Asked, past_of
 from advisor.tracking import Verdict
+from advisor.tracking.comparing import load_comparing
 
 FIRST = datetime.fromisoformat("2026-01-01T03:00")
 PLAIN_RUN = {
@@ -320,3 +321,36 @@ def test_calibrates_from_nights_of_one_commit_and_environment(fill: Fill) -> Non
 def test_without_a_commit_there_is_nothing_to_calibrate_from(fill: Fill) -> None:
     with pytest.raises(UsageError, match="no nights of one commit"):
         calibrate(fill(*nights_of([1.0] * 6)), wait=0)
+
+
+def test_the_past_is_of_one_branch_and_of_one_kind(fill: Fill) -> None:
+    main = nights_of(noisy([1.0] * 30), label="m")
+    other = [
+        night(n, run_id=f"dev{n:03}", durations={"gemm": 9.0}, branch="dev") for n in range(30)
+    ]
+    made = [
+        night(n, run_id=f"sim{n:03}", durations={"gemm": 5.0}, simulated=True) for n in range(30)
+    ]
+    limits = load_comparing().limits
+    asked = [Asked(series="s-gemm", base_shape="(1)x(32)", head_value=9.0)]
+    with open_for_reading(fill(*main, *other, *made)) as connection:
+        base, head = find_run(connection, "run029"), find_run(connection, "dev029")
+        (of_main,) = past_of(connection, base, head, asked, limits)
+        (of_dev,) = past_of(connection, head, base, asked, limits)
+    assert of_main.levels is not None
+    assert of_main.levels.effect == pytest.approx(np.log(9), abs=0.005)
+    assert of_main.levels.noise == pytest.approx(0.004, rel=0.4)
+    assert of_dev.levels is not None
+    assert of_dev.levels.effect == pytest.approx(0)
+
+
+def test_the_noise_of_a_a_runs_counts_where_nights_are_few(fill: Fill) -> None:
+    same = [night(n, durations={"gemm": v}, commit="abcd") for n, v in enumerate([1, 1.02] * 2)]
+    database = fill(*same)
+    (measured,) = calibrate(database, wait=0)
+    asked = [Asked(series="s-gemm", base_shape="(1)x(32)", head_value=1.0)]
+    with open_for_reading(database) as connection:
+        base, head = find_run(connection, "run002"), find_run(connection, "run003")
+        (found,) = past_of(connection, base, head, asked, load_comparing().limits)
+    assert found.noise == measured.noise
+    assert found.levels is None

@@ -8,12 +8,14 @@ import sys
 from itertools import combinations
 from math import exp, log
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 
 from advisor.tracking.comparing import Limits, load_comparing
-from advisor.tracking.gates import Samples, false_discovery_bar, has_two_levels, judge
+from advisor.tracking.gates import Samples, Spread, false_discovery_bar, has_two_levels, judge
+from advisor.tracking.levels import Levels
 from advisor.tracking.ranks import rank_chance
 from advisor.tracking.records import Verdict
 
@@ -69,6 +71,56 @@ def test_few_launches_are_insufficient_unless_the_past_tells(limits: Limits) -> 
         Verdict.IMPROVED,
         Verdict.UNCHANGED,
     ]
+
+
+def test_launches_that_were_dropped_are_judged_by_their_spread(limits: Limits) -> None:
+    def spread(median: float, launches: int = 10) -> Spread:
+        return Spread(launches=launches, median=median, deviation=0.01)
+
+    found = [
+        judge([Samples(base=[], head=[], base_spread=spread(1.0), head_spread=other)], limits)[0][0]
+        for other in (spread(1.05), spread(0.95), spread(1.012), spread(1.05, launches=3))
+    ]
+    assert [each.verdict for each in found] == [
+        Verdict.REGRESSED,
+        Verdict.IMPROVED,
+        Verdict.REGRESSED,
+        Verdict.INSUFFICIENT,
+    ]
+    # The error of 1.2 % is 1 % · √(2/10) = 0.447 %, so t = 2.667 of 18 degrees: 1.6 %.
+    assert found[2].p_value == pytest.approx(0.0157, rel=0.02)
+
+
+def test_launches_of_one_night_do_not_outweigh_the_noise_of_nights(limits: Limits) -> None:
+    base = [1.0, 1.001, 0.999, 1.002, 0.998]
+    head = [1.03 * value for value in base]
+    (alone,), _ = judge([Samples(base=base, head=head)], limits)
+    (known,), _ = judge([Samples(base=base, head=head, past_noise=0.02)], limits)
+    assert (alone.verdict, known.verdict) == (Verdict.REGRESSED, Verdict.UNCHANGED)
+    # ln 1.03 = 2.96 % over 2 % · √2 is 1.045 deviations.
+    assert known.p_value == pytest.approx(0.296, abs=0.001)
+
+
+def levels(effect: float, **said: Any) -> Levels:
+    return Levels(**({"effect": effect, "noise": 0.01, "error": 0.5} | said))
+
+
+def test_levels_of_nights_decide_where_launches_are_few(limits: Limits) -> None:
+    def found(head: float, known: Levels) -> Verdict:
+        return judge([Samples(base=[1.0], head=[head], levels=known)], limits)[0][0].verdict
+
+    # 3 % over half a night's noise of 1 % is 6 deviations.
+    assert found(1.02, levels(0.03)) is Verdict.REGRESSED
+    assert found(0.98, levels(-0.03)) is Verdict.IMPROVED
+    # Two results that do not show what the nights say, and odd nights, prove nothing.
+    assert found(1.01, levels(0.03)) is Verdict.INCONCLUSIVE
+    assert found(0.99, levels(0.03)) is Verdict.INCONCLUSIVE
+    assert found(1.03, levels(0.03, is_doubtful=True)) is Verdict.INCONCLUSIVE
+    # Two nights of one level are unchanged, however far the one strays.
+    assert found(1.03, levels(0.001)) is Verdict.UNCHANGED
+    # What the detector found needs no second proof.
+    assert found(1.02, levels(0.02, error=1.4)) is Verdict.UNCHANGED
+    assert found(1.02, levels(0.02, error=1.4, p_value=1e-6)) is Verdict.REGRESSED
 
 
 def test_less_than_is_worth_acting_on_is_unchanged_however_sure(limits: Limits) -> None:

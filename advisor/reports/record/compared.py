@@ -48,8 +48,9 @@ class ComparedSeries:
 
     ``relative`` is head over base less 1, of the time in the run. ``noise`` is what one launch, or
     one night, strays, ``needed`` what the practical gate asks for, both relative; ``p_value`` is
-    the chance of the statistical gate. ``causes`` come with the likeliest first, ``moved`` with
-    the largest change first.
+    the chance of the statistical gate. ``between_levels`` is the change between the levels of the
+    nights around both runs, relative, where it was judged in place of ``relative``. ``causes`` come
+    with the likeliest first, ``moved`` with the largest change first.
     """
 
     series: str
@@ -61,6 +62,7 @@ class ComparedSeries:
     p_value: float | None = None
     noise: float | None = None
     needed: float | None = None
+    between_levels: float | None = None
     terms: Terms | None = None
     shape_changed: bool = False
     causes: tuple[Cause, ...] = ()

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import duckdb
-import numpy as np
 
-from advisor.database.comparisons import durations_of, past_of, take_kernels
+from advisor.database.comparisons import durations_of, take_kernels
 from advisor.database.read import StoredRun, run_details
+from advisor.errors import UsageError
 from advisor.facts import current, kernels_select
 from advisor.knowledge.knowledge import Knowledge
 from advisor.reports.record.compared import (
@@ -22,18 +22,19 @@ from advisor.reports.record.compared import (
     Differs,
     RunComparison,
 )
+from advisor.reports.record.past import Asked, past_of
 from advisor.reports.record.why import KERNELS, Changed, explain_changes, facts_read
-from advisor.tracking.attribution import Side, attribute
+from advisor.tracking.attribution import Side, Terms, attribute
 from advisor.tracking.comparing import Comparing, load_comparing
-from advisor.tracking.gates import Gated, Samples, judge
-from advisor.tracking.noise import noise_of_differences, scale
+from advisor.tracking.gates import Gated, Samples, Spread, judge
+from advisor.tracking.levels import Levels
 from advisor.tracking.pair import Pair, Variant, pair_variants
 from advisor.tracking.records import Verdict
-from advisor.tracking.settings import load_settings
 
 _KEYS = (
     "run_id", "variant_id", "series_id", "kernel_id", "short_name", "launch_shape",
-    "launch_count", "launches_excluded", "duration", "duration_median", "position",
+    "launch_count", "launches_excluded", "duration", "duration_median",
+    "duration_stddev", "position",
 )  # fmt: skip
 _WORK = ("flops", "thread_count")
 
@@ -57,7 +58,15 @@ class _Joined:
 def compare_runs(
     connection: duckdb.DuckDBPyConnection, base: StoredRun, head: StoredRun, knowledge: Knowledge
 ) -> RunComparison:
-    """Return the outer join of two runs, with verdicts, terms and causes."""
+    """Return the outer join of two runs, with verdicts, terms and causes.
+
+    Raises:
+        UsageError: one run is simulated and the other was measured.
+    """
+    if base.simulated != head.simulated:
+        simulated, measured = (base, head) if base.simulated else (head, base)
+        problem = f"run {simulated.run_id} is simulated, run {measured.run_id} was measured"
+        raise UsageError(problem, hint="compare runs of one kind: advisor runs list shows which")
     comparing = load_comparing()
     joined = _join(connection, base, head, knowledge, comparing)
     samples = _samples(connection, base, head, joined, comparing)
@@ -67,8 +76,16 @@ def compare_runs(
     environment = _differing(comparing.environment, *details)
     around = _differing(comparing.around, *details)
     by_pair = dict(zip(map(_key, common), gated, strict=True))
+    levels = {key: each.levels for key, each in samples.items()}
     changed = [
-        _judged(pair, joined, by_pair.get(_key(pair)), bool(environment), comparing)
+        _judged(
+            pair,
+            joined,
+            by_pair.get(_key(pair)),
+            levels.get(_key(pair)),
+            bool(environment),
+            comparing,
+        )
         for pair in joined.pairs
     ]
     whole = RunComparison(
@@ -150,66 +167,64 @@ def _samples(
     joined: _Joined,
     comparing: Comparing,
 ) -> dict[tuple[int, int], Samples]:
-    """Return what the statistical gate reads, by pair; the past where launches are few."""
-    limits = comparing.limits
+    """Return what the statistical gate reads, by pair."""
     durations = durations_of(connection, [base.run_id, head.run_id])
-    found: dict[tuple[int, int], tuple[Row, Row, list[float], list[float]]] = {}
-    few = []
+    common: list[tuple[tuple[int, int], Row, Row]] = []
     for pair in joined.pairs:
         before, after = joined.rows(pair)
-        if before is None or after is None:
-            continue
-        ours, theirs = (_times(row, durations) for row in (before, after))
-        found[_key(pair)] = (before, after, ours, theirs)
-        if min(len(ours), len(theirs)) < limits.least_launches:
-            few.append(before["series_id"])
-    past = past_of(
-        connection,
-        base.run_id,
-        few,
-        simulated=base.simulated,
-        nights=limits.past_nights,
-        least=limits.least_past,
-    )
-    noises = _noises(past)
+        if before is not None and after is not None:
+            common.append((_key(pair), before, after))
+    asked = [
+        Asked(
+            series=str(before["series_id"]),
+            base_shape=before["launch_shape"],
+            head_value=after["duration_median"],
+        )
+        for _, before, after in common
+    ]
+    past = past_of(connection, base, head, asked, comparing.limits)
     return {
         key: Samples(
-            base=ours,
-            head=theirs,
+            base=_times(before, durations),
+            head=_times(after, durations),
+            base_spread=_spread(before),
+            head_spread=_spread(after),
             base_launches=_launches(before),
             head_launches=_launches(after),
-            past_noise=noises.get((before["series_id"], before["launch_shape"])),
+            past_noise=known.noise,
+            levels=known.levels,
         )
-        for key, (before, after, ours, theirs) in found.items()
+        for (key, before, after), known in zip(common, past, strict=True)
     }
 
 
 def _times(row: Row, durations: Mapping[tuple[str, str], list[float]]) -> list[float]:
-    """Return the times of a variant's launches; of a pruned run, the median stands for all."""
-    found = durations.get((row["run_id"], row["variant_id"]))
-    if found:
-        return found
-    return [] if row["duration_median"] is None else [row["duration_median"]]
+    """Return the times of a variant's launches; of a pruned run there are none."""
+    return durations.get((row["run_id"], row["variant_id"]), [])
 
 
-def _noises(
-    past: Mapping[tuple[str, str | None], Sequence[float]],
-) -> dict[tuple[str, str | None], float]:
-    """Return the relative deviation of one night, by the detector's own estimate."""
-    settings = load_settings()
-    groups: dict[int, list[tuple[str, str | None]]] = {}
-    for key, values in past.items():
-        groups.setdefault(len(values), []).append(key)
-    found: dict[tuple[str, str | None], float] = {}
-    for keys in groups.values():
-        scaled = scale(np.array([past[key] for key in keys]))
-        noises = noise_of_differences(scaled.values, scaled.ticks, settings)
-        found |= dict(zip(keys, noises.deviations.tolist(), strict=True))
-    return found
+def _spread(row: Row) -> Spread | None:
+    """Return the times of a variant's launches in short, which outlive them."""
+    ran, median = _launches(row), row["duration_median"]
+    if not ran or median is None or row["duration"] is None:
+        return None
+    deviation = row["duration_stddev"]
+    mean = row["duration"] / ran
+    known = deviation is not None and mean > 0
+    return Spread(
+        launches=ran if known else 1,
+        median=median,
+        deviation=deviation / mean if known else 0.0,
+    )
 
 
 def _judged(
-    pair: Pair, joined: _Joined, gated: Gated | None, environment: bool, comparing: Comparing
+    pair: Pair,
+    joined: _Joined,
+    gated: Gated | None,
+    levels: Levels | None,
+    environment: bool,
+    comparing: Comparing,
 ) -> ComparedSeries:
     before, after = joined.rows(pair)
     named = after if after is not None else before
@@ -228,8 +243,8 @@ def _judged(
     terms = attribute(sides[0], sides[1], comparing.resources, clock=comparing.clock)
     verdict = gated.verdict
     if environment and verdict in (Verdict.REGRESSED, Verdict.IMPROVED):
-        by_work = terms is not None and _explains(terms.parts, gated.effect, comparing)
-        verdict = verdict if by_work else Verdict.ENVIRONMENT
+        by_code = _is_by_code(gated, terms, levels, comparing)
+        verdict = verdict if by_code else Verdict.ENVIRONMENT
     return ComparedSeries(
         series=str(named["series_id"]),
         kernel=str(named["short_name"]),
@@ -240,15 +255,31 @@ def _judged(
         p_value=gated.p_value,
         noise=gated.noise,
         needed=None if gated.needed is None else math.expm1(gated.needed),
+        between_levels=None if gated.levels is None else math.expm1(gated.levels),
         terms=terms,
         shape_changed=pair.shape_changed,
     )
 
 
-def _explains(parts: Mapping[str, float], effect: float | None, comparing: Comparing) -> bool:
-    """Return whether launches and counted work are most of a change, which no environment makes."""
+def _is_by_code(
+    gated: Gated, terms: Terms | None, levels: Levels | None, comparing: Comparing
+) -> bool:
+    """Return whether a change that comes with another environment has nothing to do with it.
+
+    Launches and counted work are most of it, which no environment makes; or the detector found
+    most of it on nights when the environment stayed the same.
+    """
+    effect = gated.judged
+    if not effect:
+        return False
+    parts = {} if terms is None else terms.parts
     own = parts.get("launches", 0.0) + parts.get("work", 0.0)
-    return effect is not None and own / effect >= comparing.limits.work_share
+    share = comparing.limits.work_share
+    if own / effect >= share:
+        return True
+    if levels is None or levels.environment is None:
+        return False
+    return (effect - levels.environment) / effect >= share
 
 
 def _kernel(row: Row) -> ComparedKernel:

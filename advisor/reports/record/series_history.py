@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from advisor.database.nights import (
     ShapeNights,
     accepted_levels,
     calibrated_noises,
+    chains_of,
     durations_of_branch,
     other_runs,
     runs_of_branch,
@@ -122,25 +123,6 @@ def _nights(runs: Sequence[NightRun], settings: TrackingSettings) -> tuple[Histo
         )
         for number, (run, text) in enumerate(zip(ordered, texts, strict=True))
     )
-
-
-def chains_of(shapes: Sequence[ShapeNights]) -> list[list[ShapeNights]]:
-    """Return the launch shapes of each series that follow one another, oldest first.
-
-    A changed shape is a change of the series. Shapes that a run holds side by side are apart; one
-    that is new goes on with that which ended last, of several the one at the nearest place.
-    """
-    chains: dict[str, list[list[ShapeNights]]] = defaultdict(list)
-    for each in sorted(shapes, key=lambda one: (one.series_id, one.nights[0], one.place)):
-        ended = [one for one in chains[each.series_id] if one[-1].nights[-1] < each.nights[0]]
-        if ended:
-            place = each.place
-            min(ended, key=lambda one: (-one[-1].nights[-1], abs(one[-1].place - place))).append(
-                each
-            )
-        else:
-            chains[each.series_id].append([each])
-    return [chain for found in chains.values() for chain in found]
 
 
 def _scanned(

@@ -216,8 +216,9 @@ def _of_pair(
         **{f"{name}_term": value for name, value in parts.items()},
     }
     if samples is not None:
-        found["samples"] = float(min(len(samples.base), len(samples.head)))
-        found["two_levels"] = has_two_levels(samples.head, limits)
+        found["samples"] = float(samples.count)
+        if samples.head:
+            found["two_levels"] = has_two_levels(samples.head, limits)
     return found
 
 

@@ -80,6 +80,7 @@ def _row(each: ComparedSeries) -> dict[str, object]:
         "p_value": each.p_value,
         "noise": each.noise,
         "needed": each.needed,
+        "between_levels": each.between_levels,
         "terms": _terms(each.terms),
         "cause": each.cause,
         "causes": [
@@ -187,6 +188,8 @@ def reasons(row: ComparedSeries) -> Iterator[str]:
     """Yield what is known of why a series moved, a sentence each."""
     if row.shape_changed and row.base is not None and row.head is not None:
         yield f"launch shape changed: {row.base.shape} → {row.head.shape}"
+    if _is_told_by_levels(row):
+        yield f"the nights around both runs: {signed(row.between_levels)}"
     for cause in row.causes[:2]:
         yield one_line(cause.text)
     if row.terms is not None:
@@ -201,6 +204,13 @@ def reasons(row: ComparedSeries) -> Iterator[str]:
     if not row.causes and row.moved:
         facts = (f"{one.fact} ×{one.after / one.before:.3g}" for one in row.moved)
         yield f"moved most: {', '.join(facts)}"
+
+
+def _is_told_by_levels(row: ComparedSeries) -> bool:
+    """Return whether the levels of both nights say something else than the two results."""
+    if row.between_levels is None or row.relative is None or row.noise is None:
+        return False
+    return abs(row.between_levels - row.relative) > row.noise
 
 
 def moved_rows(comparison: RunComparison) -> list[ComparedSeries]:
