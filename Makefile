@@ -25,6 +25,9 @@ QUICK := tests/expression/test_language.py tests/expression/test_text.py tests/r
 
 MADE := $(shell mkdir -p .cache/tmp)
 
+# Tests start the program a thousand times; to compile it each time is most of what that costs.
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/python
 export PIP_CACHE_DIR := $(CURDIR)/.cache/pip
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore

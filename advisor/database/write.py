@@ -22,16 +22,12 @@ log = logging.getLogger(__name__)
 
 _MERGED = "runs_when_merged"
 _UNMERGED_RUNS = 32
-_PARTS_OF_A_RUN = (
-    "launch",
-    "launch_keyed",
-    "variant",
-    "variant_instruction",
-    "variant_place",
-    "reference_finding",
-    "finding",
-    "accepted",
-)
+_PARTS_OF_RUNS = """
+    SELECT table_name FROM duckdb_columns() JOIN duckdb_tables() USING (table_oid, table_name)
+    WHERE column_name = 'run_id' AND duckdb_tables.database_name = current_database()
+      AND duckdb_tables.schema_name = 'main' AND NOT temporary
+    ORDER BY table_name
+"""
 
 
 @contextlib.contextmanager
@@ -127,13 +123,14 @@ def set_device(
 def remove_run(connection: duckdb.DuckDBPyConnection, run_id: str) -> bool:
     """Remove a run with all its data; return whether there was one.
 
-    Kernels and series stay: other runs may share them, and they carry no measurement.
+    What has a ``run_id`` belongs to that run, whichever table it is in. Kernels and series stay:
+    other runs may share them, and they carry no measurement.
     """
     if not has_run(connection, run_id):
         return False
     with transaction(connection):
-        for table in (*_PARTS_OF_A_RUN, "run"):
-            connection.execute(" ".join(("DELETE FROM", table, "WHERE run_id = ?")), [run_id])
+        for (table,) in connection.execute(_PARTS_OF_RUNS).fetchall():
+            connection.execute(f"DELETE FROM {quoted(table)} WHERE run_id = ?", [run_id])
     return True
 
 

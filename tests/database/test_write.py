@@ -308,7 +308,7 @@ def test_a_block_that_fails_stores_nothing(database: Path, run: RunRow) -> None:
 def test_releases_what_is_on_the_disk_and_leaves_the_limit_and_the_transaction(
     database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(launches, "_LET_GO", 2)
+    monkeypatch.setattr(launches, "_FREED_AFTER", 2)
     with open_for_writing(database) as connection:
         connection.execute("SET memory_limit = '512MiB'")
         with write.transaction(connection):
