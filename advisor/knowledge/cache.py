@@ -8,6 +8,7 @@ written, read or trusted is ignored.
 from __future__ import annotations
 
 import contextlib
+import errno
 import gc
 import hashlib
 import os
@@ -87,13 +88,9 @@ def _key(made_of: Iterable[Path], asked: str) -> str:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """Return what is kept; nothing where this user alone cannot have written it."""
+    """Return what is kept; nothing where anybody else can have written or linked it."""
     try:
-        with path.open("rb") as file:
-            found = os.fstat(file.fileno())
-            mine = not hasattr(os, "getuid") or found.st_uid == os.getuid()
-            if not mine or found.st_mode & _OTHERS_MAY_WRITE:
-                return {}
+        with open(path, "rb", opener=_open_mine) as file:
             digest, data = file.read(_DIGEST), file.read()
     except OSError:
         return {}
@@ -105,6 +102,37 @@ def _read(path: Path) -> dict[str, Any]:
     except _OF_OTHERS:
         return {}
     return values
+
+
+def _open_mine(path: str, flags: int) -> int:
+    """Open a file of this user's in a folder of this user's, neither through a link.
+
+    Loading a pickle runs what it says, so a file that somebody else could have put there is none.
+
+    Raises:
+        OSError: another user owns or may write the file or its folder; one of them is a link.
+    """
+    if not hasattr(os, "getuid"):
+        return os.open(path, flags)
+    folder = _open_folder(Path(path).parent)
+    try:
+        file = os.open(Path(path).name, flags | os.O_NOFOLLOW, dir_fd=folder)
+    finally:
+        os.close(folder)
+    return _mine(file)
+
+
+def _open_folder(path: Path) -> int:
+    return _mine(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW))
+
+
+def _mine(descriptor: int) -> int:
+    """Return what is open; close it and fail where others may have written it."""
+    found = os.fstat(descriptor)
+    if found.st_uid != os.getuid() or found.st_mode & _OTHERS_MAY_WRITE:
+        os.close(descriptor)
+        raise PermissionError(errno.EPERM, "another user may have written it")
+    return descriptor
 
 
 @contextlib.contextmanager
@@ -123,6 +151,8 @@ def _write(path: Path, values: Mapping[str, object]) -> None:
     import tempfile  # seldom needed
 
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if hasattr(os, "getuid"):
+        os.close(_open_folder(path.parent))
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         made = Path(folder) / path.name
         made.touch(mode=0o600)

@@ -82,6 +82,25 @@ def test_does_not_trust_what_others_may_have_written(source: Path, tmp_path: Pat
     assert remembered("x", [source], "", lambda: 2) == 2
 
 
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owner here")
+def test_does_not_trust_a_folder_that_others_may_write(source: Path, tmp_path: Path) -> None:
+    remembered("x", [source], "", lambda: 1)
+    files(tmp_path)[0].parent.chmod(0o777)
+    assert remembered("x", [source], "", lambda: 2) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owner here")
+@pytest.mark.parametrize("linked", ["file", "folder"])
+def test_follows_no_link(source: Path, tmp_path: Path, linked: str) -> None:
+    remembered("x", [source], "", lambda: 1)
+    [file] = files(tmp_path)
+    place = file if linked == "file" else file.parent
+    elsewhere = tmp_path / "elsewhere"
+    place.rename(elsewhere)
+    place.symlink_to(elsewhere)
+    assert remembered("x", [source], "", lambda: 2) == 2
+
+
 def test_an_empty_name_of_the_cache_is_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
