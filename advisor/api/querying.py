@@ -11,13 +11,18 @@ import duckdb
 
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.connect import open_for_query
+from advisor.database.limits import ended_after, refused, single_select
 from advisor.database.records import storable
-from advisor.errors import Location, UsageError
+from advisor.errors import UsageError
 from advisor.facts import create_views
 from advisor.knowledge.load import load_facts
 
 _BATCH = 1_000
-_VIEWS = "runs, launches, kernels, findings, devices, ceilings"
+TIMEOUT = 60.0
+"""Seconds that a query may take by default."""
+
+MEMORY = "4GB"
+"""Memory that a query may take by default, as DuckDB writes it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,45 +35,39 @@ class Answer:
 
 @contextmanager
 def run_query(
-    database: str, sql: str, *, wait: float, configuration: Configuration = DEFAULTS
+    database: str,
+    sql: str,
+    *,
+    wait: float,
+    configuration: Configuration = DEFAULTS,
+    timeout: float = TIMEOUT,
+    memory: str = MEMORY,
 ) -> Iterator[Answer]:
     """Give the answer to one SELECT; the file is read-only and nothing else can be reached.
 
-    The facts of configured directories are columns like the shipped ones.
+    The facts of configured directories are columns like the shipped ones. Computing the answer and
+    reading it may take ``timeout`` seconds (0: any time) and ``memory``, such as "4GB".
 
     Raises:
-        UsageError: the SQL is wrong, tries to change something, or is more than one statement.
+        UsageError: the SQL is wrong, tries to change something, is more than one statement, or
+            takes longer or more memory than it may.
         DatabaseError: the database cannot be opened.
     """
-    with open_for_query(database, wait) as connection:
-        statement = _single_select(connection, storable(sql))
+    with open_for_query(database, wait, memory=memory) as connection:
+        statement = single_select(connection, storable(sql))
         create_views(connection, load_facts(configuration))
         try:
-            cursor = connection.execute(statement)
-            columns = tuple(column[0] for column in cursor.description or ())
-            yield Answer(columns=columns, rows=_rows(cursor))
+            with ended_after(connection, timeout):
+                cursor = connection.execute(statement)
+                columns = tuple(column[0] for column in cursor.description or ())
+                yield Answer(columns=columns, rows=_rows(cursor))
+        except duckdb.OutOfMemoryException as error:
+            problem = f"the query takes more memory than {memory}"
+            raise UsageError(problem, hint="ask for less, or allow more: --memory SIZE") from error
         except duckdb.Error as error:
-            raise _refused(error) from error
-
-
-def _single_select(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement:
-    try:
-        statements = connection.extract_statements(sql)
-    except duckdb.Error as error:
-        raise _refused(error) from error
-    if len(statements) != 1:
-        raise UsageError(f"expected one statement, found {len(statements)}")
-    if statements[0].type not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
-        raise UsageError("only a SELECT can be asked", hint=f"the views are {_VIEWS}")
-    return statements[0]
+            raise refused(error) from error
 
 
 def _rows(cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
     while batch := cursor.fetchmany(_BATCH):
         yield from batch
-
-
-def _refused(error: duckdb.Error) -> UsageError:
-    text = str(error).strip()
-    hint = f"the views are {_VIEWS}; docs/schema.md names their columns"
-    return UsageError(text, at=Location(name="query"), hint=hint)

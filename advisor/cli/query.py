@@ -20,18 +20,36 @@ Examples:
 @click.command(epilog=_EPILOG)
 @click.argument("sql", required=False)
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="Give up after so long; 0: never.",
+)
+@click.option("--memory", metavar="SIZE", help="Memory the query may take, such as 500MB or 4GB.")
 @click.pass_obj
-def query(settings: CommandSettings, sql: str | None, style: str) -> None:
+def query(
+    settings: CommandSettings,
+    sql: str | None,
+    style: str,
+    timeout: float | None,
+    memory: str | None,
+) -> None:
     """Run one SELECT over the views runs, launches, kernels, findings, devices and ceilings.
 
-    The file is opened read-only and the query can reach no other file. Units are SI; docs/schema.md
-    names every column.
+    The file is opened read-only and the query can reach no other file. It ends after 60 seconds and
+    may take 4 GB unless the options say otherwise. Units are SI; docs/schema.md names every column.
     """
-    from advisor.api.querying import run_query
+    from advisor.api.querying import MEMORY, TIMEOUT, run_query
 
     if sql is None or sql == "-":
         sql = sys.stdin.buffer.read().decode(errors="surrogateescape")
     with run_query(
-        settings.database, sql, wait=settings.wait, configuration=settings.configuration
+        settings.database,
+        sql,
+        wait=settings.wait,
+        configuration=settings.configuration,
+        timeout=TIMEOUT if timeout is None else timeout,
+        memory=memory or MEMORY,
     ) as answer:
         write_rows(answer.columns, answer.rows, style)

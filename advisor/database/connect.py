@@ -22,7 +22,8 @@ import duckdb
 from advisor.database import schema
 from advisor.database.columns import add_pack_columns, require_pack_columns
 from advisor.database.turns import turn
-from advisor.errors import DatabaseError, Location
+from advisor.errors import DatabaseError, Location, UsageError
+from advisor.quoting import literal
 
 Connect = Callable[[], duckdb.DuckDBPyConnection]
 
@@ -31,6 +32,7 @@ DEFAULT_WAIT = 30.0
 
 _PAUSES = (0.01, 0.05)  # seconds between two tries, at least and at most
 _FULL = os.strerror(errno.ENOSPC)
+_SIZE = re.compile(r"\d+(\.\d+)?\s?[KMGT]i?B", re.IGNORECASE)
 _LOCKED = "Could not set lock on file"
 _HOLDER = re.compile(r"held in (?P<program>.+?)(?: by user \S+)? \(PID (?P<pid>\d+)\)")
 _FAILURES = (
@@ -39,13 +41,16 @@ _FAILURES = (
     duckdb.FatalException,
     duckdb.TransactionException,  # a commit that the disk does not take, or that another beat to it
 )
-ALONE: dict[str, bool | int] = {
+_FETCHES_NOTHING: dict[str, bool | int] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
     "python_enable_replacements": False,
 }
 """Settings of every connection: nothing is fetched, and SQL sees no Python variable."""
+
+_ALONE: dict[str, bool | int] = {**_FETCHES_NOTHING, "enable_external_access": False}
+"""Settings of a connection that reaches no file but its own: a view in it may name another."""
 
 _LARGE: dict[str, int | str] = {
     "write_buffer_row_group_count": 1,  # a full row group goes to the disk before the commit
@@ -59,7 +64,6 @@ BLOCK_SIZE = 32_768
 """Bytes in a block of a new file: a transaction holds so much of each column at least."""
 
 _ROW_GROUP = 2048  # rows, the least: a transaction holds them in memory for every column of a table
-_SANDBOX: dict[str, bool | int] = {**ALONE, "enable_external_access": False}
 
 
 @contextlib.contextmanager
@@ -79,6 +83,7 @@ def open_for_writing(
         create(path)
     with opened(path, wait=wait, read_only=False, large=True) as connection:
         schema.require_head(connection, path)
+        schema.require_tables_only(connection, path)
         require_pack_columns(connection, path)
         yield connection
 
@@ -95,26 +100,29 @@ def open_for_reading(
     path = Path(path)
     with opened(path, wait=wait, read_only=True) as connection:
         schema.require_head(connection, path)
+        schema.require_tables_only(connection, path)
         require_pack_columns(connection, path)
         yield connection
 
 
 @contextlib.contextmanager
 def open_for_query(
-    path: str | Path, wait: float = DEFAULT_WAIT
+    path: str | Path, wait: float = DEFAULT_WAIT, *, memory: str
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a connection for SQL that somebody else wrote.
 
     It can read this one file and nothing else: no other file, network, extension, Python variable
-    or setting.
+    or setting. ``memory`` is all that it may take, such as "4GB".
 
     Raises:
         DatabaseError: as ``open_for_reading``.
+        UsageError: ``memory`` is no size.
     """
-    path = Path(path)
-    with opened(path, wait=wait, read_only=True, settings=_SANDBOX) as connection:
-        schema.require_head(connection, path)
-        require_pack_columns(connection, path)
+    with open_for_reading(path, wait) as connection:
+        if not _SIZE.fullmatch(memory):
+            problem = f"{memory!r} is no size of memory"
+            raise UsageError(problem, hint="write it like 500MB or 4GB")
+        connection.execute(f"SET memory_limit = {literal(memory)}")
         connection.execute("SET lock_configuration = true")
         yield connection
 
@@ -142,12 +150,13 @@ def opened(
     *,
     wait: float,
     read_only: bool,
-    settings: dict[str, bool | int] | None = None,
     large: bool = False,
+    reaches_others: bool = False,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a connection to an existing file of any schema.
 
-    One for ``large`` transactions has no cursors: they would not see the file.
+    One for ``large`` transactions has no cursors: they would not see the file. One that
+    ``reaches_others`` can attach other files, for copies: run no stored view in it.
 
     Raises:
         DatabaseError: missing, locked for longer than ``wait`` seconds, no database, or a failure
@@ -161,7 +170,8 @@ def opened(
     def connect() -> duckdb.DuckDBPyConnection:
         if large:
             return _for_large(path)
-        return duckdb.connect(str(path), read_only=read_only, config=dict(settings or ALONE))
+        settings = _FETCHES_NOTHING if reaches_others else _ALONE
+        return duckdb.connect(str(path), read_only=read_only, config=dict(settings))
 
     connection = _connect(path, wait, connect)
     try:
@@ -187,7 +197,7 @@ def create(path: Path) -> None:
     try:
         with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}.") as folder:
             made = Path(folder) / "new.duckdb"
-            settings = {**ALONE, "default_block_size": BLOCK_SIZE}
+            settings = {**_ALONE, "default_block_size": BLOCK_SIZE}
             with duckdb.connect(str(made), config=dict(settings)) as connection:
                 schema.migrate(connection, path)
                 add_pack_columns(connection)
@@ -250,13 +260,14 @@ def _for_large(path: Path) -> duckdb.DuckDBPyConnection:
     """
     place = str(path.resolve())
     connection = duckdb.connect(
-        f":memory:{place}", config={**ALONE, **_LARGE, "temp_directory": f"{place}.tmp"}
+        f":memory:{place}", config={**_FETCHES_NOTHING, **_LARGE, "temp_directory": f"{place}.tmp"}
     )
     try:
         file = str(path).replace("'", "''")
         options = f"(ROW_GROUP_SIZE {_ROW_GROUP})"
         connection.execute(f"ATTACH IF NOT EXISTS '{file}' AS advisor {options}")
         connection.execute("USE advisor")
+        connection.execute("SET enable_external_access = false")
     except duckdb.Error:
         connection.close()
         raise

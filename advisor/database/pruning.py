@@ -90,7 +90,7 @@ def compact(path: Path, wait: float = DEFAULT_WAIT) -> tuple[int, int]:
     try:
         with (
             tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder,
-            opened(path, wait=wait, read_only=True) as connection,
+            opened(path, wait=wait, read_only=True, reaches_others=True) as connection,
         ):
             made = Path(folder) / path.name
             copy_into(connection, path, made)

@@ -12,8 +12,16 @@ import duckdb
 from advisor import __version__
 from advisor.errors import DatabaseError, Location
 from advisor.resources import data_dir
+from advisor.wording import one_line, printable
 
 _WRITTEN_BY = "schema_written_by"
+_STORED_SQL = """
+SELECT 'the view', view_name FROM duckdb_views() WHERE NOT internal AND NOT temporary
+UNION ALL
+SELECT 'the macro', function_name FROM duckdb_functions()
+WHERE function_type IN ('macro', 'table_macro') AND NOT internal
+LIMIT 1
+"""
 
 
 def revisions(scripts: Path | None = None) -> tuple[str, ...]:
@@ -60,6 +68,23 @@ def require_head(
             f"has schema {revision}; advisor {__version__} knows {head} at most",
             at=Location(name=str(path)),
             hint=f"install {needed}",
+        )
+
+
+def require_tables_only(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Check that an open file stores no view and no macro: this program stores none.
+
+    They would run whenever their names are used, in place of tables and functions.
+
+    Raises:
+        DatabaseError: it stores one.
+    """
+    found = connection.execute(_STORED_SQL).fetchone()
+    if found is not None:
+        raise DatabaseError(
+            f"stores {found[0]} {printable(one_line(found[1]))!r}, which advisor did not make",
+            at=Location(name=str(path)),
+            hint="do not trust this file; ingest its profiles into a new one",
         )
 
 

@@ -63,7 +63,7 @@ def backup(path: str | Path, to: str | Path | None = None, wait: float = DEFAULT
         DatabaseError: as ``current``; or the copy's place is taken or cannot be written.
     """
     path = Path(path)
-    with opened(path, wait=wait, read_only=True) as connection:
+    with opened(path, wait=wait, read_only=True, reaches_others=True) as connection:
         return _copy(connection, path, None if to is None else Path(to))
 
 
@@ -82,7 +82,8 @@ def upgrade(
     """
     path = Path(path)
     head = schema.revisions(scripts)[-1]
-    with opened(path, wait=wait, read_only=False) as connection:
+    with opened(path, wait=wait, read_only=False, reaches_others=True) as connection:
+        schema.require_tables_only(connection, path)
         before = schema.revision_of(connection, path)
         is_newest = before >= head
         if is_newest:

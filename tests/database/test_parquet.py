@@ -10,7 +10,6 @@ import duckdb
 import pytest
 
 from advisor.database import schema
-from advisor.database.connect import open_for_writing
 from advisor.database.tables import metadata
 from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.quoting import quoted
@@ -31,7 +30,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPy
     path = tmp_path_factory.mktemp("parquet") / "test.duckdb"
     list(ingest_paths(str(path), [str(NIGHT)], labels=RunLabels(tags=("a", "b, c")), wait=10))
     rows = [line for line in ASSET.read_text().splitlines() if line.startswith("INSERT")]
-    with open_for_writing(path) as connection:
+    with duckdb.connect(str(path)) as connection:  # an own one: the program's write no other file
         for row in rows:
             if "alembic_version" not in row:
                 connection.execute(row)
