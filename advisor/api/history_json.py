@@ -9,6 +9,7 @@ if TYPE_CHECKING:
         AcceptedLevel,
         History,
         HistoryNight,
+        MachineMoved,
         SeriesHistory,
     )
     from advisor.tracking import Change
@@ -31,7 +32,20 @@ def as_json(history: History) -> dict[str, object]:
             {"series": one.series_id, "continued_by": one.continued_by, "because": one.because}
             for one in history.alike
         ],
+        "machine": _machine(history.machine),
         "notes": list(history.notes),
+    }
+
+
+def _machine(moved: MachineMoved | None) -> dict[str, object] | None:
+    if moved is None:
+        return None
+    return {
+        "run": moved.night.run_id,
+        "time": moved.night.time.isoformat(),
+        "relative": moved.relative,
+        "moved": moved.moved,
+        "series": moved.series,
     }
 
 

@@ -14,7 +14,12 @@ from advisor.wording import count, one_line, percent, seconds
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.reports.record.series_records import History, HistoryNight, SeriesHistory
+    from advisor.reports.record.series_records import (
+        History,
+        HistoryNight,
+        MachineMoved,
+        SeriesHistory,
+    )
     from advisor.tracking import Change
 
 _DEFAULT_WIDTH = 80
@@ -50,6 +55,8 @@ def as_text(history: History, *, width: int, with_bars: bool, every: bool) -> st
 
 def _blocks(history: History, width: int, with_bars: bool, every: bool) -> Iterator[str]:
     yield from _wrapped(_headline(history), width)
+    if history.machine is not None:
+        yield from _wrapped(_of_machine(history.machine), width)
     series = history.series
     shown = [each for each in series if every or each.result.newest.verdict not in _QUIET]
     if shown:
@@ -90,6 +97,12 @@ def _headline(history: History) -> str:
     first, last = history.nights[0], history.nights[-1]
     nights = f"{count(len(history.nights), 'night')}{of_branch}{simulated}"
     return f"{nights}, {_day(first)} to {_day(last)}; {len(history.series):,} series: {said}."
+
+
+def _of_machine(moved: MachineMoved) -> str:
+    share = f"{moved.moved:,} of {moved.series:,} series by about {_share(moved.relative)}"
+    because = f" with {one_line(', '.join(moved.night.changed))}" if moved.night.changed else ""
+    return f"The whole machine moved on {_day(moved.night)}{because}: {share}. This is one finding."
 
 
 def _newest(history: History, each: SeriesHistory, bars: str) -> tuple[str, ...]:

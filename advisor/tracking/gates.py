@@ -120,7 +120,7 @@ def judge(samples: Sequence[Samples], limits: Limits) -> tuple[list[Gated], Mach
     A series that moved with the machine, and not by itself, is ``environment``.
     """
     measured = [_measured(each, limits, shift=0.0) for each in samples]
-    shift = _machine(measured, limits)
+    shift = machine_shift(measured, limits)
     found = _decided(measured, limits)
     if shift is None:
         return found, None
@@ -307,7 +307,7 @@ def has_two_levels(values: Sequence[float], limits: Limits) -> bool:
     return float(high[0] - low[-1]) >= max(limits.levels_gap * spread, limits.least_effect)
 
 
-def _machine(measured: Sequence[Gated], limits: Limits) -> MachineShift | None:
+def machine_shift(measured: Sequence[Gated], limits: Limits) -> MachineShift | None:
     """Return the shift that most series share, None where each goes its own way."""
     known = [(each, each.judged) for each in measured if each.judged is not None]
     effects = np.array([effect for _, effect in known])

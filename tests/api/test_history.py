@@ -354,3 +354,29 @@ def test_the_noise_of_a_a_runs_counts_where_nights_are_few(fill: Fill) -> None:
         (found,) = past_of(connection, base, head, asked, load_comparing().limits)
     assert found.noise == measured.noise
     assert found.levels is None
+
+
+def test_a_machine_that_moved_is_one_finding_whatever_is_asked_for(fill: Fill) -> None:
+    rng = np.random.default_rng(3)
+    names = [f"k{n}" for n in range(10)]
+    runs = [
+        night(
+            n,
+            durations={
+                k: (1.0 if n < 35 else 1.06) * (1 + 0.004 * rng.standard_normal()) for k in names
+            },
+        )
+        for n in range(40)
+    ]
+    database = fill(*runs)
+    whole = history(database)
+    assert {each.result.newest.verdict for each in whole.series} == {Verdict.ENVIRONMENT}
+    assert {c.verdict for each in whole.series for c in each.result.changes} == {
+        Verdict.ENVIRONMENT
+    }
+    assert whole.machine is not None
+    assert (whole.machine.night.run_id, whole.machine.series) == ("run035", 10)
+    assert whole.machine.relative == pytest.approx(0.06, abs=0.005)
+    one = history(database, "k3")
+    assert [each.result.newest.verdict for each in one.series] == [Verdict.ENVIRONMENT]
+    assert one.machine == whole.machine

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -26,9 +27,11 @@ from advisor.reports.record.series_records import (
     AcceptedLevel,
     History,
     HistoryNight,
+    MachineMoved,
     SeriesHistory,
 )
-from advisor.tracking import SeriesResult, load_settings
+from advisor.tracking import Newest, SeriesResult, load_settings
+from advisor.tracking.comparing import load_comparing
 from advisor.tracking.conditions import (
     differences,
     environment_texts,
@@ -37,6 +40,7 @@ from advisor.tracking.conditions import (
     what_changed,
 )
 from advisor.tracking.history import Tracked, change_at, scan_histories
+from advisor.tracking.together import NewestTest, Together, judge_together
 from advisor.wording import count
 
 if TYPE_CHECKING:
@@ -61,13 +65,13 @@ def read_history(
     settings = load_settings()
     runs = runs_of_branch(connection, branch)
     nights = _nights(runs, settings)
-    shapes = [each for each in durations_of_branch(connection, branch) if each.series_id in known]
+    chains = chains_of(durations_of_branch(connection, branch))
     marks = _Marks(
         runs={run.run_id: run.position for run in runs},
         accepted=accepted_levels(connection),
         noises=calibrated_noises(connection),
     )
-    series = _scanned(chains_of(shapes), nights, known, marks, settings)
+    series, machine = _scanned(chains, nights, known, marks, settings)
     return History(
         branch=branch.name,
         is_simulated=branch.simulated,
@@ -79,6 +83,7 @@ def read_history(
             *falling_apart(runs, settings),
         ),
         alike=series_alike(series, known, nights),
+        machine=machine,
     )
 
 
@@ -131,7 +136,8 @@ def _scanned(
     known: Mapping[str, KnownSeries],
     marks: _Marks,
     settings: TrackingSettings,
-) -> list[SeriesHistory]:
+) -> tuple[list[SeriesHistory], MachineMoved | None]:
+    """Return the known series; their newest nights are judged with those of all series."""
     anew = [number for number, night in enumerate(nights) if night.started_over]
     numbers = [[night for each in chain for night in each.nights] for chain in chains]
     accepted = [
@@ -148,12 +154,54 @@ def _scanned(
         for chain, its, levels in zip(chains, numbers, accepted, strict=True)
     ]
     results = scan_histories(tracked, settings=settings)
-    return [
-        _series_history(chain, its, each, result, nights, known, levels, marks, settings)
-        for chain, its, each, result, levels in zip(
-            chains, numbers, tracked, results, accepted, strict=True
+    together = _together(results, numbers, settings)
+    found = [
+        _series_history(
+            chain, its, each, _retold(result, newest), nights, known, levels, marks, settings
         )
+        for chain, its, each, result, newest, levels in zip(
+            chains, numbers, tracked, results, together.newest, accepted, strict=True
+        )
+        if chain[0].series_id in known
     ]
+    return found, _machine(together, nights)
+
+
+def _retold(result: SeriesResult, newest: Newest) -> SeriesResult:
+    """Return a result with another verdict of its newest nights, and of the step that they are."""
+    changes = tuple(
+        replace(change, verdict=newest.verdict)
+        if change.verdict is not None and change.index == newest.index
+        else change
+        for change in result.changes
+    )
+    return replace(result, newest=newest, changes=changes)
+
+
+def _together(
+    results: Sequence[SeriesResult], numbers: Sequence[Sequence[int]], settings: TrackingSettings
+) -> Together:
+    tested = [
+        NewestTest(
+            newest=result.newest,
+            noise=result.noise,
+            night=None if result.newest.index is None else its[result.newest.index],
+        )
+        for result, its in zip(results, numbers, strict=True)
+    ]
+    return judge_together(tested, load_comparing().limits, reach=settings.environment_reach)
+
+
+def _machine(together: Together, nights: Sequence[HistoryNight]) -> MachineMoved | None:
+    shift = together.machine
+    if shift is None or together.night is None:
+        return None
+    return MachineMoved(
+        night=nights[together.night],
+        relative=math.expm1(shift.effect),
+        moved=shift.moved,
+        series=shift.series,
+    )
 
 
 def _series_history(

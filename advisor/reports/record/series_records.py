@@ -101,11 +101,25 @@ class SeriesHistory:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MachineMoved:
+    """Most series moved alike in one night, of ``series`` that were tested: one finding.
+
+    ``relative`` is what they moved by.
+    """
+
+    night: HistoryNight
+    relative: float
+    moved: int
+    series: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class History:
     """A branch over its nights, the series that moved for the worse first.
 
     ``shown_since`` is the first night that is to be shown. ``notes`` say what is left out or in
-    doubt, ``alike`` which series may go on under another name.
+    doubt, ``alike`` which series may go on under another name. The newest nights of all series of
+    the branch, shown or not, are judged together: ``machine`` is what most of them share.
     """
 
     branch: str | None
@@ -115,6 +129,7 @@ class History:
     shown_since: datetime | None
     notes: tuple[str, ...]
     alike: tuple[Alike, ...]
+    machine: MachineMoved | None = None
 
     def is_shown(self, night: HistoryNight) -> bool:
         """Return whether a night is among those that are to be shown."""
