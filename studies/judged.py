@@ -7,6 +7,7 @@ as ``docs/judged/cases.md`` says, and prints a table per half, then every miss.
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ TARGETS = {"limiter": 0.95, "first advice": 0.85, "range": 0.8}
 SMALL = 0.05  # of the kernel's time: what promises no more says "leave it"
 FACTOR = 1.5  # by which a judged range is widened on both sides
 SLACK = 0.03  # of the kernel's time, likewise
-QUIET = ("nothing", "again")  # said as well by promising nothing
+QUIET = {"nothing", "again"}  # said as well by saying nothing, half by promising nothing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,12 +107,12 @@ def judge(case: Case, said: Advised) -> Verdict:
 
 def _first(case: Case, steps: Sequence[Step]) -> float:
     rules = [step.rule for step in steps[:3]]
-    quiet = all((step.likely or 0.0) <= SMALL for step in steps)
-    if (rules and rules[0] in case.first) or (quiet and set(QUIET) & set(case.words)):
+    quiet = bool(QUIET & set(case.words)) and all((s.likely or 0.0) <= SMALL for s in steps)
+    if (rules and rules[0] in case.first) or (quiet and not rules):
         return 1.0
-    if rules and rules[0] not in case.unacceptable and case.first & set(rules):
-        return 0.5
-    return 0.0
+    if rules[:1] and rules[0] in case.unacceptable:
+        return 0.0
+    return 0.5 if quiet or case.first & set(rules) else 0.0
 
 
 def _useful(gain: tuple[float, float], steps: Sequence[Step]) -> bool:
@@ -131,6 +132,19 @@ def shares(verdicts: Iterable[Verdict]) -> dict[str, tuple[float, int]]:
     return {name: (sum(points), len(points)) for name, points in columns.items()}
 
 
+def by_repository(verdicts: Iterable[Verdict]) -> dict[str, float]:
+    """Return the mean share right, each repository counted once, by what is judged."""
+    groups: dict[str, list[Verdict]] = defaultdict(list)
+    for each in verdicts:
+        groups[each.case.file.split("/")[1]].append(each)
+    found: dict[str, list[float]] = defaultdict(list)
+    for group in groups.values():
+        for name, (points, count) in shares(group).items():
+            if count:
+                found[name].append(points / count)
+    return {name: sum(each) / len(each) for name, each in found.items()}
+
+
 def judged() -> list[Verdict]:
     """Return how the program does on every case whose file is there."""
     cases = [case for case in load_cases() if (DATA / case.file).is_file()]
@@ -144,9 +158,8 @@ def misses(verdicts: Iterable[Verdict], half: str) -> list[str]:
     return [
         _miss(each)
         for each in verdicts
-        if each.case.half == half and min(each.limiter, each.first, each.range or 0.0) < 1
-        and (each.limiter < 1 or each.first < 1 or each.range == 0)
-    ]  # fmt: skip
+        if each.case.half == half and (each.limiter < 1 or each.first < 1 or each.range == 0)
+    ]
 
 
 def _miss(verdict: Verdict) -> str:
@@ -165,7 +178,7 @@ def _miss(verdict: Verdict) -> str:
 
 
 def table(verdicts: Sequence[Verdict]) -> list[str]:
-    """Return the Markdown table: a row per half."""
+    """Return the Markdown table: two rows per half, the second with repositories as equals."""
     lines = ["| half | launches | limiter right | first advice right | range useful |"]
     lines.append("|---|---|---|---|---|")
     for half in HALVES:
@@ -175,6 +188,8 @@ def table(verdicts: Sequence[Verdict]) -> list[str]:
             for points, count in shares(of_half).values()
         ]
         lines.append(f"| {half} | {len(of_half)} | {' | '.join(cells)} |")
+        means = " | ".join(f"{mean:.0%}" for mean in by_repository(of_half).values())
+        lines.append(f"| … each repository counted once | | {means} |")
     return lines
 
 
