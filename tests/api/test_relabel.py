@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ import yaml
 from advisor.api.history import history
 from advisor.api.history_json import as_json
 from advisor.api.marking import accept
-from advisor.api.runs import relabel
+from advisor.api.runs import prune_runs, relabel
 from advisor.database.connect import open_for_reading
 from advisor.errors import UsageError
-from advisor.ingest.profiles import RunLabels, ingest_paths
+from advisor.ingest.batches import ProfileWriter
+from advisor.ingest.profiles import RunLabels, ingest_paths, read_profiles
 from advisor.ingest.spool import merge_spool, spool_paths
+from advisor.knowledge.load import load_knowledge
 from advisor.resources import data_dir
 from advisor.tracking import Verdict
 
@@ -28,6 +31,7 @@ KEYS = """
     FROM launch JOIN variant USING (run_id, variant_id)
     JOIN series ON series.series_id = launch.series_id ORDER BY ALL
 """
+OUTCOMES = "SELECT * FROM outcome ORDER BY ALL"
 FINDINGS = "SELECT run_id, rule_id, variant_id, evidence FROM finding ORDER BY ALL"
 
 
@@ -69,28 +73,42 @@ def test_a_run_that_is_called_otherwise_is_as_if_it_had_come_so(tmp_path: Path) 
     assert rows(changed, KEYS) == rows(plain, KEYS)
 
 
-@pytest.mark.slow
+def store(database: Path, told: Sequence[tuple[str, RunLabels]]) -> None:
+    """Ingest files under labels of their own, in this order and at once."""
+    profiles = (
+        profile
+        for name, labels in told
+        for profile in read_profiles([str(FOLDER / name)], labels=labels)
+    )
+    list(ProfileWriter(str(database), load_knowledge(), wait=10).store(profiles))
+
+
 def test_thirty_nights_in_any_order_and_by_any_way_have_one_history(tmp_path: Path) -> None:
-    in_order = tmp_path / "in-order.duckdb"
-    for run in RUNS:
-        said = {"commit": run["commit"], "branch": run["branch"], "label": run["label"]}
-        ingest(in_order, run["file"], **said)
-    shuffled = random.Random(12).sample(RUNS, len(RUNS))
-    spool, mixed = tmp_path / "spool", tmp_path / "mixed.duckdb"
-    for number, run in enumerate(shuffled):
-        said = {"commit": run["commit"], "label": f"job {number}"}
-        if number % 2:
-            list(spool_paths(str(spool), [str(FOLDER / run["file"])], labels=RunLabels(**said)))
-        else:
-            ingest(mixed, run["file"], **said)
-    list(merge_spool(str(mixed), str(spool), wait=10))
+    in_order, mixed = tmp_path / "in-order.duckdb", tmp_path / "mixed.duckdb"
+    keys = ("commit", "branch", "label")
+    store(in_order, [(run["file"], RunLabels(**{key: run[key] for key in keys})) for run in RUNS])
+    shuffled = [
+        (run["file"], RunLabels(commit=run["commit"], label=f"job {number}"))
+        for number, run in enumerate(random.Random(12).sample(RUNS, len(RUNS)))
+    ]
+    spool = str(tmp_path / "spool")
+    for name, labels in shuffled[::3]:
+        list(spool_paths(spool, [str(FOLDER / name)], labels=labels))
+    store(mixed, shuffled[1::3])
+    list(merge_spool(str(mixed), spool, wait=10))
+    store(mixed, shuffled[2::3])
     apart = history(str(mixed))
     assert all(len(each.nights) == 1 for each in apart.series)
     assert "30 runs of 30 have a label of their own" in apart.notes[0]
     names = [night.run_id for night in apart.nights]
     relabel(str(mixed), names, {"label": "nightly", "branch": "main"}, wait=10)
-    assert as_json(history(str(mixed))) == as_json(history(str(in_order)))
+    told = as_json(history(str(in_order)))
+    assert as_json(history(str(mixed))) == told
+    assert rows(str(mixed), OUTCOMES) == rows(str(in_order), OUTCOMES) != []
     told_and_nothing_else(str(mixed))
+    pruned = prune_runs(str(mixed), keep=3, older_than=None, dry_run=False, wait=10)
+    assert len(pruned.runs) == 27
+    assert as_json(history(str(mixed))) == told
 
 
 def told_and_nothing_else(database: str) -> None:
