@@ -192,7 +192,11 @@ def profilers_of(
 def keep_rows(
     connection: duckdb.DuckDBPyConnection, table: str, select: str, run_ids: Sequence[str]
 ) -> None:
-    """Put what a SELECT gives of some runs into a table of this connection alone."""
+    """Put what a SELECT gives of some runs into a table of this connection alone.
+
+    Rows are in order of run and variant: sums over them have the same last digit every time.
+    """
     runs = ", ".join("?" * len(run_ids))
     made = f"CREATE OR REPLACE TEMP TABLE {quoted(table)} AS SELECT * FROM ({select})"
-    connection.execute(f"{made} WHERE run_id IN ({runs})", list(run_ids))
+    which = f"WHERE run_id IN ({runs}) ORDER BY run_id, variant_id"
+    connection.execute(f"{made} {which}", list(run_ids))
