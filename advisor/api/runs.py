@@ -159,8 +159,9 @@ class Pruned:
 def prune_runs(
     database: str, *, keep: int, older_than: datetime | None, dry_run: bool, wait: float
 ) -> Pruned:
-    """Drop launches, counters and values per instruction of all but the ``keep`` newest runs.
+    """Drop launches, counters and values per instruction of all but the ``keep`` newest nights.
 
+    So many are kept of each device, configuration and branch.
     ``older_than`` (UTC without a zone) spares those from then on. What kernels add up to, facts,
     findings and outcomes stay. The file is rewritten, so the room is given back.
 

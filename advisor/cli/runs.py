@@ -112,7 +112,10 @@ def label(settings: CommandSettings, /, names: tuple[str, ...], **options: Any) 
 
 @runs.command(epilog=_PRUNE)
 @click.option(
-    "--keep", type=click.IntRange(min=0), required=True, help="Newest runs to keep whole."
+    "--keep",
+    type=click.IntRange(min=0),
+    required=True,
+    help="Nights to keep whole of each device, configuration and branch.",
 )
 @click.option(
     "--older-than",
@@ -122,7 +125,10 @@ def label(settings: CommandSettings, /, names: tuple[str, ...], **options: Any) 
 @click.option("--dry-run", is_flag=True, help="Name the runs and change nothing.")
 @click.pass_obj
 def prune(settings: CommandSettings, keep: int, older_than: datetime | None, dry_run: bool) -> None:
-    """Drop launches, raw counters and values per instruction of all but the newest runs.
+    """Drop launches, raw counters and values per instruction of all but the newest nights.
+
+    --keep counts the nights of each device, configuration and branch; the runs of one --group are
+    one night.
 
     Everything that history rests on stays: what kernels add up to, durations with their spread,
     facts, findings, outcomes and the environment. Single launches, counters in `advisor query`, the

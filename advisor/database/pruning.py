@@ -12,6 +12,7 @@ from pathlib import Path
 import duckdb
 
 from advisor.database.connect import DEFAULT_WAIT, opened
+from advisor.database.read import NIGHT
 from advisor.database.records import literal
 from advisor.database.upgrade import copy_into
 from advisor.database.write import transaction
@@ -23,9 +24,22 @@ _SHARED = {
     "text_set": "SELECT text_set FROM launch",
     "key_set": "SELECT counter_keys FROM launch UNION SELECT key_set FROM keyed_set",
 }
-_WHEN = "coalesce(started_at, ingested_at)"
 _RUNS = f"""
-    SELECT run_id, name, {_WHEN} AS moment, launches, pruned_at IS NOT NULL AS is_pruned FROM run
+    WITH nights AS (
+        SELECT run_id, name, {NIGHT} AS moment, launches, pruned_at IS NOT NULL AS is_pruned,
+            coalesce(group_id, run_id) AS execution,
+            [device_names, configuration, branch, simulated::VARCHAR] AS kind
+        FROM run
+    ), executions AS (
+        SELECT kind, execution, row_number() OVER (
+            PARTITION BY kind ORDER BY min(moment) DESC, min(run_id) DESC
+        ) AS place
+        FROM nights GROUP BY kind, execution
+    )
+    SELECT run_id, name, moment, launches FROM nights
+    JOIN executions ON executions.kind IS NOT DISTINCT FROM nights.kind
+        AND executions.execution = nights.execution
+    WHERE NOT is_pruned AND place > $keep AND ($before IS NULL OR moment < $before)
     ORDER BY moment DESC, run_id DESC
 """
 
@@ -43,15 +57,16 @@ class Older:
 def older_runs(
     connection: duckdb.DuckDBPyConnection, *, keep: int, before: datetime | None = None
 ) -> list[Older]:
-    """Return the runs that are not pruned yet, oldest last, but for the ``keep`` newest of all.
+    """Return the runs that are not pruned yet, oldest last, but for the ``keep`` newest nights.
 
-    ``before`` leaves out those from then on (UTC without a zone).
+    So many of each device, configuration and branch are kept, of measured and of simulated runs;
+    the runs of one group are one night. ``before`` leaves out those from then on (UTC without a
+    zone).
     """
-    rows = connection.execute(_RUNS).fetchall()[keep:]
+    rows = connection.execute(_RUNS, {"keep": keep, "before": before}).fetchall()
     return [
         Older(run_id=run_id, name=name, moment=moment, launches=launches)
-        for run_id, name, moment, launches, is_pruned in rows
-        if not is_pruned and (before is None or moment < before)
+        for run_id, name, moment, launches in rows
     ]
 
 

@@ -16,6 +16,7 @@ from advisor.api.history_json import as_json
 from advisor.api.marking import accept, calibrate, link, list_series, pooled_deviation, unlink
 from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.database.nights import ShapeNights, chains_of
+from advisor.database.pruning import older_runs
 from advisor.database.read import find_run, list_runs
 from advisor.database.records import insert_records
 from advisor.errors import UsageError
@@ -380,3 +381,23 @@ def test_a_machine_that_moved_is_one_finding_whatever_is_asked_for(fill: Fill) -
     one = history(database, "k3")
     assert [each.result.newest.verdict for each in one.series] == [Verdict.ENVIRONMENT]
     assert one.machine == whole.machine
+
+
+def test_pruning_keeps_so_many_nights_of_each_device_configuration_and_branch(fill: Fill) -> None:
+    common = {"device_names": "A100", "configuration": "O3"}
+    main = [night(n, **common) for n in range(4)]
+    dev = [night(n, run_id=f"dev{n}", **(common | {"branch": "dev"})) for n in range(3)]
+    other = [night(n, run_id=f"h100{n}", **(common | {"device_names": "H100"})) for n in range(2)]
+    ranks = [
+        night(n, run_id=f"rank{n}{rank}", group_id=f"g{n}", rank=rank, configuration="O2")
+        for n in range(3)
+        for rank in range(2)
+    ]
+    untold = [night(n, run_id=f"none{n}", branch=None) for n in range(3)]
+    with open_for_reading(fill(*main, *dev, *other, *ranks, *untold)) as connection:
+        older = [run.run_id for run in older_runs(connection, keep=2)]
+        assert sorted(older) == ["dev0", "none0", "rank00", "rank01", "run000", "run001"]
+        before = FIRST + timedelta(days=1)
+        left = [run.run_id for run in older_runs(connection, keep=2, before=before)]
+        assert sorted(left) == ["dev0", "none0", "rank00", "rank01", "run000"]
+        assert len(older_runs(connection, keep=0)) == 18
