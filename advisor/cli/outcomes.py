@@ -42,8 +42,9 @@ def tell_all(results: Iterable[Ingested], progress: Progress) -> Counter[str]:
 
 
 def tell(result: Ingested) -> None:
-    """Print the outcome of one profile; of what is no profile, nothing."""
+    """Print the outcome of one profile; of what is no profile, nothing but its notes."""
     if result.status == "skipped":
+        _tell_notes(result)
         return
     if result.error is not None:
         click.echo(one_line(f"refused  {result.error}"), err=True)

@@ -217,6 +217,17 @@ def create(path: Path) -> None:
         ) from error
 
 
+@contextlib.contextmanager
+def open_scratch(folder: str) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a new database in memory; what finds no room there goes into ``folder``."""
+    settings = {**ALONE, "temp_directory": folder}
+    with duckdb.connect(":memory:", config=settings) as connection:
+        schema.migrate(connection, Path(folder))
+        add_pack_columns(connection)
+        connection.execute("SET TimeZone = 'UTC'")
+        yield connection
+
+
 def put(made: Path, path: Path) -> None:
     """Give ``made`` its place, without ever replacing what is there."""
     try:

@@ -110,7 +110,12 @@ class Details:
             self._places.setdefault((placed.run_id, placed.variant_id), {})[id(places)] = places
 
     def _store_keyed(self, launches: Sequence[PlacedLaunch]) -> None:
-        rows = [(placed, *item) for placed in launches for item in placed.launch.keyed.items()]
+        rows = [
+            (placed, counter, keyed)
+            for placed in launches
+            for counter, keyed in placed.launch.keyed.items()
+            if keyed.keys
+        ]
         if rows:
             self._keyed_table.fill(
                 {

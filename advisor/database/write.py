@@ -30,9 +30,22 @@ _PARTS_OF_RUNS = """
 """
 
 
+DATA_ERRORS = (
+    duckdb.DataError,
+    duckdb.IntegrityError,
+    duckdb.InvalidInputException,
+    ArithmeticError,
+    ValueError,
+)
+"""What goes wrong where values that a profile holds cannot be stored, or computed with."""
+
+
 @contextlib.contextmanager
-def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Store everything that the block writes, or nothing if it raises or the process dies."""
+def transaction(connection: duckdb.DuckDBPyConnection, *, keep: bool = True) -> Iterator[None]:
+    """Store everything that the block writes, or nothing if it raises or the process dies.
+
+    Nothing is stored either where it is not to ``keep``.
+    """
     connection.begin()
     try:
         yield
@@ -40,7 +53,10 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
         with contextlib.suppress(duckdb.Error):  # what broke the transaction is the news
             connection.rollback()
         raise
-    connection.commit()
+    if keep:
+        connection.commit()
+    else:
+        connection.rollback()
 
 
 @contextlib.contextmanager
@@ -81,12 +97,16 @@ def has_run(connection: duckdb.DuckDBPyConnection, run_id: str) -> bool:
     return connection.execute(query, [run_id]).fetchone() is not None
 
 
-def stored_launches(
+def stored_hashes(
     connection: duckdb.DuckDBPyConnection, run_ids: Iterable[str]
-) -> dict[str, int]:
-    """Return which of the runs are stored, with the number of their launches."""
-    query = "SELECT run_id, launches FROM run WHERE list_contains(string_split(?, ' '), run_id)"
-    return dict(connection.execute(query, [" ".join(run_ids)]).fetchall())
+) -> dict[str, tuple[str, int]]:
+    """Return which of the runs are stored, with their whole hash and number of launches."""
+    query = (
+        "SELECT run_id, content_hash, launches FROM run"
+        " WHERE list_contains(string_split(?, ' '), run_id)"
+    )
+    rows = connection.execute(query, [" ".join(run_ids)]).fetchall()
+    return {run_id: (content_hash, launches) for run_id, content_hash, launches in rows}
 
 
 def upsert_kernels(connection: duckdb.DuckDBPyConnection, kernels: Iterable[KernelRow]) -> None:

@@ -14,18 +14,21 @@ from advisor.errors import InputError, Location
 from advisor.readers import Source, looks_like_profile
 
 _ANY_DEPTH = "**"
+_LINKS = "links that lead out of it are not followed; name the files that they lead to"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
     """The files to read, each with whether it was named, and the others below directories.
 
-    ``closed`` are directories that cannot be looked into, and why.
+    ``closed`` are directories that cannot be looked into, and why; ``links`` lead out of the
+    directory that they lie below, and are not followed.
     """
 
     files: dict[str, bool] = field(default_factory=dict)
     others: list[str] = field(default_factory=list)
     closed: dict[str, InputError] = field(default_factory=dict)
+    links: list[str] = field(default_factory=list)
 
 
 def expand(paths: Sequence[str]) -> Found:
@@ -75,17 +78,27 @@ def _add_below(directory: str, found: Found) -> None:
     """
     closed: dict[str, InputError] = {}
     paths = (Path(place, name) for place, _, names in _walk(directory, closed) for name in names)
-    files = sorted(str(path) for path in paths if _is_file(path))
+    top = os.path.realpath(directory)
+    files, links = [], []
+    for path in sorted(str(path) for path in paths if _is_file(path)):
+        (links if _leads_out(path, top) else files).append(path)
     profiles = frozenset(path for path in files if _is_meant(path))
     if not profiles and not closed:
         problem = f"none of the {len(files):,} files below it is a profile"
-        raise InputError(problem, at=Location(name=directory))
+        hint = _LINKS if links else None
+        raise InputError(problem, at=Location(name=directory), hint=hint)
     for path in files:
         if path in profiles:
             found.files.setdefault(path, False)
         else:
             found.others.append(path)
     found.closed.update(closed)
+    found.links.extend(links)
+
+
+def _leads_out(path: str, top: str) -> bool:
+    """Tell whether a file below ``top``, which is resolved, is a link to one that is not."""
+    return not Path(os.path.realpath(path)).is_relative_to(top)
 
 
 def _is_file(path: Path) -> bool:

@@ -20,6 +20,7 @@ from advisor.readers.base import State
 
 __all__ = ["Ingested", "RunLabels", "ingest_paths", "read_profiles"]
 
+_LINK = "a link that leads out of the folder is not followed; name the file itself to ingest it"
 _AHEAD = 4  # files per thread that are hashed before they are needed
 _HELD = 1024 * 1024  # bytes of an unpacked profile that are kept in memory rather than in a file
 
@@ -79,6 +80,8 @@ def read_profiles(
         yield from _profiles(path, hashed, how, is_named=found.files[path])
     for error in found.closed.values():
         yield _refused(error)
+    for path in found.links:
+        yield Ingested(name=path, status="skipped", notes=(_LINK,))
     for path in found.others:
         yield Ingested(name=path, status="skipped")
 

@@ -74,6 +74,19 @@ class Profile:
         """The number of bytes that were hashed."""
         return self.source.size if self.state is None else self.state[0]
 
+    def check_same(self, content_hash: str) -> None:
+        """Refuse the profile where the one of ``content_hash`` has its id and is another.
+
+        Raises:
+            InputError: it is.
+        """
+        if content_hash != self.digest:
+            raise InputError(
+                f"another profile has the id {self.run_id}: their hashes differ further on",
+                at=Location(name=self.source.name),
+                hint=f"ingest it into another database, or remove the run {self.run_id} first",
+            )
+
     def check_unchanged(self) -> None:
         """Refuse the profile, once it was read, if these were not the bytes that were hashed.
 

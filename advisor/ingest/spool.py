@@ -12,13 +12,17 @@ import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database import ids
+from advisor.database.connect import open_scratch
 from advisor.database.read import StoredRun
 from advisor.errors import DatabaseError, InputError, Location, UsageError
+from advisor.hardware.seeding import seed_database
 from advisor.ingest.batches import (
     Ingested,
     ProfileWriter,
@@ -30,10 +34,13 @@ from advisor.ingest.batches import (
 from advisor.ingest.bundles import SUFFIX, pack, place, read_labels, unpack
 from advisor.ingest.profiles import read_profiles
 from advisor.ingest.records import Profile, RunLabels
-from advisor.ingest.store import check_profile
+from advisor.ingest.store import store_profiles
 from advisor.knowledge.knowledge import Knowledge
 from advisor.knowledge.load import load_knowledge
 from advisor.wording import count
+
+if TYPE_CHECKING:
+    import duckdb
 
 _NAME = "profile"  # of the file that large profiles are unpacked into
 
@@ -50,7 +57,7 @@ def spool_paths(
 ) -> Iterator[Ingested]:
     """Write every profile that ``paths`` name into the spool; yield the outcome of each.
 
-    A profile is read once before, so that what cannot be loaded is refused here.
+    A profile is stored in memory before, so that what cannot be loaded is refused here.
 
     Raises:
         InputError: a path or pattern names nothing.
@@ -59,15 +66,22 @@ def spool_paths(
     """
     spool = _made(directory)
     knowledge = load_knowledge()
-    for profile in read_profiles(
-        paths,
-        labels=labels,
-        as_format=as_format,
-        allow_truncated=allow_truncated,
-        jobs=jobs,
-        entered=progress,
+    with (
+        temporary_files(directory),
+        tempfile.TemporaryDirectory(prefix="advisor-") as folder,
+        open_scratch(folder) as connection,
     ):
-        yield _spooled(spool, profile, knowledge) if isinstance(profile, Profile) else profile
+        seed_database(connection)
+        checked = _Checked(spool=spool, connection=connection, knowledge=knowledge)
+        for profile in read_profiles(
+            paths,
+            labels=labels,
+            as_format=as_format,
+            allow_truncated=allow_truncated,
+            jobs=jobs,
+            entered=progress,
+        ):
+            yield checked.spooled(profile) if isinstance(profile, Profile) else profile
 
 
 def merge_spool(
@@ -125,7 +139,7 @@ class _Spool:
         known = stored_runs(self._database, self._wait)
         for number, bundle in enumerate(bundles, start=1):
             progress(f"{number:,} of {len(bundles):,}: {bundle.name}")
-            run = known.get(_run_id(bundle))
+            run = _run_of(bundle, known)
             yield self._unpacked(bundle) if run is None else _known(bundle, run)
 
     def _unpacked(self, bundle: Path) -> Profile | Ingested:
@@ -134,14 +148,17 @@ class _Spool:
         except InputError as error:
             run = None
             if not bundle.exists():  # somebody else who merges may have loaded and moved it
-                run = stored_runs(self._database, self._wait).get(_run_id(bundle))
+                run = _run_of(bundle, stored_runs(self._database, self._wait))
             if run is not None:
                 return _known(bundle, run)
             return Ingested(name=str(bundle), status="refused", error=error)
 
 
-def _run_id(bundle: Path) -> str:
-    return ids.run_id(bundle.name.removesuffix(SUFFIX))
+def _run_of(bundle: Path, runs: Mapping[str, StoredRun]) -> StoredRun | None:
+    """Return the run of the bundle's profile, by its whole hash; None where it is not stored."""
+    content_hash = bundle.name.removesuffix(SUFFIX)
+    run = runs.get(ids.run_id(content_hash))
+    return run if run is not None and run.content_hash == content_hash else None
 
 
 def _known(bundle: Path, run: StoredRun) -> Ingested:
@@ -151,24 +168,35 @@ def _known(bundle: Path, run: StoredRun) -> Ingested:
     return known_as(bundle.name, told, run)
 
 
-def _spooled(spool: Path, profile: Profile, knowledge: Knowledge) -> Ingested:
-    target = spool / f"{profile.digest}{SUFFIX}"
-    try:
-        launches, skipped = check_profile(profile, knowledge)
-        there = _labels_of_whole(target)
-        if there is None:
-            _write(target, profile)
-    except InputError as error:
-        return Ingested(name=profile.source.name, status="refused", error=error)
-    change = f"remove {target} and spool it again"
-    return Ingested(
-        name=profile.source.name,
-        status="new" if there is None else "known",
-        run_id=profile.run_id,
-        launches=launches,
-        skipped=skipped,
-        notes=() if there is None else not_stored(profile.labels, there, change),
-    )
+@dataclass(frozen=True, kw_only=True)
+class _Checked:
+    """Writes profiles into a spool that could be stored; ``connection`` is where that is tried."""
+
+    spool: Path
+    connection: duckdb.DuckDBPyConnection
+    knowledge: Knowledge
+
+    def spooled(self, profile: Profile) -> Ingested:
+        """Write a profile into the spool and return what became of it."""
+        target = self.spool / f"{profile.digest}{SUFFIX}"
+        try:
+            (stored,) = store_profiles(
+                self.connection, [profile], knowledge=self.knowledge, keep=False
+            )
+            there = _labels_of_whole(target)
+            if there is None:
+                _write(target, profile)
+        except InputError as error:
+            return Ingested(name=profile.source.name, status="refused", error=error)
+        change = f"remove {target} and spool it again"
+        return Ingested(
+            name=profile.source.name,
+            status="new" if there is None else "known",
+            run_id=profile.run_id,
+            launches=stored.launches,
+            skipped=stored.skipped,
+            notes=() if there is None else not_stored(profile.labels, there, change),
+        )
 
 
 def _labels_of_whole(bundle: Path) -> RunLabels | None:

@@ -46,20 +46,38 @@ def store_profiles(
     *,
     knowledge: Knowledge,
     progress: Callable[[str], None] = lambda _: None,
+    keep: bool = True,
 ) -> list[Stored]:
     """Store each profile as one run, unless its content is stored already; return what became.
 
-    ``connection`` must have the seed data. All of the profiles are stored, or none.
+    ``connection`` must have the seed data. All of the profiles are stored, or none; none either
+    where they are not to be kept, which tells whether they could be.
 
     Raises:
-        InputError: a profile is damaged or holds no launch; the database is as it was.
+        InputError: a profile is damaged, holds no launch, or values that cannot be stored; the
+            database is as it was.
     """
+    try:
+        return _store(connection, profiles, knowledge, progress, keep=keep)
+    except write.DATA_ERRORS as error:
+        raise _unstorable(profiles[0], error) from error
+
+
+def _store(
+    connection: duckdb.DuckDBPyConnection,
+    profiles: Sequence[Profile],
+    knowledge: Knowledge,
+    progress: Callable[[str], None],
+    *,
+    keep: bool,
+) -> list[Stored]:
     started = time.monotonic()
     require_columns(connection, knowledge.vocabulary.quantities.quantities.values())
-    known = write.stored_launches(connection, {profile.run_id for profile in profiles})
+    known = write.stored_hashes(connection, {profile.run_id for profile in profiles})
+    _check_ids(profiles, known)
     incoming: dict[str, IncomingRun] = {}
     plan_for(connection, _BATCH)
-    with write.bystander(connection), write.transaction(connection):
+    with write.bystander(connection), write.transaction(connection, keep=keep):
         for counters, group in _by_counters(profiles):
             mapping = knowledge.mapping(counters)
             batch = _Batch(LaunchWriter(connection, mapping.sql), mapping, progress)
@@ -130,18 +148,6 @@ class _Batch:
         self._waiting = []
         self._numbers = 0
         self.progress(f"{self._written:,} launches")
-
-
-def check_profile(profile: Profile, knowledge: Knowledge) -> tuple[int, tuple[Skipped, ...]]:
-    """Read a profile and store nothing; return its launches and what would be skipped.
-
-    Raises:
-        InputError: it is damaged or holds no launch.
-    """
-    run = IncomingRun(profile=profile)
-    for _ in _launches(run, knowledge.mapping(profile.reader.COUNTERS)):
-        pass
-    return run.launches, tuple(run.skipped)
 
 
 def _read(run: IncomingRun, batch: _Batch, identify_devices: Callable[[], None]) -> None:
@@ -232,10 +238,17 @@ def _place_devices(connection: duckdb.DuckDBPyConnection, run: IncomingRun) -> N
         write.set_device(connection, run.run_id, device_id, None if only else ordinal)
 
 
+def _check_ids(profiles: Sequence[Profile], known: dict[str, tuple[str, int]]) -> None:
+    """Refuse profiles with the id of another one: ids have the first digits of a hash only."""
+    hashes = {run_id: content_hash for run_id, (content_hash, _) in known.items()}
+    for profile in profiles:
+        profile.check_same(hashes.setdefault(profile.run_id, profile.digest))
+
+
 def _stored(
     profile: Profile,
     incoming: dict[str, IncomingRun],
-    known: dict[str, int],
+    known: dict[str, tuple[str, int]],
     seconds: float,
 ) -> Stored:
     run = incoming.get(profile.run_id)
@@ -243,10 +256,20 @@ def _stored(
     return Stored(
         run_id=profile.run_id,
         new=new,
-        launches=known[profile.run_id] if run is None else run.launches,
+        launches=known[profile.run_id][1] if run is None else run.launches,
         skipped=tuple(run.skipped) if run is not None and new else (),
         notes=tuple(run.notes) if run is not None and new else (),
         seconds=seconds,
+    )
+
+
+def _unstorable(profile: Profile, error: Exception) -> InputError:
+    """Return the error that a profile, the only one or one of several, cannot be stored."""
+    reason = str(error).strip().partition("\n")[0]
+    return InputError(
+        f"what it holds cannot be stored: {reason}",
+        at=Location(name=profile.source.name),
+        hint="nothing of it was stored; please report it, with the file if you may share it",
     )
 
 

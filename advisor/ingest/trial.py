@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from advisor.database.connect import open_for_reading
 from advisor.database.parts import known_counts
 from advisor.database.read import StoredRun, run_details
+from advisor.errors import InputError
 from advisor.ingest.batches import Ingested, ProfileWriter, known_as, stored_runs, temporary_files
 from advisor.ingest.profiles import read_profiles
 from advisor.ingest.records import Profile, RunLabels
@@ -77,10 +78,15 @@ def _unless_known(
     profiles: Iterator[Profile | Ingested], known: dict[str, StoredRun]
 ) -> Iterator[Profile | Ingested]:
     for each in profiles:
-        if isinstance(each, Profile) and each.run_id in known:
-            yield known_as(each.source.name, each.labels, known[each.run_id])
-        else:
+        run = known.get(each.run_id) if isinstance(each, Profile) else None
+        if not isinstance(each, Profile) or run is None:
             yield each
+            continue
+        try:
+            each.check_same(run.content_hash)
+            yield known_as(each.source.name, each.labels, run)
+        except InputError as error:
+            yield Ingested(name=each.source.name, status="refused", error=error)
 
 
 def _described(connection: duckdb.DuckDBPyConnection, tried: Tried, names: Sequence[str]) -> Tried:

@@ -27,7 +27,6 @@ __all__ = [
 ARCHIVES = (".gz", ".zip")
 _TAR = slice(257, 262)  # bytes that say "ustar", also in archives of GNU tar
 _LOOKED_AT = 1024 * 1024  # bytes: a program may print a lot before the profiler's table begins
-_SHOWN = 24  # bytes of an unknown file that its error message shows
 
 
 class NoProfileError(InputError):
@@ -68,7 +67,7 @@ def detect(source: Source, as_format: str | None = None) -> Reader:
     """Return the reader for ``source``: the one named ``as_format``, else by content.
 
     Raises:
-        InputError: no reader knows these bytes; says how they begin. ``NoProfileError`` where
+        InputError: no reader knows these bytes. ``NoProfileError`` where
             nothing else looks like a profile either.
         UsageError: there is no format called ``as_format``.
     """
@@ -122,9 +121,7 @@ def _problem(head: bytes) -> str:
         return "the file is empty"
     if head[_TAR] == b"ustar":
         return "a tar archive, which is not opened"
-    start = head[:_SHOWN]
-    shown = repr(start.decode()) if start.isascii() and b"\0" not in start else start.hex(" ")
-    return f"not a profile of a known format: it begins with {shown}"
+    return "not a profile of a known format"
 
 
 def _hint(name: str, head: bytes) -> str:

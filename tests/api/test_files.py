@@ -109,3 +109,26 @@ def test_takes_a_file_that_cannot_be_looked_at(
     monkeypatch.setattr(Path, look, deny)
     assert below(tmp_path, expand([str(tmp_path)]).files) == ["a.ncu-rep", "b.ncu-rep"]
     assert below(tmp_path, expand([str(tmp_path / "a.ncu-rep")]).files) == ["a.ncu-rep"]
+
+
+def test_follows_no_link_out_of_a_directory(tmp_path: Path) -> None:
+    outside, folder = tmp_path / "other" / "secret.ncu-rep", tmp_path / "folder"
+    written(outside, folder / "a.ncu-rep")
+    (folder / "out.ncu-rep").symlink_to(outside)
+    (folder / "up").symlink_to(tmp_path / "other")
+    (folder / "inside.ncu-rep").symlink_to("a.ncu-rep")
+    found = expand([str(folder)])
+    assert below(folder, found.files) == ["a.ncu-rep", "inside.ncu-rep"]
+    assert below(folder, found.links) == ["out.ncu-rep"]
+    assert found.others == []
+
+
+def test_takes_a_link_that_is_named(tmp_path: Path) -> None:
+    written(tmp_path / "a.ncu-rep")
+    link = tmp_path / "folder" / "link.ncu-rep"
+    link.parent.mkdir()
+    link.symlink_to(tmp_path / "a.ncu-rep")
+    assert expand([str(link)]).files == {str(link): True}
+    with pytest.raises(InputError, match="none of the 0 files") as caught:
+        expand([str(link.parent)])
+    assert "links that lead out of it are not followed" in str(caught.value.hint)

@@ -40,7 +40,7 @@ def stored(folder: Path, profiles: Iterator[Profile | Ingested]) -> list[Ingeste
 def test_refuses_only_the_file_that_fails_while_it_is_read(tmp_path: Path) -> None:
     (tmp_path / "a.ncu-rep").symlink_to("/proc/self/mem")
     (tmp_path / "b.ncu-rep").write_bytes(NIGHT.read_bytes())
-    assert outcomes(tmp_path) == {
+    assert outcomes(tmp_path / "a.ncu-rep", tmp_path / "b.ncu-rep") == {
         str(tmp_path / "a.ncu-rep"): "refused: cannot be read: Input/output error",
         str(tmp_path / "b.ncu-rep"): "read",
     }

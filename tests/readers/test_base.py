@@ -96,15 +96,29 @@ def test_says_that_a_tar_archive_is_not_opened(tmp_path: Path) -> None:
     ("name", "content", "problem", "hint"),
     [
         ("a.txt", b"", "the file is empty", "known formats: "),
-        ("a.txt", b"hello there", "begins with 'hello there'", "--as FORMAT overrides"),
-        ("a.bin", b"\x97\0\0\0\xff", "begins with 97 00 00 00 ff", "known formats: "),
-        ("a.ncu-rep", b"\x97\0\0\0", "begins with 97 00 00 00", "begins with 4e 56 52 00"),
-        ("a.ncu-rep", b"version https://git-lfs.github.com/spec/v1", "begins", "git lfs pull"),
+        ("a.txt", b"hello there", "not a profile", "--as FORMAT overrides"),
+        ("a.bin", b"\x97\0\0\0\xff", "not a profile", "known formats: "),
+        ("a.ncu-rep", b"\x97\0\0\0", "not a profile", "begins with 4e 56 52 00"),
+        (
+            "a.ncu-rep",
+            b"version https://git-lfs.github.com/spec/v1",
+            "not a profile",
+            "git lfs pull",
+        ),
     ],
 )
-def test_says_what_it_saw_in_an_unknown_file(
+def test_says_what_can_be_done_with_an_unknown_file(
     name: str, content: bytes, problem: str, hint: str
 ) -> None:
     with pytest.raises(InputError, match=problem) as caught:
         detect(Source(name=name, content=content))
     assert hint in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.ncu-rep", "a.csv"])
+def test_never_prints_what_an_unknown_file_holds(name: str) -> None:
+    with pytest.raises(InputError) as caught:
+        detect(Source(name=name, content=b"root:$6$secret:19000:0:99999\nsecret"))
+    told = f"{caught.value} {caught.value.hint}"
+    assert "secret" not in told
+    assert b"root".hex(" ") not in told

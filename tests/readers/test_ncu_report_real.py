@@ -37,7 +37,7 @@ def test_reads_every_report_but_the_fragment(real_data: Path) -> None:
                 refused[path.name] = error.problem
     print(f"\n{len(read)} reports read, {sum(read.values())} launches; refused: {refused}")
     assert list(refused) == [FRAGMENT]
-    assert refused[FRAGMENT].startswith("not a profile of a known format: it begins with 97 00 00")
+    assert refused[FRAGMENT] == "not a profile of a known format"
     assert (len(read), sum(read.values())) == (82, 740)
 
 

@@ -185,7 +185,11 @@ class LaunchReader:
             self._curves[data] = _by_key(read, begin, end)
         return [
             _Instanced(
-                keyed={name: self._curves[data] for name, data in each.items()},
+                keyed={
+                    name: self._curves[data]
+                    for name, data in each.items()
+                    if self._curves[data].keys
+                },
                 instructions=instructions,
             )
             for each, instructions in zip(
