@@ -670,6 +670,8 @@ def upgrade() -> None:
         sa.Column("t_sol_practical", sa.Double),
         sa.Column("t_sol_complete", sa.Boolean),
         sa.Column("binding_resource", sa.String),
+        sa.Column("t_placed", sa.Double),
+        sa.Column("t_launch", sa.Double),
         sa.Column("t_least", sa.Double),
         sa.Column("roof_fraction", sa.Double),
         sa.Column("roof_fraction_achievable", sa.Double),

@@ -28,7 +28,7 @@ KERNEL = {"load_efficiency": 0.5, "duration": 1e-3, "busiest_unit": 0.4}
 
 ESTIMATES = [
     # The roof takes 0.3 ms: at 75 % of it 0.4, at 87.5 % 0.342857.
-    ("estimator: cap_sol", {"t_sol": 3e-4}, (6e-4, 6.571428571e-4, 7e-4)),
+    ("estimator: cap_sol", {"t_least": 3e-4}, (6e-4, 6.571428571e-4, 7e-4)),
     # Half of the cycles stalled, 60 % of them idle: 0.3 ms; all of the half at most.
     ("estimator: stall_fraction, share: wasted * 2.5", {}, (1.5e-4, 3e-4, 5e-4)),
     # A fifth of the traffic for nothing on a level half busy.
@@ -263,3 +263,30 @@ def test_keeps_the_assumptions_of_rules_apart(
     }
     assert together == alone
     assert len(set(together.values())) > 2
+
+
+def test_removed_work_saves_what_the_busiest_unit_shrinks_by() -> None:
+    # Of 10 s the busiest unit works 8 s now and 5 s then: likely 3 s, at most 10 · 3 / 8 s.
+    common = {"duration": 10.0, "low": 1.0, "likely": 6.0, "high": 9.0}
+    raw = Raw(**common, floor=None, floor_achievable=None, busy=8, busy_after=5)
+    assert cut(raw) == Seconds(low=0.5, likely=3, high=3.75)
+    bound = Raw(**common, floor=None, floor_achievable=None, busy=8, busy_after=8)
+    assert cut(bound) == Seconds(low=0, likely=0, high=0)
+    unknown = Raw(**common, floor=None, floor_achievable=None, busy=8, busy_after=None)
+    assert cut(unknown) == Seconds(low=1, likely=6, high=9)
+
+
+def test_work_removed_where_another_unit_binds_saves_nothing(load_rule: Load, judge: Judge) -> None:
+    text = re.sub(r"gain: .*", "gain: {low: 0 * duration, likely: duration, high: duration}", RULE)
+    assumed = "assumes: {l2_utilization: l2_utilization * wasted}\ngain:"
+    rule = load_rule(text.replace("gain:", assumed))
+    facts = {"load_efficiency": 0.5, "duration": 1e-3, "l1_utilization": 0.2, "l2_utilization": 0.5}
+    bound = judge(rule, **facts, t_units=9e-4, dram_utilization=0.9, compute_utilization=0.1)
+    assert bound[0].gain == Seconds(low=0, likely=0, high=0)
+    # L2 goes from 50 % to 10 %, and DRAM takes 30 %: 0.2 of 0.5 ms, or of the 1 ms that follows it.
+    (said,) = judge(rule, **facts, t_units=5e-4, dram_utilization=0.3, compute_utilization=0.1)
+    assert said.gain is not None
+    assert (said.gain.likely, said.gain.high) == pytest.approx((2e-4, 4e-4))
+    # Utilisations were not collected: nothing can be said of units.
+    unknown = {**facts, "l2_utilization": None}
+    assert judge(rule, **unknown)[0].gain == Seconds(low=0, likely=1e-3, high=1e-3)

@@ -165,6 +165,7 @@ def _card(
         references=rule.references,
         instructions=_worst(best, worst),
         about_measurement=rule.is_about_measurement,
+        voids=rule.voids,
     )
 
 

@@ -75,7 +75,7 @@ def _measured(row: Row, name: KernelName, words: VendorWords) -> KernelRecord:
         duration_min=number(row, "duration_min"),
         duration_max=number(row, "duration_max"),
         time_share=number(row, "time_share"),
-        t_sol=number(row, "t_sol"),
+        t_sol=_least(row),
         t_sol_complete=flag(row, "t_sol_complete"),
         t_sol_known=text(row, "t_sol_known") or "",
         wasted_time=number(row, "wasted_time"),
@@ -97,6 +97,11 @@ def _measured(row: Row, name: KernelName, words: VendorWords) -> KernelRecord:
         memory_utilization=number(row, "memory_utilization"),
         remark=_remark(row, words),
     )
+
+
+def _least(row: Row) -> float | None:
+    """Return the least time of a kernel that has a roof, which all shares of the roof rest on."""
+    return None if number(row, "t_sol") is None else number(row, "t_least")
 
 
 def _short_name(row: Row) -> str:

@@ -17,7 +17,7 @@ from advisor.resources import rule_dirs
 
 FILE = "report.yaml"
 _PARTS = (
-    "levels", "precisions", "limiters", "sources", "stalls", "limits", "shares", "groups",
+    "levels", "precisions", "others", "limiters", "sources", "stalls", "limits", "shares", "groups",
 )  # fmt: skip
 _ENTRY = (
     "name", "label", "show", "essential", "of", "of_what", "kind", "part_of", "zero",
@@ -88,6 +88,7 @@ class Layout:
 
     levels: Mapping[str, ResourceLabel]
     precisions: Mapping[str, ResourceLabel]
+    others: Mapping[str, str]
     limiters: Mapping[str, str]
     sources: Mapping[str, str]
     stalls: Mapping[str, StallLabel]
@@ -98,7 +99,8 @@ class Layout:
     def label(self, resource: str, otherwise: str | None = None) -> str:
         """Return what to call a level or a kind of arithmetic; by default its own name."""
         found = self.levels.get(resource) or self.precisions.get(resource)
-        return found.label if found else resource if otherwise is None else otherwise
+        other = self.others.get(resource, resource if otherwise is None else otherwise)
+        return found.label if found else other
 
 
 def layout() -> Layout:
@@ -129,6 +131,7 @@ def _read(files: Sequence[Path]) -> Layout:
     return Layout(
         levels=_resources(documents, "levels"),
         precisions=_resources(documents, "precisions"),
+        others={name: node.text(name) for name, node in _merged(documents, "others").items()},
         limiters={name: node.text(name) for name, node in _merged(documents, "limiters").items()},
         sources={name: node.text(name) for name, node in _merged(documents, "sources").items()},
         stalls={n: _stall(node.mapping(n)) for n, node in _merged(documents, "stalls").items()},

@@ -75,7 +75,8 @@ class Recommendation:
     """One thing to do: a finding, or findings of one rule over several kernels, ranked.
 
     ``title`` is an order, ``headline`` the same after "Start by". ``about_measurement`` marks what
-    makes no kernel faster, but its numbers sounder.
+    makes no kernel faster, but its numbers sounder; ``voids`` what makes the profile of its kernels
+    meaningless, so that no gain is known.
     """
 
     number: int
@@ -97,6 +98,7 @@ class Recommendation:
     references: tuple[str, ...] = ()
     instructions: Ranking | None = None
     about_measurement: bool = False
+    voids: bool = False
 
     @property
     def shown_kernels(self) -> tuple[KernelName, ...]:

@@ -25,14 +25,13 @@ _ROOFLINE_LEVELS = (1, 2)
 class Totals:
     """Sums over the kernels of a run, in seconds.
 
-    ``least`` is the speed-of-light time of those with a roof; where that lacks a term, at least the
-    time for which their busiest unit was busy. ``placed`` is the time of those with a roof,
+    ``least`` is the least time of those with a roof, which every share of a roof and all wasted
+    time rest on, too. ``placed`` is the time of those with a roof,
     ``evident`` of those whose roof rests on counted work and bytes. A kernel above its roof makes
     up for no other: it counts as being there.
     """
 
     duration: float | None
-    t_sol: float | None
     least: float | None
     t_sol_achievable: float | None
     wasted: float | None
@@ -45,12 +44,11 @@ def totals(rows: Sequence[Row]) -> Totals:
     """Return the sums; what no kernel has is None."""
     durations = [time for row in rows if (time := number(row, "duration")) is not None]
     roofed = [row for row in rows if number(row, "t_sol") is not None and number(row, "duration")]
-    at_roof, least = ([_least(row, name) for row in roofed] for name in ("t_sol", "t_least"))
+    least = [_least(row, "t_least") for row in roofed]
     wasted = [number(row, "wasted_time") for row in roofed]
     achievable = [time for row in roofed if (time := _least(row, "t_sol_achievable")) is not None]
     return Totals(
         duration=sum(durations) if durations else None,
-        t_sol=sum(time or 0.0 for time in at_roof) if roofed else None,
         least=sum(time or 0.0 for time in least) if roofed else None,
         t_sol_achievable=sum(achievable) if roofed and len(achievable) == len(roofed) else None,
         wasted=sum(max(0.0, time or 0.0) for time in wasted) if roofed else None,
@@ -84,6 +82,8 @@ def verdict(
     first = next((action for action in actions if not action.about_measurement), None)
     if first is None:
         sentence = _nothing_to_do(holds, rows, sums, collect, judgement) + _check(actions)
+    elif first.voids:
+        sentence = f"This profile does not tell what limits the run. Start by {first.headline}."
     else:
         sentence = f"{holds} Start by {_to_do(first, sums)}."
     return RunVerdict(

@@ -36,7 +36,7 @@ def build_report(source: ReportSource) -> Report:
         run=_run(source.run, rows),
         verdict=verdict(rows, sums, said.actions, said.collect, source.judgement),
         duration=sums.duration,
-        t_sol=sums.t_sol,
+        t_sol=sums.least,
         wasted_time=sums.wasted,
         actions=said.actions,
         more_actions=said.more_actions,

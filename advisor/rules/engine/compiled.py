@@ -122,7 +122,7 @@ def _digest(rules: Sequence[Rule], parts: Mapping[str, CompiledSubject], kernels
         settings = program.settings
         said += [name, program.written, program.factors, program.floors_rest, program.assumes]
         said += [(factor.because, factor.factor) for factor in settings.factors]
-        said += [settings.unchecked_factor, settings.uncalibrated_factor]
+        said += [settings.unchecked_factor, settings.uncalibrated_factor, settings.relations]
         said.append(relation.select(settings, FACTS_TABLE, STORED) if relation else None)
     return hashlib.blake2b(repr(said).encode(), digest_size=6).hexdigest()
 

@@ -24,6 +24,7 @@ from advisor.rules.engine.program import (
     factor_column,
 )
 from advisor.rules.engine.reach import Reach
+from advisor.rules.engine.settle import settle
 from advisor.rules.language.rule import Guard, Outcome, Rule, Value
 from advisor.rules.language.settings import EvaluationSettings
 from advisor.rules.language.words import VendorWords
@@ -97,13 +98,14 @@ def evaluate_table(
 
     ``table`` has the columns of ``compiled.kernels``; what is not part of a run is left out.
     """
-    found = []
+    found: list[Evaluation] = []
     for part in compiled.parts.values():
         program, kind = part.program, part.kind
         if not kind.is_part_of_run or not program.rules:
             continue
         if kind.relation is None:
-            found += run_program(connection, program, table, key=kind.key, words=words)
+            said = run_program(connection, program, table, key=kind.key, words=words)
+            found += settle(said, program.settings.relations.exclusions)
             continue
         subjects = kind.relation.select(program.settings, table, relations)
         made = ("CREATE OR REPLACE TEMP TABLE", _SUBJECTS_TABLE, "AS", subjects)
@@ -172,10 +174,13 @@ def read_details(
         subjects, rules = zip(*assuming, strict=True)
         lists = {"subjects": " ".join(map(str, subjects)), "rules": " ".join(map(str, rules))}
         rows = connection.execute(program.floors(table, key), lists).fetchall()
-        for subject, index, floor, floor_achievable in rows:
+        for subject, index, floor, floor_achievable, busy_after, busy in rows:
             names = detail_columns(program.rules[index], index)
             found[subject][names.floor] = floor
             found[subject][names.floor_achievable] = floor_achievable
+            if index in program.relieving:
+                found[subject][names.busy] = busy
+                found[subject][names.busy_after] = busy_after
     return found
 
 
@@ -277,6 +282,8 @@ def _raw(subject: _Subject, names: DetailNames) -> Raw:
         high=high,
         floor=_number(subject.details[names.floor]),
         floor_achievable=_number(subject.details[names.floor_achievable]),
+        busy=_number(subject.details.get(names.busy)),
+        busy_after=_number(subject.details.get(names.busy_after)),
     )
 
 

@@ -264,8 +264,8 @@ class _Explainer:
             duration=raw.duration,
             floor=raw.floor,
             floor_achievable=raw.floor_achievable,
-            cap=raw.cap,
-            cap_likely=raw.cap_likely,
+            cap=raw.most,
+            cap_likely=raw.most_likely,
             gain=cut(raw),
         )
 
@@ -351,6 +351,8 @@ def _raw(rule: Rule, duration: Value, details: Row) -> Raw:
         high=high,
         floor=_number(details[names.floor]),
         floor_achievable=_number(details[names.floor_achievable]),
+        busy=_number(details.get(names.busy)),
+        busy_after=_number(details.get(names.busy_after)),
     )
 
 

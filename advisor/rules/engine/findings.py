@@ -12,6 +12,7 @@ from advisor.rules.engine.compiled import Compiled
 from advisor.rules.engine.evaluate import evaluate_table, not_collected, run_program, within_reach
 from advisor.rules.engine.evaluation import Evaluation
 from advisor.rules.engine.gains import Seconds
+from advisor.rules.engine.settle import settle
 from advisor.rules.language.rule import Outcome, Rule
 from advisor.rules.language.subjects import KERNEL
 from advisor.rules.language.words import VendorWords
@@ -69,7 +70,8 @@ def findings_of_run(
     )
     unknown = within_reach(unknown, reach)
     open_ones = [each for each in unknown if (each.variant_id, each.rule.id) not in known]
-    return Findings(evaluations=(*stored, *open_ones), are_stored=True)
+    settled = settle((*stored, *open_ones), part.program.settings.relations.exclusions)
+    return Findings(evaluations=tuple(settled), are_stored=True)
 
 
 def _stored(

@@ -2,7 +2,8 @@
 
 An estimate is cut so that no advice promises more than physics allows: ``high`` at what lies
 above the profiled speed-of-light time, ``likely`` at what lies above the achievable one. Where a
-rule says what following it would change (``assumes``), both are recomputed with those values.
+rule says what following it would change (``assumes``), both are recomputed with those values;
+and work that is removed from a unit saves only what the time of the busiest unit shrinks by.
 """
 
 from __future__ import annotations
@@ -31,7 +32,11 @@ class Seconds:
 
 @dataclass(frozen=True, kw_only=True)
 class Raw:
-    """What the database computed for one finding, before the cut; NULL is None. All in seconds."""
+    """What the database computed for one finding, before the cut; NULL is None. All in seconds.
+
+    ``busy`` and ``busy_after`` are the times of the busiest unit now and under what the rule
+    assumes; None where it assumes nothing of units.
+    """
 
     duration: float | None
     low: float | None
@@ -39,6 +44,22 @@ class Raw:
     high: float | None
     floor: float | None
     floor_achievable: float | None
+    busy: float | None = None
+    busy_after: float | None = None
+
+    @property
+    def relief(self) -> float | None:
+        """Return by how much the time of the busiest unit shrinks; None where that is unknown."""
+        if self.busy is None or self.busy_after is None:
+            return None
+        return max(0.0, self.busy - self.busy_after)
+
+    @property
+    def relief_high(self) -> float | None:
+        """Return the same for a kernel whose whole time follows its busiest unit."""
+        if self.relief is None or not self.busy or self.duration is None:
+            return self.relief
+        return self.relief * max(1.0, self.duration / self.busy)
 
     @property
     def cap(self) -> float | None:
@@ -55,6 +76,16 @@ class Raw:
             return None
         return min(cap, max(0.0, self.duration - (self.floor_achievable or 0.0)))
 
+    @property
+    def most(self) -> float | None:
+        """Return what ``high`` is cut at; None without a duration."""
+        return None if self.cap is None else _least(self.cap, self.relief_high)
+
+    @property
+    def most_likely(self) -> float | None:
+        """Return what ``likely`` is cut at; None without a duration."""
+        return None if self.cap_likely is None else _least(self.cap_likely, self.relief)
+
 
 def cut(raw: Raw) -> Seconds | None:
     """Return the gain within its caps and in order; None where an estimate or the time is unknown.
@@ -64,16 +95,20 @@ def cut(raw: Raw) -> Seconds | None:
     >>> cut(Raw(duration=10, low=2, likely=8, high=9, floor=5, floor_achievable=6))
     Seconds(low=1.0, likely=4, high=5)
     """
-    cap, cap_likely = raw.cap, raw.cap_likely
-    if cap is None or cap_likely is None:
+    most, most_likely = raw.most, raw.most_likely
+    if most is None or most_likely is None:
         return None
     if raw.low is None or raw.likely is None or raw.high is None:
         return None
-    high = min(max(raw.high, 0.0), cap)
+    high = min(max(raw.high, 0.0), most)
     wanted = max(raw.likely, 0.0)
-    likely = min(wanted, cap_likely, high)
+    likely = min(wanted, most_likely, high)
     low = min(max(raw.low, 0.0), wanted)
     return Seconds(low=shrunk(low, wanted, likely), likely=likely, high=high)
+
+
+def _least(first: float, *others: float | None) -> float:
+    return min([first, *(each for each in others if each is not None)])
 
 
 def shrunk(low: float, likely: float, likely_after: float) -> float:

@@ -31,6 +31,8 @@ class DetailNames:
     bounds: tuple[str, ...]
     floor: str
     floor_achievable: str
+    busy: str
+    busy_after: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +49,8 @@ class Program:
 
     ``columns`` are the facts that a table must have to be the source of its SELECTs. ``written``
     has one entry per rule, ``factors`` the conditions of the factors of confidence, ``assumes``
-    what rules assume, by rule and quantity. ``floors_rest`` is the rest of the SELECT of floors,
+    what rules assume, by rule and quantity; ``relieving`` are the rules that assume something of
+    units. ``floors_rest`` is the rest of the SELECT of floors,
     which reads the facts ``floors_read``.
     """
 
@@ -57,6 +60,7 @@ class Program:
     written: tuple[Written, ...]
     factors: tuple[str, ...]
     assumes: Mapping[int, Mapping[str, str]]
+    relieving: frozenset[int]
     floors_rest: str
     floors_read: tuple[str, ...]
 
@@ -80,7 +84,9 @@ class Program:
         return _select(outer, f"({inner})")
 
     def floors(self, table: str, key: str) -> str:
-        """Return a SELECT: ``key``, the index of a rule, and both least times if it is followed.
+        """Return a SELECT: ``key``, the index of a rule, and what holds if it is followed.
+
+        These are both least times, the time of the busiest unit, and that time now.
 
         Its parameters ``subjects`` and ``rules`` are two lists with spaces between their items,
         which pair subjects with rules that assume something: the driver takes 0.1 ms for each value
@@ -114,6 +120,8 @@ def detail_columns(rule: Rule, index: int) -> DetailNames:
         bounds=bounds,
         floor=f"floor{index}",
         floor_achievable=f"floora{index}",
+        busy=f"busy{index}",
+        busy_after=f"busya{index}",
     )
 
 
@@ -140,6 +148,7 @@ def compile_program(
         written=tuple(_written(rule, n, settings, facts) for n, rule in enumerate(rules)),
         factors=tuple(factor.when.sql(columns) for factor in settings.factors),
         assumes=assumes,
+        relieving=_relieving(assumes, settings, vocabulary),
         floors_rest=_floors(assumes, settings, vocabulary, facts_of_floors),
         floors_read=tuple(sorted(floors_read)),
         columns=tuple(sorted(needed | floors_read)),
@@ -204,7 +213,7 @@ def _floors(
     facts: Columns,
 ) -> str:
     """Return what of the SELECT of floors does not depend on table and key."""
-    wanted = settings.floor.names | settings.floor_achievable.names
+    wanted = settings.floor.names | settings.floor_achievable.names | settings.busy_names
     columns = assume(assumes, sorted(wanted), vocabulary, facts)
     changed = {column.name for column in columns}
 
@@ -213,7 +222,19 @@ def _floors(
 
     floors = (settings.floor, settings.floor_achievable)
     parts = [floor.sql(_with(settings.thresholds, column)) for floor in floors]
+    if settings.busy is None:
+        parts += ["NULL", "NULL"]
+    else:
+        parts += [settings.busy.sql(_with(settings.thresholds, of)) for of in (column, facts)]
     return f"{quoted(ASSUMED_BY)}, {', '.join(parts)} FROM ({layered(_PAIRS, columns)})"
+
+
+def _relieving(
+    assumes: Mapping[int, Mapping[str, str]], settings: EvaluationSettings, vocabulary: Vocabulary
+) -> frozenset[int]:
+    """Return the rules whose assumptions reach the time of the busiest unit."""
+    reached = vocabulary.rests_on(settings.busy_names)
+    return frozenset(index for index, names in assumes.items() if reached & names.keys())
 
 
 def _with(thresholds: Mapping[str, Threshold], facts: Columns) -> Columns:

@@ -1,7 +1,10 @@
 """From findings to actions: one per cause and kernel, in order of the seconds they likely save.
 
 Findings of one kernel with the same mechanism are symptoms of one cause: the best becomes the
-action, the others stand beside it. Rules that only describe a state promise what the causes leave
+action, the others stand beside it, and so do symptoms that its rule explains
+(``rules/relations.yaml``), however much they promise. Advice that changes results comes after
+advice of like size that does not. What makes a whole profile meaningless stands for all the time
+that could be saved. Rules that only describe a state promise what the causes leave
 unexplained, and stand beside the first where that is nothing. What the actions of a kernel promise
 together never exceeds what that kernel could save at most, so a later one is cut at what the
 earlier ones left. Rules that are unproven come after all others and take nothing from them.
@@ -10,7 +13,7 @@ earlier ones left. Rules that are unproven come after all others and take nothin
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from advisor.rules.engine.evaluation import Evaluation
@@ -40,8 +43,8 @@ class Action:
 
     @property
     def expected(self) -> float | None:
-        """Return the likely seconds saved times the confidence."""
-        return None if self.gain is None else self.gain.likely * self.evaluation.confidence
+        """Return the likely seconds saved times the confidence, by which actions are ordered."""
+        return _expected(self.evaluation, self.gain)
 
 
 def rank(evaluations: Iterable[Evaluation]) -> list[Action]:
@@ -61,10 +64,7 @@ def rank(evaluations: Iterable[Evaluation]) -> list[Action]:
 def _of_subject(findings: Sequence[Evaluation]) -> list[Action]:
     """Return the actions of one subject, cut one after the other; states after causes."""
     explained = _explained(findings)
-    causes: dict[str, list[Evaluation]] = defaultdict(list)
-    for finding in sorted(findings, key=_order_within):
-        if finding not in explained:
-            causes[finding.rule.mechanism].append(finding)
+    causes = _causes([each for each in findings if each not in explained])
     gaining = [first for first, *_ in causes.values() if first.gain is not None]
     left = max((each.cap for each in gaining if each.cap is not None), default=0.0)
     left_likely = max((e.cap_likely for e in gaining if e.cap_likely is not None), default=0.0)
@@ -95,6 +95,46 @@ def _of_subject(findings: Sequence[Evaluation]) -> list[Action]:
     return actions
 
 
+def _causes(findings: Sequence[Evaluation]) -> dict[str, list[Evaluation]]:
+    """Return findings by mechanism, the action first; symptoms stand beside what explains them."""
+    found = {each.rule.id: each for each in findings}
+    groups: dict[str, list[Evaluation]] = defaultdict(list)
+    symptoms: list[tuple[Evaluation, Evaluation]] = []
+    for finding in sorted(findings, key=_order_within):
+        cause = _root(finding, found)
+        if cause is finding:
+            groups[finding.rule.mechanism].append(finding)
+        else:
+            symptoms.append((finding, cause))
+    for finding, cause in symptoms:
+        groups[cause.rule.mechanism].append(finding)
+    return groups
+
+
+def _root(finding: Evaluation, found: Mapping[str, Evaluation]) -> Evaluation:
+    """Return the finding that explains one at last; itself where none does."""
+    seen = {finding.rule.id}
+    while (cause := _cause(finding, found)) is not None and cause.rule.id not in seen:
+        finding = cause
+        seen.add(cause.rule.id)
+    return finding
+
+
+def _cause(symptom: Evaluation, found: Mapping[str, Evaluation]) -> Evaluation | None:
+    """Return the finding that explains another, the one that promises most."""
+    least = 0.0 if symptom.gain is None else symptom.gain.likely * symptom.rule.explained_at
+    causes = [
+        cause
+        for name in symptom.rule.explained_by
+        if (cause := found.get(name)) is not None
+        and not cause.rule.is_unproven
+        and cause.gain is not None
+        and cause.gain.likely > 0
+        and cause.gain.likely >= least
+    ]
+    return max(causes, key=lambda each: each.expected or 0.0, default=None)
+
+
 def _explained(findings: Sequence[Evaluation]) -> list[Evaluation]:
     """Return the notes on a state that promise nothing, where a cause was found for the subject.
 
@@ -114,7 +154,15 @@ def _is_cause(finding: Evaluation) -> bool:
 
 def _order_within(finding: Evaluation) -> tuple[object, ...]:
     rule = finding.rule
-    return (rule.is_unproven, rule.is_state, *_order(finding, finding.expected))
+    expected = _expected(finding, finding.gain)
+    return (rule.is_unproven, rule.is_state, *_order(finding, expected))
+
+
+def _expected(finding: Evaluation, gain: Seconds | None) -> float | None:
+    """Return the likely seconds saved times the confidence, less where results change."""
+    if finding.rule.voids:
+        return finding.cap
+    return None if gain is None else gain.likely * finding.confidence / finding.rule.handicap
 
 
 def _within(gain: Seconds, left: float, left_likely: float) -> Seconds:

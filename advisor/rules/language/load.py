@@ -85,11 +85,18 @@ def load_directories(
         for rule_id, node in sorted(nodes.items())
     )
     proven = {rule_id for rule_id, evidence in load_proven().items() if evidence.is_proof}
+    relations = settings.relations
     return tuple(
         replace(
             rule,
             is_state=settings.names_no_cause(rule.id),
-            is_unproven=rule.id not in proven and is_shipped(rule),
+            is_unproven=rule.id not in proven
+            and is_shipped(rule)
+            and not relations.voids(rule.id),  # to miss it costs more than to say it once too often
+            explained_by=relations.explained_by(rule.id),
+            explained_at=relations.enough,
+            handicap=relations.handicap(rule.id),
+            voids=relations.voids(rule.id),
         )
         for rule in rules
         if rule.enabled

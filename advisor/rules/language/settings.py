@@ -12,6 +12,7 @@ from advisor.documents import MappingNode, load
 from advisor.expression import Expression, Kind, Symbol, compile_expression
 from advisor.facts.runs import RunFacts, load_run_facts
 from advisor.resources import counter_dirs, data_dir
+from advisor.rules.language.relations import Relations, load_relations
 from advisor.rules.language.rule import SECONDS, Guard, Rule, Threshold
 from advisor.rules.language.thresholds import in_scope, read_thresholds
 from advisor.rules.language.words import Vendors, load_words
@@ -70,10 +71,12 @@ class CollectSettings:
 class EvaluationSettings:
     """The whole file; ``floor`` and ``floor_achievable`` are the least times in seconds.
 
+    ``busy`` is the time for which the busiest unit works, None where the subject has no units.
+
     ``time`` names the fact that is the time of the subject.
     ``states`` are patterns of the ids of rules that name no cause; ``run`` are the facts of runs,
     from a file of their own, and ``instruction_views`` what instructions are ranked by.
-    ``verify_tolerance`` is the relative change that is none when advice is verified. ``vendors``
+    ``relations`` say which findings exclude or explain each other. ``verify_tolerance`` is the relative change that is none when advice is verified. ``vendors``
     are the words of a reader.
     """
 
@@ -81,6 +84,7 @@ class EvaluationSettings:
     time: str
     floor: Expression
     floor_achievable: Expression
+    busy: Expression | None
     factors: tuple[Factor, ...]
     unchecked_factor: float
     uncalibrated_factor: float
@@ -88,9 +92,15 @@ class EvaluationSettings:
     guards: tuple[SharedGuard, ...]
     states: tuple[str, ...]
     collect: CollectSettings
+    relations: Relations
     run: RunFacts
     instruction_views: tuple[InstructionView, ...]
     vendors: Vendors
+
+    @property
+    def busy_names(self) -> frozenset[str]:
+        """Return what the time of the busiest unit follows from."""
+        return frozenset() if self.busy is None else self.busy.names
 
     def names_no_cause(self, rule_id: str) -> bool:
         """Return whether a rule only describes what is."""
@@ -111,7 +121,7 @@ def load_settings(
     scope = in_scope(symbols, thresholds)
     vendors = load_words(packs)
     floor = document.mapping("floor")
-    floor.refuse_unknown(("time", "profiled", "achievable"))
+    floor.refuse_unknown(("time", "profiled", "achievable", "busiest"))
     confidence = document.mapping("confidence")
     confidence.refuse_unknown(("factors", "unchecked_guard", "uncalibrated_gain"))
     return EvaluationSettings(
@@ -119,6 +129,7 @@ def load_settings(
         time=_seconds(floor, "time", scope).text,
         floor=_seconds(floor, "profiled", scope),
         floor_achievable=_seconds(floor, "achievable", scope),
+        busy=_seconds(floor, "busiest", scope) if "busiest" in floor else None,
         factors=tuple(_factor(n.as_mapping(), scope) for n in confidence.sequence("factors")),
         unchecked_factor=confidence.mapping("unchecked_guard").number("factor"),
         uncalibrated_factor=confidence.mapping("uncalibrated_gain").number("factor"),
@@ -126,6 +137,7 @@ def load_settings(
         guards=tuple(_guard(n.as_mapping(), symbols, vendors) for n in document.sequence("guards")),
         states=tuple(document.sequence("states").texts()),
         collect=_collect(document.mapping("collect")),
+        relations=load_relations(),
         run=load_run_facts(symbols),
         instruction_views=load_instruction_views(counter_dirs()),
         vendors=vendors,

@@ -141,7 +141,9 @@ def _counted(settings: EvaluationSettings) -> EvaluationSettings:
     """Return the time of a change, which is that of a launch afterwards; nothing limits a gain."""
     facts = {_TIME: Symbol(Kind.NUMBER, _SECONDS)}
     nothing = compile_expression(f"0 * {_TIME}", facts, at=Location(name=__name__), unit=_SECONDS)
-    return replace(settings, time=_TIME, floor=nothing, floor_achievable=nothing, factors=())
+    return replace(
+        settings, time=_TIME, floor=nothing, floor_achievable=nothing, busy=None, factors=()
+    )
 
 
 KIND: SubjectKind = SubjectKind(

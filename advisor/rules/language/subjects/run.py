@@ -24,6 +24,7 @@ def _counted(settings: EvaluationSettings) -> EvaluationSettings:
         time=run.time,
         floor=run.floor,
         floor_achievable=run.floor_achievable,
+        busy=None,
         factors=(),
     )
 
