@@ -213,7 +213,9 @@ def _floors(
     facts: Columns,
 ) -> str:
     """Return what of the SELECT of floors does not depend on table and key."""
-    wanted = settings.floor.names | settings.floor_achievable.names | settings.busy_names
+    wanted = settings.floor.names | settings.floor_achievable.names
+    if _relieving(assumes, settings, vocabulary):
+        wanted |= settings.busy_names
     columns = assume(assumes, sorted(wanted), vocabulary, facts)
     changed = {column.name for column in columns}
 
@@ -222,7 +224,7 @@ def _floors(
 
     floors = (settings.floor, settings.floor_achievable)
     parts = [floor.sql(_with(settings.thresholds, column)) for floor in floors]
-    if settings.busy is None:
+    if settings.busy is None or not _relieving(assumes, settings, vocabulary):
         parts += ["NULL", "NULL"]
     else:
         parts += [settings.busy.sql(_with(settings.thresholds, of)) for of in (column, facts)]

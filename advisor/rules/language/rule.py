@@ -156,10 +156,11 @@ class Rule:
     ``subject`` is the name of an entry of ``subjects.SUBJECTS``.
     ``is_state`` marks what describes a kernel without naming a cause; ``is_unproven`` a shipped
     rule that was not yet seen to tell real kernels apart. ``explained_by`` are rules whose findings
-    cause this one's where they promise a share ``explained_at`` of its gain, ``handicap`` divides the expected gain where advice is ordered, and ``voids``
-    marks a finding beside which the profile of its kernel tells nothing. ``instructions`` names what shows the
-    symptom in single instructions. ``title`` says what to do, ``headline`` says it after "Start
-    by"; both, ``why`` and ``caveats`` name terms and no facts.
+    cause this one's where they promise a share ``explained_at`` of its gain, ``handicap`` divides
+    the expected gain where advice is ordered, and ``voids`` marks a finding beside which the
+    profile of its kernel tells nothing. ``instructions`` names what shows the symptom in single
+    instructions. ``title`` says what to do, ``headline`` says it after "Start by"; both, ``why``
+    and ``caveats`` name terms and no facts.
     """
 
     id: str

@@ -73,11 +73,11 @@ class EvaluationSettings:
 
     ``busy`` is the time for which the busiest unit works, None where the subject has no units.
 
-    ``time`` names the fact that is the time of the subject.
-    ``states`` are patterns of the ids of rules that name no cause; ``run`` are the facts of runs,
-    from a file of their own, and ``instruction_views`` what instructions are ranked by.
-    ``relations`` say which findings exclude or explain each other. ``verify_tolerance`` is the relative change that is none when advice is verified. ``vendors``
-    are the words of a reader.
+    ``time`` names the fact that is the time of the subject. ``states`` are patterns of the ids of
+    rules that name no cause; ``run`` are the facts of runs, from a file of their own, and
+    ``instruction_views`` what instructions are ranked by. ``relations`` say which findings exclude
+    or explain each other. ``verify_tolerance`` is the relative change that is none when advice is
+    verified. ``vendors`` are the words of a reader.
     """
 
     thresholds: Mapping[str, Threshold]
