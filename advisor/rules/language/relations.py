@@ -27,7 +27,7 @@ class Exclusion:
     because: str
 
     def excludes(self, rule_id: str) -> bool:
-        """Tell whether a rule cannot stand beside ``found``."""
+        """Return whether a rule cannot stand beside ``found``."""
         return (
             rule_id != self.found
             and _matches(rule_id, self.patterns)
@@ -59,7 +59,7 @@ class Relations:
         )
 
     def voids(self, rule_id: str) -> bool:
-        """Tell whether a profile tells nothing of a kernel for which a rule is found."""
+        """Return whether a profile tells nothing of a kernel for which a rule is found."""
         return any(each.voids and each.found == rule_id for each in self.exclusions)
 
     def handicap(self, rule_id: str) -> float:
