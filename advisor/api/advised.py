@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.connect import open_for_reading
 from advisor.database.outcomes import stored_outcomes
+from advisor.escaping import json_text
 from advisor.facts import current, kernels_select
 from advisor.knowledge.load import find_rule, load_knowledge
 from advisor.tracking.record import Advice, Record, record_of
@@ -114,7 +115,7 @@ def record_json(records: Sequence[RuleRecord]) -> str:
         for each in records
     ]
     document = {"schema_version": SCHEMA_VERSION, "rules": rules}
-    return json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False)
+    return json_text(document, indent=2)
 
 
 def _advice(row: Row) -> Advice:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -13,6 +12,7 @@ from advisor.configuration import DEFAULTS, Configuration
 from advisor.counters.instructions import of_symptom
 from advisor.database.parts import variants_of
 from advisor.errors import UsageError
+from advisor.escaping import json_text
 from advisor.facts import current, kernels_select
 from advisor.knowledge.load import find_rule, load_knowledge
 from advisor.reports.record.instructions import worst_instructions
@@ -186,7 +186,7 @@ def explained_text(
 def explained_json(found: Sequence[Explained]) -> str:
     """Return the explanations as JSON; values are in SI units."""
     record = {"schema_version": 1, "explanations": [_record(each) for each in found]}
-    return json.dumps(record, ensure_ascii=False, indent=2, allow_nan=False)
+    return json_text(record, indent=2)
 
 
 def _record(found: Explained) -> dict[str, Any]:

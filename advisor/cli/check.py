@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from advisor.cli.application import CommandSettings
@@ -62,6 +60,7 @@ def check(
     RUN and --baseline are ids, beginnings of ids, labels, or "latest". Improvements never fail.
     """
     from advisor.api.checking import check as check_run
+    from advisor.escaping import json_text
     from advisor.reports.write import gate as written
 
     gate = check_run(
@@ -73,7 +72,7 @@ def check(
         configuration=settings.configuration,
     )
     if style == "json":
-        text = json.dumps(plain(written.as_json(gate)), ensure_ascii=False, indent=2)
+        text = json_text(plain(written.as_json(gate)), indent=2)
     else:
         styles = {"text": written.text, "markdown": written.markdown, "junit": written.junit}
         text = styles[style](gate)

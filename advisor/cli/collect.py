@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -62,7 +61,9 @@ def _json(found: ToCollect) -> str:
         "profiler": found.profiler,
         "not_knowable": found.not_knowable,
     }
-    return json.dumps(plain(record), ensure_ascii=False, indent=2)
+    from advisor.escaping import json_text
+
+    return json_text(plain(record), indent=2)
 
 
 def _text(found: ToCollect) -> str:

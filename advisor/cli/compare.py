@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from advisor.cli.application import CommandSettings
@@ -47,6 +45,7 @@ def compare(
     is the time of a kernel in the run, all of its launches together.
     """
     from advisor.api.comparison import compare as compare_runs
+    from advisor.escaping import json_text
     from advisor.tracking.records import Verdict
 
     comparison = compare_runs(
@@ -66,7 +65,7 @@ def compare(
         text = (
             markdown(comparison)
             if style == "markdown"
-            else json.dumps(plain(as_json(comparison)), ensure_ascii=False, indent=2)
+            else json_text(plain(as_json(comparison)), indent=2)
         )
     write_text(text, output)
     regressed = any(row.verdict is Verdict.REGRESSED for row in comparison.rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 
 import click
@@ -113,8 +112,9 @@ def show(
     )
     if style == "json":
         from advisor.api.history_json import as_json
+        from advisor.escaping import json_text
 
-        write_text(json.dumps(as_json(found), ensure_ascii=False, allow_nan=False), output)
+        write_text(json_text(as_json(found)), output)
         return
     from advisor.cli.history_text import as_text
 
@@ -189,7 +189,9 @@ def scan(file: str, style: str, fail_on: str, output: str | None) -> int:
 
     scanned = scan_file(file)
     if style == "json":
-        text = json.dumps(plain(as_json(scanned)), ensure_ascii=False, indent=2)
+        from advisor.escaping import json_text
+
+        text = json_text(plain(as_json(scanned)), indent=2)
     else:
         from advisor.cli.scanned import as_text
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +66,9 @@ def occupancy(settings: CommandSettings, /, kernel: str | None, style: str, **gi
 
     found = _calculations(settings, kernel, **given)
     if style == "json":
-        click.echo(json.dumps([plain(as_json(one)) for one in found], indent=2, ensure_ascii=False))
+        from advisor.escaping import json_text
+
+        click.echo(json_text([plain(as_json(one)) for one in found], indent=2))
     elif style == "csv":
         rows = [(one.kernel, one.variant, *row) for one in found for row in one.rows()]
         write_rows(("kernel", "variant", *STEP_COLUMNS), rows, style)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
 import shutil
 import sys
@@ -49,7 +46,10 @@ def write_rows(
     if style == "json":
         _write_json(columns, rows)
     elif style == "csv":
-        _write_csv(columns, rows)
+        from advisor.escaping import csv_lines
+
+        for line in csv_lines(columns, rows):
+            click.echo(line, nl=False)
     else:
         click.echo(table(columns, list(rows), width=terminal_width(), narrow=narrow))
 
@@ -126,39 +126,20 @@ def _text(cell: Cell) -> str:
     return one_line(str(cell))
 
 
-def _write_csv(columns: Sequence[str], rows: Iterable[Row]) -> None:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(columns)
-    for row in rows:
-        writer.writerow(["" if cell is None else guard_formula(cell) for cell in row])
-        click.echo(buffer.getvalue(), nl=False)
-        buffer.seek(0)
-        buffer.truncate()
-    click.echo(buffer.getvalue(), nl=False)
-
-
 def csv_text(columns: Sequence[str], rows: Iterable[Row]) -> str:
     """Return rows as CSV, for a file as well as for stdout."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(["" if cell is None else guard_formula(cell) for cell in row] for row in rows)
-    return buffer.getvalue()
+    from advisor.escaping import csv_lines
 
-
-def guard_formula(cell: Cell) -> Cell:
-    """Return the cell so that no spreadsheet takes a text for a formula."""
-    if not isinstance(cell, str):
-        return cell
-    return f"'{cell}" if cell.lstrip()[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
+    return "".join(csv_lines(columns, rows))
 
 
 def _write_json(columns: Sequence[str], rows: Iterable[Row]) -> None:
+    from advisor.escaping import json_text
+
     click.echo("[", nl=False)
     for number, row in enumerate(rows):
         record = dict(zip(columns, map(plain, row), strict=True))
-        click.echo("," * bool(number) + "\n" + json.dumps(record, ensure_ascii=False), nl=False)
+        click.echo("," * bool(number) + "\n" + json_text(record), nl=False)
     click.echo("\n]")
 
 

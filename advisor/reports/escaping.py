@@ -1,6 +1,7 @@
 """Names from strangers made harmless: in Markdown and in running text.
 
-HTML and SVG are escaped by Jinja, the terminal by ``wording.printable``, CSV by the command line.
+HTML and SVG are escaped by Jinja, the terminal by ``wording.printable``, JSON and CSV by
+``advisor.escaping``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,12 @@ from advisor.wording import printable
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$])")
 _LINE_START = re.compile(r"^(\d*)([-=.)])(?=[-=\s]|$)")
 _BREAK_AFTER = re.compile(r"(?<=_)|(?<=::)|(?<=<)|(?<=,)")
+
+
+# Texts that sites make live by themselves, after Markdown is rendered: a comment keeps them apart.
+_LIVE = re.compile(r"@(?=\w)|(?:\\#|&#35;)(?=\d)|(?<=\bGH)-(?=\d)", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?<=\w):(?=//)|(?<=\bwww)\.", re.IGNORECASE)
+_APART = "<!-- -->"
 
 
 class Verbatim(str):
@@ -27,7 +34,7 @@ def escape_markdown(text: str) -> str:
     'a\\|b \\<img\\> \\`c\\` \\# d'
     """
     escaped = _MARKDOWN.sub(r"\\\1", printable(" ".join(text.split())))
-    return _LINE_START.sub(r"\1\\\2", escaped)
+    return _inert(_LINE_START.sub(r"\1\\\2", escaped))
 
 
 def escape_for_both(text: str) -> str:
@@ -36,7 +43,17 @@ def escape_for_both(text: str) -> str:
     >>> escape_for_both("<b>`x`")
     '&#60;b&#62;&#96;x&#96;'
     """
-    return _MARKDOWN.sub(lambda found: f"&#{ord(found[0])};", printable(" ".join(text.split())))
+    plain = printable(" ".join(text.split()))
+    return _inert(_MARKDOWN.sub(lambda found: f"&#{ord(found[0])};", plain))
+
+
+def _inert(text: str) -> str:
+    """Keep apart what a site would make an address, a mention or a reference."""
+    return _ADDRESS.sub(lambda found: f"&#{ord(found[0])};{_APART}", _LIVE.sub(_comment, text))
+
+
+def _comment(found: re.Match[str]) -> str:
+    return found[0] + _APART
 
 
 def breakable(text: str) -> list[str]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor import wording
+from advisor import escaping, wording
 from advisor.reports.modelled.charts import ceiling_label
 from advisor.reports.write.paper import Paper, meter
 from advisor.reports.write.render import environment, script_digest
@@ -58,7 +57,7 @@ def json_text(found: DeviceComparison) -> str:
             for each in found.changes_side
         ],
     }
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return escaping.json_text(content, indent=2) + "\n"
 
 
 def table_rows(found: DeviceComparison) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from advisor.modelling.results import (
-        DeviceResult,
-        Modelled,
-        OperationResult,
-        StepResult,
-        Sweep,
-        Total,
-    )
+    from advisor import escaping
+from advisor.modelling.results import (
+    DeviceResult,
+    Modelled,
+    OperationResult,
+    StepResult,
+    Sweep,
+    Total,
+)
 
 _OPERATION = (
     "name", "operation", "work", "repeat", "flops", "bytes", "time", "arithmetic_intensity",
@@ -36,7 +36,7 @@ def json_text(found: Modelled) -> str:
     content["results"] = [_result(each) for each in found.results]
     # Sweeps are long, and only the encoder without indentation is quick.
     indent = 2 if all(each.sweep is None for each in found.results) else None
-    return json.dumps(content, indent=indent, ensure_ascii=False, allow_nan=False) + "\n"
+    return escaping.json_text(content, indent=indent) + "\n"
 
 
 def _result(found: DeviceResult) -> dict[str, Any]:

@@ -6,13 +6,13 @@ are in SI base units: ``units`` names the unit of every number that stands outsi
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, fields, is_dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from advisor import escaping
 from advisor.reports.record.kernel_records import KernelRecord, RuleResult, ShownFact
 from advisor.reports.record.records import SCHEMA_VERSION, Report
 
@@ -76,7 +76,7 @@ def json_text(report: Report) -> str:
             "written_at": _moment(report.provenance.written_at),
         },
     }
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    return escaping.json_text(document, indent=1) + "\n"
 
 
 def _kernel(kernel: KernelRecord) -> dict[str, Any]:
