@@ -358,6 +358,8 @@ def _own_device() -> Schema:
         "ceilings": ceilings,
         "project": ceilings,
         "practical": ceilings,
+        "vendor": text("who makes it: another vendor's libraries widen a prediction"),
+        "l2": {"type": "number", "exclusiveMinimum": 0, "description": "size of its L2, B"},
         "occupancy": text("the key of its occupancy limits"),
         "source": text("where the figures are from"),
     }

@@ -38,6 +38,7 @@ _COMMANDS = {
     "runs": ("advisor.cli.runs:runs", "List, show, label and remove runs."),
     "series": ("advisor.cli.series:series", "List series, and join those that were renamed."),
     "model": ("advisor.cli.model:model", "Show how fast operations could be on a device."),
+    "whatif": ("advisor.cli.whatif:whatif", "Predict kernels elsewhere, or with advice followed."),
     "hardware": ("advisor.cli.hardware:hardware", "List devices and their ceilings."),
     "rules": ("advisor.cli.rules:rules", "List, read, explain, test and write rules."),
     "config": ("advisor.cli.config:config", "Show what is configured, and where."),

@@ -16,15 +16,17 @@ from advisor.hardware.describe import devices_called, several_devices
 from advisor.hardware.devices import NOMINAL, PRACTICAL, PROJECT, Ceiling, DeviceSpec
 from advisor.suggest import did_you_mean
 
-KEYS = ("name", "memory", "ceilings", "project", "practical", "occupancy", "source")
+KEYS = (
+    "name", "memory", "ceilings", "project", "practical", "occupancy", "source", "vendor", "l2",
+)  # fmt: skip
 _KINDS = {"ceilings": NOMINAL, "project": PROJECT, "practical": PRACTICAL}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """A device to model on; ``memory_bytes`` [B] and ``occupancy`` are None where it is unknown.
+    """A device to model on; what is not known is None.
 
-    ``occupancy`` is the key of its occupancy limits.
+    ``memory_bytes`` and ``l2_bytes`` are in B, ``occupancy`` is the key of its occupancy limits.
     """
 
     device_id: str
@@ -32,6 +34,12 @@ class Machine:
     memory_bytes: float | None
     ceilings: tuple[Ceiling, ...]
     occupancy: str | None = None
+    vendor: str | None = None
+    l2_bytes: float | None = None
+
+    def is_work(self, resource: str) -> bool:
+        """Return whether a ceiling limits work, not traffic."""
+        return any(c.resource == resource and c.unit == "FLOP/s" for c in self.ceilings)
 
     def ceiling(self, resource: str, kind: str = NOMINAL) -> Ceiling | None:
         """Return the first ceiling of this resource and kind, None where there is none."""
@@ -51,6 +59,10 @@ class Machines:
     def resources(self) -> Mapping[str, str]:
         """Return what some device rates, each with its unit: B/s or FLOP/s."""
         return self._resources
+
+    def every(self) -> tuple[Machine, ...]:
+        """Return all devices, the shipped ones first."""
+        return (*map(of_device, self._devices), *self._own.values())
 
     def has(self, name: str) -> bool:
         """Return whether a name means a device, or several."""
@@ -96,6 +108,8 @@ def of_device(device: DeviceSpec) -> Machine:
         memory_bytes=device.memory_bytes,
         ceilings=device.ceilings,
         occupancy=device.occupancy,
+        vendor=device.vendor,
+        l2_bytes=device.l2_bytes,
     )
 
 
@@ -122,6 +136,8 @@ def read_machine(node: MappingNode, resources: Mapping[str, str]) -> Machine:
             for ceiling in _ceilings(node.mapping(key), kind, resources, source)
         ),
         occupancy=node.text("occupancy") if "occupancy" in node else None,
+        vendor=node.text("vendor") if "vendor" in node else None,
+        l2_bytes=_positive(node["l2"]) if "l2" in node else None,
     )
 
 

@@ -131,7 +131,7 @@ class DeviceRoofs:
         slowest: dict[str, tuple[float, str]] = {}
         for flops, works in need.pieces:
             found = self.work(works, need)
-            pipe, time = _pipe(found), flops / self.rated[found]
+            pipe, time = pipe_of(found), flops / self.rated[found]
             times[pipe] = times.get(pipe, 0.0) + time
             slowest[pipe] = max(slowest.get(pipe, (0.0, found)), (time, found))
         bandwidth = self.memory(DRAM, need)
@@ -165,7 +165,8 @@ class DeviceRoofs:
         return UsageError(f"{need.name!r}: {problem}", at=need.at, hint=hint)
 
 
-def _pipe(work: str) -> str:
+def pipe_of(work: str) -> str:
+    """Return the pipe of a ceiling: formats of the matrix units share one."""
     return _MATRIX if work.startswith(_MATRIX) else work
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from advisor import wording
 from advisor.reports.charts.drawing import SIZES, Drawing
 from advisor.reports.charts.roofline import draw_roofline
+from advisor.reports.modelled.ceilings import ceiling_label
 from advisor.reports.record.charted import ChartCeiling, Placement, Roofline, Unplaced
 from advisor.reports.record.kernel_records import KernelRecord
-from advisor.reports.record.layout import layout
 
 if TYPE_CHECKING:
     from advisor.modelling.results import DeviceResult, OperationResult
@@ -107,16 +107,6 @@ def works(result: DeviceResult) -> tuple[str, ...]:
     """Return the compute ceilings that kernels use."""
     used = (work for each in result.operations for work in each.works)
     return tuple(dict.fromkeys(used))
-
-
-def ceiling_label(resource: str) -> str:
-    """Return what a ceiling is called.
-
-    >>> ceiling_label("dram"), ceiling_label("vmem"), ceiling_label("tensor_bf16")
-    ('DRAM', 'VMEM', 'tensor bf16')
-    """
-    otherwise = resource.replace("_", " ") if "_" in resource else resource.upper()
-    return layout().label(resource, otherwise)
 
 
 def _binding(result: DeviceResult) -> str:

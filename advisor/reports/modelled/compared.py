@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor import escaping, wording
-from advisor.reports.modelled.charts import ceiling_label
+from advisor.reports.modelled.ceilings import ceiling_label
 from advisor.reports.write.paper import Paper, meter
 from advisor.reports.write.render import environment, script_digest
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from advisor.reports.modelled.ceilings import ceiling_label
 from advisor.reports.modelled.charts import (
     Waterfall,
-    ceiling_label,
     drawings,
     memories,
     waterfall,

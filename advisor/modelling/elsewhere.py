@@ -1,0 +1,258 @@
+"""What a measured kernel would take on another device.
+
+``low`` is the least time of its work and device-memory traffic at the device's rated peaks.
+``likely`` holds the share of the practical roof that the kernel held where it ran, apart from the
+time of empty launches, which is the device's own. ``high`` is how much longer real pairs took
+(``rules/whatif.yaml``). All times are in s and of all launches of a kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from advisor import wording
+from advisor.errors import AdvisorError
+from advisor.modelling.roofs import DRAM, DeviceRoofs, pipe_of
+
+if TYPE_CHECKING:
+    from advisor.hardware.machines import Machine
+    from advisor.modelling.elsewhere_settings import ElsewhereSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredWork:
+    """A kernel as it ran: amounts and times of all its launches, None where nothing counted them.
+
+    ``work`` is in FLOP by quantity, ``traffic`` in B by memory. ``practical`` [s] is the least time
+    in practice where it ran. ``binding`` is the resource that binds it there. ``memory_side`` tells
+    whether memory is busier than compute, ``clock`` is the clock held over the rated one,
+    ``cache_size`` [B] that of its L2. ``counted`` is the share of launches with amounts.
+    """
+
+    name: str
+    launches: float
+    measured: float | None
+    work: Mapping[str, float] | None
+    traffic: Mapping[str, float]
+    practical: float | None
+    device_id: str
+    vendor: str | None
+    binding: str | None = None
+    memory_side: bool | None = None
+    clock: float | None = None
+    cache_size: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Predicted:
+    """A kernel in a scenario, in s; the three are None where ``reason`` says why."""
+
+    name: str
+    launches: float
+    measured: float | None
+    low: float | None = None
+    likely: float | None = None
+    high: float | None = None
+    binding_resource: str | None = None
+    caveats: tuple[str, ...] = ()
+    reason: str | None = None
+
+
+class LackingError(AdvisorError):
+    """Why there is no prediction of a kernel."""
+
+
+class TargetDevice:
+    """A device to predict for: rated and practical peaks, in B/s and FLOP/s by resource."""
+
+    def __init__(self, machine: Machine, settings: ElsewhereSettings) -> None:
+        self.machine = machine
+        self.settings = settings
+        self.empty = settings.empty(machine.device_id)
+        self.rated = DeviceRoofs(machine, "nominal").rated
+        known = DeviceRoofs(machine, "practical").rated
+        self.practical = {
+            resource: known.get(resource, value * self._share(resource))
+            for resource, value in self.rated.items()
+        }
+        self.has_practical = DRAM in known
+
+    def _share(self, resource: str) -> float:
+        memory, compute = self.settings.practical_memory, self.settings.practical_compute
+        if resource == DRAM:
+            return memory
+        return compute if self.machine.is_work(resource) else 1.0
+
+    def least(self, kernel: MeasuredWork, peaks: Mapping[str, float]) -> tuple[float, str | None]:
+        """Return the least time of a kernel's work and device-memory traffic, and what binds.
+
+        Raises:
+            LackingError: the device does not rate what the kernel needs.
+        """
+        times = self._of_work(kernel.work or {}, peaks)
+        if kernel.traffic.get(DRAM) is not None:
+            if DRAM not in peaks:
+                raise LackingError(f"{self.machine.name} has no figure for memory bandwidth")
+            times[DRAM] = kernel.traffic[DRAM] / peaks[DRAM]
+        if not times:
+            return 0.0, None
+        slowest = max(times, key=times.__getitem__)
+        return times[slowest], slowest
+
+    def practical_least(self, kernel: MeasuredWork) -> tuple[float, str | None]:
+        """Return the least time in practice, and what binds; with the cache that bound the kernel.
+
+        Raises:
+            LackingError: the device does not rate what the kernel needs.
+        """
+        time, slowest = self.least(kernel, self.practical)
+        cache = self.settings.caches.get(kernel.binding or "")
+        if cache is None:
+            return time, slowest
+        found = next((each for each in cache.ceilings if each in self.practical), None)
+        if found is None:
+            name = self.machine.name
+            raise LackingError(f"{cache.name} binds it, and {name} has no figure for it")
+        through = kernel.traffic[kernel.binding or ""] / self.practical[found]
+        return (through, found) if through > time else (time, slowest)
+
+    def _of_work(self, work: Mapping[str, float], peaks: Mapping[str, float]) -> dict[str, float]:
+        """Return the time of each pipe under the ceiling that takes most of it."""
+        total = sum(work.values())
+        times: dict[str, float] = {}
+        named: dict[str, tuple[float, str]] = {}
+        for quantity, amount in work.items():
+            if amount <= 0:
+                continue
+            ceilings = self.settings.work[quantity]
+            found = next((each for each in ceilings if each in peaks), None)
+            if found is None:
+                if amount < self.settings.negligible * total:
+                    continue
+                raise LackingError(f"{self.machine.name} has no figure for {ceilings[0]}")
+            time, pipe = amount / peaks[found], pipe_of(found)
+            times[pipe] = times.get(pipe, 0.0) + time
+            named[pipe] = max(named.get(pipe, (0.0, found)), (time, found))
+        return {named[pipe][1]: time for pipe, time in times.items()}
+
+
+def predict(kernel: MeasuredWork, target: TargetDevice) -> Predicted:
+    """Return what a kernel would take on a device."""
+    unknown = Predicted(name=kernel.name, launches=kernel.launches, measured=kernel.measured)
+    try:
+        return _predicted(kernel, target)
+    except LackingError as lacking:
+        return _with(unknown, reason=str(lacking))
+
+
+def _predicted(kernel: MeasuredWork, target: TargetDevice) -> Predicted:
+    if reason := why_unknown(kernel):
+        raise LackingError(reason)
+    settings = target.settings
+    low, _ = target.least(kernel, target.rated)
+    practical, binding = target.practical_least(kernel)
+    likely = target.empty * kernel.launches + practical * _slower(kernel, settings)
+    caveats, lowest, factor = _widened(kernel, target, low)
+    likely = max(likely, low)
+    high = likely * factor
+    if (missed := _missed_traffic(kernel, target)) is not None:
+        high = max(high, missed / target.practical[DRAM] * _slower(kernel, settings) * factor)
+    return Predicted(
+        name=kernel.name,
+        launches=kernel.launches,
+        measured=kernel.measured,
+        low=lowest,
+        likely=likely,
+        high=high,
+        binding_resource=binding,
+        caveats=caveats,
+    )
+
+
+def _slower(kernel: MeasuredWork, settings: ElsewhereSettings) -> float:
+    """Return the time that a kernel took, without empty launches, over the least in practice."""
+    if kernel.measured is None or not kernel.practical:
+        return 1.0
+    empty = settings.empty(kernel.device_id) * kernel.launches
+    return max(kernel.measured - empty, 0.0) / kernel.practical
+
+
+def why_unknown(kernel: MeasuredWork) -> str | None:
+    """Return why a profile says too little of a kernel, None where it says enough."""
+    if kernel.measured is None:
+        return "it was not timed"
+    has_traffic = DRAM in kernel.traffic
+    if kernel.work is None and not has_traffic:
+        return "the profile counts neither its work nor its traffic"
+    if kernel.work is None and kernel.memory_side is not True:
+        return "the profile does not count its work, and memory is not its busiest side"
+    if not has_traffic and kernel.memory_side is not False:
+        return "the profile does not count its traffic, and compute is not its busiest side"
+    if not kernel.practical:
+        return "the profile lacks the peaks that its time compares with"
+    return None
+
+
+def _widened(
+    kernel: MeasuredWork, target: TargetDevice, low: float
+) -> tuple[tuple[str, ...], float, float]:
+    """Return the caveats about a range, its lower end [s], and how far above likely it goes."""
+    settings, machine = target.settings, target.machine
+    factor = settings.same_vendor
+    said = []
+    if kernel.vendor is None or kernel.vendor.casefold() != (machine.vendor or "").casefold():
+        factor = settings.other_vendor
+        maker = f"{machine.vendor}'s" if machine.vendor else "another vendor's"
+        said.append(f"{maker} libraries and compiler may do the same work in another way")
+    if not target.has_practical:
+        factor *= settings.no_practical_figure
+        said.append(f"what good kernels reach on {machine.name} is not known")
+    if kernel.clock is not None and kernel.clock < settings.held_clock:
+        factor /= kernel.clock
+        said.append(f"the clock was held at {wording.percent(kernel.clock)} of the rated one")
+    if kernel.work is None:
+        said.append("its work was not counted; memory is its busiest side")
+    if DRAM not in kernel.traffic:
+        said.append("its traffic was not counted; compute is its busiest side")
+    here, there = _fits(kernel, kernel.cache_size), _fits(kernel, machine.l2_bytes)
+    if there and here is False:
+        size = wording.size(machine.l2_bytes)
+        said.append(f"a launch's traffic fits the {size} of L2 there, and not the one here")
+        low = _without_memory(kernel, target, low)
+    if here and there is False:
+        size = wording.size(kernel.cache_size)
+        said.append(f"a launch's traffic fits the {size} of L2 here, and not the one there")
+    return tuple(said), low, factor
+
+
+def _fits(kernel: MeasuredWork, size: float | None) -> bool | None:
+    """Return whether what a launch moves would fit in an L2 of this size."""
+    moved = kernel.traffic.get(DRAM)
+    if moved is None or size is None or not kernel.launches:
+        return None
+    return moved / kernel.launches <= size
+
+
+def _without_memory(kernel: MeasuredWork, target: TargetDevice, low: float) -> float:
+    """Return the least time where L2 holds the data from launch to launch."""
+    memory = kernel.traffic[DRAM] / target.rated[DRAM]
+    if memory < low:
+        return low
+    work = max(target._of_work(kernel.work or {}, target.rated).values(), default=0.0)
+    return max(work, memory / target.settings.cache_over_memory)
+
+
+def _missed_traffic(kernel: MeasuredWork, target: TargetDevice) -> float | None:
+    """Return the bytes [B] that go through device memory where only the L2 here holds the data."""
+    here, there = _fits(kernel, kernel.cache_size), _fits(kernel, target.machine.l2_bytes)
+    if here and there is False and DRAM in target.practical:
+        return kernel.traffic.get("l2")
+    return None
+
+
+def _with(kernel: Predicted, *, reason: str) -> Predicted:
+    return Predicted(
+        name=kernel.name, launches=kernel.launches, measured=kernel.measured, reason=reason
+    )

@@ -1,0 +1,101 @@
+"""What predictions for another device rest on, read from ``rules/whatif.yaml``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from advisor.documents import MappingNode, load
+from advisor.resources import data_dir
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cache:
+    """A cache that may bind a kernel: its traffic, and what such a cache is called on devices."""
+
+    name: str
+    traffic: str
+    ceilings: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """What a peak is called by people, and the quantities whose time it divides."""
+
+    about: str
+    quantities: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ElsewhereSettings:
+    """The file says what each is; ``empty_launch`` are patterns of device ids with times in s."""
+
+    work: Mapping[str, tuple[str, ...]]
+    caches: Mapping[str, Cache]
+    negligible: float
+    practical_memory: float
+    practical_compute: float
+    empty_launch: tuple[tuple[str, float], ...]
+    same_vendor: float
+    other_vendor: float
+    no_practical_figure: float
+    held_clock: float
+    cache_over_memory: float
+    scales: Mapping[str, Scale]
+
+    def empty(self, device_id: str) -> float:
+        """Return the time of an empty launch on a device, in s."""
+        name = device_id.casefold()
+        return next(time for pattern, time in self.empty_launch if fnmatchcase(name, pattern))
+
+
+def settings_file() -> Path:
+    """Return where they stand."""
+    return data_dir("rules") / "whatif.yaml"
+
+
+def load_settings() -> ElsewhereSettings:
+    """Return them.
+
+    Raises:
+        RuleError: the file is wrong; with its place.
+    """
+    node = load(settings_file())
+    node.refuse_unknown(
+        ("work", "caches", "negligible", "practical", "empty_launch", "spread", "caveats", "scales")
+    )
+    work, caches, scales = (node.mapping(key) for key in ("work", "caches", "scales"))
+    practical, spread, caveats = (node.mapping(key) for key in ("practical", "spread", "caveats"))
+    times = [each.as_mapping() for each in node.mapping("empty_launch").sequence("times")]
+    return ElsewhereSettings(
+        work={name: work.sequence(name).texts() for name in work},
+        caches={name: _cache(caches.mapping(name)) for name in caches},
+        negligible=_value(node, "negligible"),
+        practical_memory=_value(practical, "memory"),
+        practical_compute=_value(practical, "compute"),
+        empty_launch=tuple((each.text("match"), each.number("time")) for each in times),
+        same_vendor=_value(spread, "same_vendor"),
+        other_vendor=_value(spread, "other_vendor"),
+        no_practical_figure=_value(spread, "no_practical_figure"),
+        held_clock=_value(caveats, "held_clock"),
+        cache_over_memory=_value(caveats, "cache_over_memory"),
+        scales={name: _scale(scales.mapping(name)) for name in scales},
+    )
+
+
+def _value(node: MappingNode, key: str) -> float:
+    return node.mapping(key).number("value")
+
+
+def _cache(node: MappingNode) -> Cache:
+    return Cache(
+        name=node.text("name"),
+        traffic=node.text("traffic"),
+        ceilings=node.sequence("ceilings").texts(),
+    )
+
+
+def _scale(node: MappingNode) -> Scale:
+    return Scale(about=node.text("about"), quantities=node.sequence("quantities").texts())

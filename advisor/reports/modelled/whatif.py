@@ -1,0 +1,229 @@
+"""Answers of what-if on a terminal, for programs, and as rows of CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from advisor import escaping, wording
+from advisor.reports.modelled.ceilings import ceiling_label
+from advisor.reports.write.paper import Paper
+
+if TYPE_CHECKING:
+    from advisor.modelling.prospects import Gap, Outlook, Prospect, Sum, WhatIf
+
+_KERNEL = (
+    "name", "launches", "measured", "low", "likely", "high", "binding_resource", "caveats",
+    "reason",
+)  # fmt: skip
+_GAP = ("operation", "least", "gap", "avoidable_traffic", "avoidable_work", "efficiency")
+_TOTAL = ("measured", "measured_covered", "low", "likely", "high", "covered")
+_RANKING = (-4, 36, -10, -22, -8, -8)
+_KERNELS = (31, -8, -10, -10, -22, 13)
+_GAPS = (28, 16, -10, -10, -8, -9, -8, -11)
+_MOST = 3  # scenarios of many whose kernels are shown
+
+
+def json_text(found: WhatIf) -> str:
+    """Return the answer as JSON; what is not known is null."""
+    content = {
+        "run": found.run_id,
+        "measured_on": found.measured_on,
+        "simulated": found.simulated,
+        "scenarios": [_scenario(each) for each in found.scenarios],
+    }
+    return escaping.json_text(content, indent=2) + "\n"
+
+
+def _scenario(found: Outlook) -> dict[str, Any]:
+    record: dict[str, Any] = {"name": found.name, "device": found.device}
+    if found.rank is not None:
+        record["rank"] = found.rank
+    if found.rules:
+        record["rules"] = list(found.rules)
+    if found.adds is not None:
+        record["adds"] = found.adds
+    record["kernels"] = [_kernel(each) for each in found.kernels]
+    record["total"] = _total(found.total)
+    return record
+
+
+def _kernel(found: Prospect) -> dict[str, Any]:
+    record = {key: getattr(found.predicted, key) for key in _KERNEL}
+    return record if found.gap is None else {**record, **asdict(found.gap)}
+
+
+def _total(found: Sum) -> dict[str, float | None]:
+    return {**{key: getattr(found, key) for key in _TOTAL}, "speedup": found.speedup}
+
+
+def table_rows(found: WhatIf) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
+    """Return columns and a row per scenario and kernel."""
+    has_gaps = any(each.gap is not None for s in found.scenarios for each in s.kernels)
+    gaps = _GAP if has_gaps else ()
+    return ("scenario", "device", "rank", *_KERNEL, *gaps), _rows(found, gaps)
+
+
+def _rows(found: WhatIf, gaps: tuple[str, ...]) -> Iterator[tuple[object, ...]]:
+    for scenario in found.scenarios:
+        for each in scenario.kernels:
+            said = "; ".join(each.predicted.caveats)
+            cells = (said if key == "caveats" else getattr(each.predicted, key) for key in _KERNEL)
+            more = (getattr(each.gap, key, None) for key in gaps)
+            yield (scenario.name, scenario.device, scenario.rank, *cells, *more)
+
+
+def text(found: WhatIf, *, width: int = 0, ascii_only: bool = False) -> str:
+    """Return the answer for a terminal ``width`` columns wide (0: 100)."""
+    paper = Paper(width=max(width or 100, 60), ascii_only=ascii_only)
+    paper.write(headline(found))
+    ranked = len(found.scenarios) > 1 and found.scenarios[0].rank is not None
+    if ranked:
+        _ranking(paper, found)
+    for scenario in found.scenarios if not ranked else found.scenarios[:_MOST]:
+        _kernels(paper, scenario)
+    if ranked and found.scenarios[_MOST:]:
+        paper.blank()
+        paper.write(f"Kernels of the first {_MOST} only; --format json has all.")
+    return paper.text()
+
+
+def headline(found: WhatIf) -> str:
+    """Return what was measured, and that nothing else was."""
+    total = found.scenarios[0].total
+    simulated = ", simulated" if found.simulated else ""
+    return (
+        f"Run {found.run_id} took {wording.seconds(total.measured)} in kernels on"
+        f" {found.measured_on}{simulated}. All other times are predictions."
+    )
+
+
+def summary(outlook: Outlook) -> str:
+    """Return what becomes of the run, as a sentence."""
+    total = outlook.total
+    if total.likely is None:
+        return "Nothing can be predicted; the reasons stand beside the kernels."
+    said = (
+        f"Likely {wording.seconds(total.likely)} ({span(total)}) instead of"
+        f" {wording.seconds(total.measured_covered)}, {faster(total.speedup)}."
+    )
+    if total.covered < 1:
+        verb = "changes" if outlook.rules or outlook.adds is not None else "is covered"
+        part = f"{wording.share(total.covered)} of the run's kernel time"
+        said += f" It {verb} {part}." if verb == "changes" else f" {part} {verb}."
+    if outlook.adds is not None:
+        saved = wording.seconds(max(outlook.adds, 0.0))
+        said += f" Beside all other advice, {' and '.join(outlook.rules)} saves {saved}."
+    return said
+
+
+def span(of: Sum) -> str:
+    """Return the range of a total."""
+    return f"{wording.seconds(of.low)} to {wording.seconds(of.high)}"
+
+
+def faster(speedup: float | None) -> str:
+    """Return how much faster, in words.
+
+    >>> faster(0.5)
+    '2.00× slower'
+    """
+    if speedup is None:
+        return "unknown"
+    if speedup >= 1:
+        return f"{wording.ratio(speedup)} faster" if speedup > 1 else "as fast"
+    return f"{wording.ratio(1 / speedup)} slower"
+
+
+def _ranking(paper: Paper, found: WhatIf) -> None:
+    paper.blank()
+    paper.row(("rank", "device", "likely", "range", "covered", "faster"), _RANKING)
+    for each in found.scenarios:
+        total = each.total
+        known = total.likely is not None
+        paper.row(
+            (
+                str(each.rank),
+                each.device_name,
+                wording.seconds(total.likely) if known else "unknown",
+                span(total) if known else "",
+                wording.share(total.covered),
+                wording.ratio(total.speedup) if known else "",
+            ),
+            _RANKING,
+        )
+
+
+def _kernels(paper: Paper, outlook: Outlook) -> None:
+    paper.heading(outlook.name)
+    paper.write(summary(outlook))
+    paper.blank()
+    if any(each.gap is not None for each in outlook.kernels):
+        _gaps(paper, outlook)
+    else:
+        paper.row(("kernel", "launches", "measured", "likely", "range", "bound by"), _KERNELS)
+        for each in outlook.kernels:
+            paper.row(_cells(each), _KERNELS)
+    for line in notes(outlook):
+        paper.write(line)
+
+
+def _cells(found: Prospect) -> tuple[str, ...]:
+    each = found.predicted
+    if each.likely is None:
+        unknown = ("unknown", "", "")
+        return (each.name, f"{each.launches:g}", wording.seconds(each.measured), *unknown)
+    return (
+        each.name,
+        f"{each.launches:g}",
+        wording.seconds(each.measured),
+        wording.seconds(each.likely),
+        f"{wording.seconds(each.low)} to {wording.seconds(each.high)}",
+        bound_by(each.binding_resource),
+    )
+
+
+def bound_by(resource: str | None) -> str:
+    """Return what binds, as people call it."""
+    return "" if resource is None else ceiling_label(resource)
+
+
+def _gaps(paper: Paper, outlook: Outlook) -> None:
+    head = ("kernel", "operation", "measured", "least", "gap", "traffic", "work", "efficiency")
+    paper.row(head, _GAPS)
+    for each in outlook.kernels:
+        gap = each.gap
+        if gap is None:
+            continue
+        cells = (
+            each.predicted.name,
+            gap.operation,
+            wording.seconds(each.predicted.measured),
+            wording.seconds(gap.least),
+            *(wording.ratio(factor) for factor in factors(gap)),
+        )
+        paper.row(cells, _GAPS)
+    paper.write("gap = avoidable traffic × avoidable work × efficiency")
+
+
+def factors(gap: Gap) -> tuple[float | None, ...]:
+    """Return the gap and its three factors."""
+    return gap.gap, gap.avoidable_traffic, gap.avoidable_work, gap.efficiency
+
+
+def notes(outlook: Outlook) -> Iterator[str]:
+    """Yield the notes about kernels: reasons and caveats, each once, with the kernels it is of."""
+    said: dict[str, list[str]] = {}
+    for each in outlook.kernels:
+        predicted = each.predicted
+        if predicted.reason is not None:
+            said.setdefault(f"No prediction: {predicted.reason}", []).append(predicted.name)
+        for caveat in predicted.caveats:
+            said.setdefault(f"Wider range: {caveat}", []).append(predicted.name)
+    for line, names in said.items():
+        if len(names) == len(outlook.kernels):
+            yield f"{line}."
+        else:
+            more = f" and {len(names) - 2} more" if len(names) > 2 else ""
+            yield f"{line}: {', '.join(names[:2])}{more}."
