@@ -17,7 +17,7 @@ from studies.advised import ABSENT, DATA, Advised, Step, advised
 from studies.judged import load_ideas
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "ladders.md"
@@ -118,7 +118,7 @@ def outcomes() -> list[Outcome]:
 def page(found: Sequence[Outcome]) -> str:
     """Return ``docs/ladders.md``."""
     counted = [each for each in found if not each.pair.debug]
-    return "\n".join([*_head(found, counted), *_summary(counted), "", *_rows(found), ""])
+    return "\n".join([*_head(found, counted), *_summary(counted), *_rows(found), "", *_left_out()])
 
 
 def _head(found: Sequence[Outcome], counted: Sequence[Outcome]) -> Iterator[str]:
@@ -136,13 +136,14 @@ def _head(found: Sequence[Outcome], counted: Sequence[Outcome]) -> Iterator[str]
         "before (or a finding of the same cause beside one). *Inside*: the gain lies in the range "
         "of that action. A change that gained less than 5 % should not have been named. Made by "
         "`python -m studies.ladders` from `studies/ladders.yaml`. Estimators may be calibrated on "
-        "the ladders marked so, the others are kept apart."
+        "the ladders marked so, the others are kept apart. Launches of one kernel and shape in one "
+        "file are advised together."
     )
     yield ""
 
 
 def _summary(counted: Sequence[Outcome]) -> Iterator[str]:
-    yield "| ladders | gained 5 % or more | named | inside, of the named | gained less | not named |"
+    yield "| ladders | gained 5 % or more | named | inside, of named | gained less | not named |"
     yield "|---|---|---|---|---|---|"
     for use in (*USES, "all"):
         paid = [each for each in counted if use in (each.pair.use, "all") and each.paid]
@@ -155,6 +156,16 @@ def _summary(counted: Sequence[Outcome]) -> Iterator[str]:
             len(rest), _share(silent, len(rest)),
         ]  # fmt: skip
         yield f"| {' | '.join(map(str, cells))} |"
+    first = yaml.safe_load(PAIRS.read_text("utf-8"))["first_run"]
+    cells = ["all, at the first run", "", first["named"], first["inside"], "", first["silent"]]
+    yield f"| {' | '.join(cells)} |"
+
+
+def _left_out() -> Iterator[str]:
+    yield "## Left out\n"
+    for each in yaml.safe_load(PAIRS.read_text("utf-8"))["left_out"]:
+        yield f"* {each}"
+    yield ""
 
 
 def _share(part: int, whole: int) -> str:
@@ -167,7 +178,7 @@ def _rows(found: Sequence[Outcome]) -> Iterator[str]:
         if each.pair.ladder != ladder:
             ladder = each.pair.ladder
             yield f"\n## {ladder} ({'not counted' if each.pair.debug else each.pair.use})\n"
-            yield "| before → after | what was changed | gained | first three before | named | range |"
+            yield "| before → after | what was changed | gained | advised before | named | range |"
             yield "|---|---|---|---|---|---|"
         yield _row(each)
 
