@@ -89,6 +89,11 @@ class Differs:
     before: str
     after: str
 
+    @property
+    def called(self) -> str:
+        """Return what it is called in a sentence."""
+        return self.what.replace("_", " ")
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunComparison:

@@ -22,7 +22,7 @@ from advisor.reports.record.compared import (
     MovedFact,
     RunComparison,
 )
-from advisor.rules.engine.evaluate import run_program
+from advisor.rules.engine.evaluate import run_program, run_words
 from advisor.rules.engine.evaluation import Evaluation
 from advisor.rules.engine.program import Program
 from advisor.rules.language.rule import Outcome, Severity
@@ -89,7 +89,10 @@ def explain_changes(
     _take_pairs(connection, whole, told, comparing)
     select = change_select(program.columns, KERNELS, knowledge.vocabulary)
     connection.execute(f"CREATE OR REPLACE TEMP TABLE {_FACTS} AS {select}")
-    found = run_program(connection, program, _FACTS, key=KEY, outcomes=(Outcome.FIRES,))
+    words = run_words(connection, [whole.head.run_id], knowledge.settings)
+    found = run_program(
+        connection, program, _FACTS, key=KEY, outcomes=(Outcome.FIRES,), words=words
+    )
     causes: dict[int, list[Evaluation]] = {}
     for evaluation in found:
         causes.setdefault(int(evaluation.variant_id), []).append(evaluation)
@@ -118,7 +121,7 @@ def _ranked(found: Sequence[Evaluation], row: ComparedSeries) -> tuple[Cause, ..
             rule=each.rule.id,
             severity=each.rule.severity.value,
             mechanism=each.rule.mechanism,
-            text=f"{each.rule.title.fill({})}: {each.evidence}",
+            text=f"{each.words.fill(each.rule.title)}: {each.evidence}",
         )
         for each in sorted(found, key=order)
     )
@@ -186,7 +189,7 @@ def _of_runs(whole: RunComparison, comparing: Comparing) -> dict[str, Value]:
 
 
 def _names(differ: Sequence[Differs]) -> str | None:
-    said = [f"{each.what} from {each.before} to {each.after}" for each in differ]
+    said = [f"{each.called} from {each.before} to {each.after}" for each in differ]
     return ", ".join(said) or None
 
 

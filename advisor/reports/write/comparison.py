@@ -175,8 +175,8 @@ def headline(comparison: RunComparison) -> Iterator[str]:
         yield f"The whole machine moved: {moved} series by about {shift}. That is one finding."
     differing = (*comparison.environment, *comparison.around)
     if differing:
-        listed = (f"{each.what} {each.before} → {each.after}" for each in differing)
-        yield f"Differs around them: {one_line(', '.join(listed))}."
+        listed = (f"{each.called} {each.before} → {each.after}" for each in differing)
+        yield f"Different around the kernels: {one_line(', '.join(listed))}."
 
 
 def _named(run: StoredRun) -> str:
