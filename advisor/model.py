@@ -104,10 +104,14 @@ class Keyed:
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """What one instruction is: its name (``LDG``) and where it comes from (``kernel.cu:37``)."""
+    """What one instruction is: its name (``LDG``) and where it comes from (``kernel.cu:37``).
+
+    ``code`` is a digest of all instructions of its function, operands and constants included.
+    """
 
     opcode: str | None
     line: str | None
+    code: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,14 +19,10 @@ _FINDINGS = """
     ORDER BY rank NULLS LAST, rule_id, variant_id
 """
 _CODE = """
-    WITH places AS (
-        SELECT DISTINCT run_id, variant_id, unnest(addresses) AS address, unnest(opcodes) AS opcode
-        FROM variant_place
-        WHERE list_contains(string_split($runs, ' '), run_id)
-            AND list_contains(string_split($variants, ' '), variant_id)
-    )
-    SELECT run_id, variant_id, md5(string_agg(opcode, ' ' ORDER BY address)) FROM places
-    GROUP BY run_id, variant_id HAVING count(*) = count(opcode)
+    SELECT run_id, variant_id, any_value(code) FROM variant_place
+    WHERE list_contains(string_split($runs, ' '), run_id)
+        AND list_contains(string_split($variants, ' '), variant_id)
+    GROUP BY run_id, variant_id HAVING count(*) = count(code) AND count(DISTINCT code) = 1
 """
 
 Durations = dict[tuple[str, str], list[float]]
@@ -57,7 +53,10 @@ def take_kernels(
 def code_of(
     connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str], variants: Sequence[str]
 ) -> dict[tuple[str, str], str]:
-    """Return a signature of the instructions by run and variant, where they were collected."""
+    """Return a digest of the instructions by run and variant, where they were collected.
+
+    It is of their code with operands and constants, so that a changed constant is another code.
+    """
     asked = {"runs": " ".join(run_ids), "variants": " ".join(variants)}
     rows = connection.execute(_CODE, asked).fetchall()
     return {(run, variant): signature for run, variant, signature in rows}

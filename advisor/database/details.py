@@ -88,6 +88,7 @@ class Details:
                 "addresses": lists([np.array([*each], np.int64) for each in variants.values()]),
                 "opcodes": text_lists([[place.opcode for place in each] for each in places]),
                 "lines": text_lists([[place.line for place in each] for each in places]),
+                "code": objects([_code_of(each) for each in places]),
             }
         )
         self._connection.execute("INSERT INTO variant_place BY NAME FROM incoming_places")
@@ -142,6 +143,12 @@ class Details:
             columns[name] = objects([getattr(finding, name) for finding in findings])
         self._finding_table.fill(columns)
         self._connection.execute(_FINDINGS)
+
+
+def _code_of(places: Iterable[Place]) -> str | None:
+    """Return the digest of the one function that instructions are of."""
+    found = {place.code for place in places}
+    return found.pop() if len(found) == 1 else None
 
 
 def _added(parts: Iterable[Packed[int]]) -> tuple[Array, Array]:

@@ -352,6 +352,7 @@ def _details(schema: MetaData) -> None:
         ),
         Column("opcodes", ARRAY(String), nullable=False, comment="its name, where it is known"),
         Column("lines", ARRAY(String), nullable=False, comment="file:line, where it is known"),
+        _text("code", "digest of all instructions of the function, operands included"),
     )
     Table(
         "reference_finding",

@@ -196,6 +196,7 @@ def upgrade() -> None:
         sa.Column("addresses", sa.ARRAY(sa.BigInteger), nullable=False),
         sa.Column("opcodes", sa.ARRAY(sa.String), nullable=False),
         sa.Column("lines", sa.ARRAY(sa.String), nullable=False),
+        sa.Column("code", sa.String),
     )
     op.create_table(
         "reference_finding",

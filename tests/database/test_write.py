@@ -107,12 +107,15 @@ def test_adds_up_the_values_of_instructions_over_the_launches_of_a_variant(datab
 
 
 def test_stores_what_instructions_are_once_for_a_variant(database: Path) -> None:
-    known = {0x10: Place(opcode="LDG", line="a.cu:7"), 0x20: Place(opcode=None, line=None)}
+    known = {
+        0x10: Place(opcode="LDG", line="a.cu:7", code="abcd"),
+        0x20: Place(opcode=None, line=None, code="abcd"),
+    }
     launches = [dataclasses.replace(RICH, index=index, places=known) for index in range(2)]
     with open_for_writing(database) as connection:
         insert_launches(connection, [placed(launch) for launch in (*launches, POOR)])
         rows = connection.execute("SELECT * FROM variant_place").fetchall()
-    assert rows == [("run", "variant", [0x10, 0x20], ["LDG", None], ["a.cu:7", None])]
+    assert rows == [("run", "variant", [0x10, 0x20], ["LDG", None], ["a.cu:7", None], "abcd")]
 
 
 def test_stores_what_launches_have_in_common_once(database: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,23 +62,40 @@ EXECUTED = {BASE: 9, BASE + 16: 4, BASE + 48: 0, BASE + 64: 2}
 CODE = cubin(LDG, STG, LDG, UNKNOWN, LDG)
 
 
+def named(launch: Launch) -> dict[int, Place]:
+    """Return what the instructions are, without the digest of their function."""
+    return {address: replace(place, code=None) for address, place in launch.places.items()}
+
+
 def test_names_the_instructions_that_have_values() -> None:
     (launch,) = report(source(CODE), executed=EXECUTED)
-    assert launch.places == {
+    assert named(launch) == {
         BASE: Place(opcode="LDG", line=None),
         BASE + 16: Place(opcode="STG", line="a.cu:7"),
         BASE + 64: Place(opcode="LDG", line="a.cu:9"),
     }
 
 
+def test_digests_the_whole_function_operands_included() -> None:
+    def digests(code: bytes) -> set[str | None]:
+        (launch,) = report(source(code), executed={BASE: 1, BASE + 16: 1})
+        return {place.code for place in launch.places.values()}
+
+    body = LDG.to_bytes(2, "little") + bytes(14) + STG.to_bytes(2, "little") + bytes(14)
+    assert digests(cubin(LDG, STG)) == {hashlib.blake2b(body, digest_size=16).hexdigest()}
+    assert digests(cubin(LDG, STG, with_lines=False)) == digests(cubin(LDG, STG))
+    operand = 1 << 12  # beside the bits that tell the instruction
+    assert digests(cubin(LDG, STG | operand)) != digests(cubin(LDG, STG))
+
+
 def test_names_nothing_by_a_code_that_is_not_known() -> None:
     (launch,) = report(source(CODE), executed={BASE: 1, BASE + 48: 1})
-    assert launch.places[BASE + 48] == Place(opcode=None, line="a.cu:9")
+    assert named(launch)[BASE + 48] == Place(opcode=None, line="a.cu:9")
 
 
 def test_names_no_opcode_of_a_device_whose_code_is_not_known() -> None:
     (launch,) = report(source(CODE, revision=FUTURE), executed=EXECUTED)
-    assert launch.places[BASE + 16] == Place(opcode=None, line="a.cu:7")
+    assert named(launch)[BASE + 16] == Place(opcode=None, line="a.cu:7")
 
 
 def test_needs_no_line_information() -> None:

@@ -6,6 +6,7 @@ import functools
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 from advisor.documents import DocumentNode, load
@@ -17,6 +18,7 @@ from advisor.resources import data_dir
 
 _BYTES_EACH = 16  # of an instruction
 _ALIGNMENT = 128  # of functions, in bytes
+_DIGEST = 16  # bytes: two functions are never taken for one
 _BITS = 0x1FF  # of the code that tell the instruction
 _KEPT = 64  # functions; launches of one kernel mostly follow each other
 
@@ -89,13 +91,14 @@ class CodeReader:
 
 def _places(function: FunctionCode, names: Mapping[int, str]) -> Iterator[Place]:
     begins = list(function.lines)
+    digest = blake2b(function.code, digest_size=_DIGEST).hexdigest()
     known: dict[tuple[str | None, str | None], Place] = {}
     for offset in range(0, len(function.code) - _BYTES_EACH + 1, _BYTES_EACH):
         code = int.from_bytes(function.code[offset : offset + 2], "little") & _BITS
         before = bisect_right(begins, offset)
         line = function.lines[begins[before - 1]] if before else None
         opcode = names.get(code)
-        yield known.setdefault((opcode, line), Place(opcode=opcode, line=line))
+        yield known.setdefault((opcode, line), Place(opcode=opcode, line=line, code=digest))
 
 
 def load_opcodes() -> Opcodes:
