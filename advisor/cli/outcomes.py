@@ -65,7 +65,8 @@ def _tell_of_known(results: Sequence[Ingested]) -> None:
         _tell_notes(results[0])
     elif results:
         count = f"{len(results):,} known profiles"
-        click.echo(f"  note: {count} keep their labels, which are others than these", err=True)
+        told = f"  note: {count} keep their labels, which are others than these"
+        click.echo(f"{told}: `advisor runs label RUN…` changes them", err=True)
 
 
 def _tell_notes(result: Ingested) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,17 @@ from advisor.model import Skipped
 _MOST = 64  # profiles in one transaction
 _LARGEST = 32 * 1024**2  # bytes of profiles in one transaction, unless one alone is larger
 _PAUSE = 0.1  # seconds that others have to get the lock: longer than between two of their tries
+_OPTIONS = {
+    "label": "--label",
+    "configuration": "--config",
+    "commit": "--commit",
+    "branch": "--branch",
+    "note": "--note",
+    "compiler": "--compiler",
+    "at": "--at",
+}
+"""Options of ``runs label``, by the label that they change."""
+
 _COMPARED = (
     *("label", "configuration", "commit", "branch", "note", "compiler", "group", "rank"),
     *("step_time", "at"),
@@ -160,14 +172,34 @@ def known_as(name: str, told: RunLabels, run: StoredRun) -> Ingested:
         step_time=run.step_time,
         at=run.started_at,
     )
-    change = f"`advisor runs remove {run.run_id}` and ingest it again"
     return Ingested(
         name=name,
         status="known",
         run_id=run.run_id,
         launches=run.launches,
-        notes=not_stored(told, stored, change),
+        notes=not_stored(told, stored, _how_to_change(run.run_id, told, stored)),
     )
+
+
+def _how_to_change(run_id: str, told: RunLabels, stored: RunLabels) -> str:
+    """Return the command that gives a stored run the labels it was told now."""
+    differ = {name: value for name, value in _differing(told, stored) if name in _OPTIONS}
+    options = [f"{_OPTIONS[name]} {shlex.quote(str(value))}" for name, value in differ.items()]
+    options += [f"--tag {shlex.quote(tag)}" for tag in told.tags if tag not in stored.tags]
+    command = f"`advisor runs label {run_id} {' '.join(options)}`"
+    again = f"`advisor runs remove {run_id}` and ingest it again"
+    whole = all(name in _OPTIONS for name, _ in _differing(told, stored))
+    if whole:
+        return command
+    return f"{command}; for the rest {again}" if options else again
+
+
+def _differing(told: RunLabels, stored: RunLabels) -> Iterator[tuple[str, object]]:
+    """Yield the labels that were told and are stored otherwise, with what was told."""
+    for name in _COMPARED:
+        new = getattr(told, name)
+        if new not in (None, getattr(stored, name)):
+            yield name, new
 
 
 def not_stored(told: RunLabels, stored: RunLabels, change: str) -> tuple[str, ...]:
@@ -176,12 +208,9 @@ def not_stored(told: RunLabels, stored: RunLabels, change: str) -> tuple[str, ..
     ``change`` is what to do about it.
     """
     found = [f"tag {tag}" for tag in told.tags if tag not in stored.tags]
-    for name in _COMPARED:
-        new, old = getattr(told, name), getattr(stored, name)
-        if new not in (None, old):
-            found.append(
-                f"{name.replace('_', ' ')} {new} (it has {'none' if old is None else old})"
-            )
+    for name, new in _differing(told, stored):
+        old = getattr(stored, name)
+        found.append(f"{name.replace('_', ' ')} {new} (it has {'none' if old is None else old})")
     return (f"not stored: {', '.join(found)}; to change that, {change}",) if found else ()
 
 

@@ -327,8 +327,13 @@ def test_says_what_is_not_stored_of_a_known_run(advisor: Run, night: str) -> Non
     assert (
         f"  note on {night}: not stored: tag y, label B (it has A), commit c2 (it has c1), "
         "step time 3.0 (it has none), at 2026-11-21 00:00:00 (it has 2026-11-20 "
-        f"00:00:00); to change that, `advisor runs remove {run}` and ingest it again\n"
+        f"00:00:00); to change that, `advisor runs label {run} --label B --commit c2 "
+        f"--at '2026-11-21 00:00:00' --tag y`; for the rest `advisor runs remove {run}` and "
+        "ingest it again\n"
     ) in outcome.err
+    again = advisor("ingest", night, "--label", "a b").err
+    assert f"to change that, `advisor runs label {run} --label 'a b'`\n" in again
+    assert advisor("runs", "label", run, "--at", "2026-11-21 00:00:00").status == 0
 
 
 def test_says_what_is_not_stored_of_a_known_bundle(
