@@ -97,7 +97,7 @@ def _add_below(directory: str, found: Found) -> None:
 
 
 def _leads_out(path: str, top: str) -> bool:
-    """Tell whether a file below ``top``, which is resolved, is a link to one that is not."""
+    """Return whether a file below ``top``, which is resolved, is a link to one that is not."""
     return not Path(os.path.realpath(path)).is_relative_to(top)
 
 

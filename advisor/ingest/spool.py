@@ -177,7 +177,7 @@ class _Checked:
     knowledge: Knowledge
 
     def spooled(self, profile: Profile) -> Ingested:
-        """Write a profile into the spool and return what became of it."""
+        """Write a profile into the spool and return the outcome of it."""
         target = self.spool / f"{profile.digest}{SUFFIX}"
         try:
             (stored,) = store_profiles(

@@ -191,7 +191,7 @@ def _by_launches(each: Samples, effect: float, shift: float, limits: Limits) -> 
 
 
 def _by_nights(each: Samples, effect: float, shift: float, limits: Limits) -> Gated:
-    """Return what the nights of the series say of two of them.
+    """Return what the nights of the series say about two of them.
 
     Where the detector found changes of level between them, those are the chance; the two results
     must show at least half of the change, or else they are odd ones.

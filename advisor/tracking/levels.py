@@ -1,4 +1,4 @@
-"""What the nights of a series say of two of them: from which level to which it went, how surely."""
+"""What the nights of a series say about two of them: from which level to which, how surely."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def levels_between(
     head_value: float,
     settings: TrackingSettings,
 ) -> Levels | None:
-    """Return what the detector's result says of two nights, None where it tells no noise.
+    """Return what the detector's result says about two nights, None where it tells no noise.
 
     ``base`` and ``head`` count the nights of ``series``; without ``head``, a result that is no
     night of the series, ``head_value`` stands alone.

@@ -167,7 +167,7 @@ class _Report:
 
 
 def _gather(container: Container) -> _Gathered:
-    """Return what the blocks up to the first damage say of the launches in all of them."""
+    """Return what the blocks up to the first damage say about the launches in all of them."""
     pieces = SessionPieces()
     names: list[str] = []
     sources: list[PayloadEntry] = []

@@ -1,4 +1,4 @@
-"""One kernel of a report as data: its facts, bars, and what the rules say of it.
+"""One kernel of a report as data: its facts, bars, and what the rules say about it.
 
 Numbers are in stored units and ``None`` means unknown; times are sums over launches.
 """

@@ -1,4 +1,4 @@
-"""What the nights of a branch say of two runs: the level and the noise of each series."""
+"""What the nights of a branch say about two runs: the level and the noise of each series."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def past_of(
     asked: Sequence[Asked],
     limits: Limits,
 ) -> list[SeriesPast]:
-    """Return what the nights of the baseline's branch say of each series, in the order asked.
+    """Return what the nights of the baseline's branch say about each series, in the order asked.
 
     Runs of other branches are never read, nor simulated runs beside measured ones.
     """

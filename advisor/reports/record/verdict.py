@@ -83,7 +83,7 @@ def verdict(
     if first is None:
         sentence = _nothing_to_do(holds, rows, sums, collect, judgement) + _check(actions)
     elif first.voids:
-        sentence = f"This profile does not tell what limits the run. Start by {first.headline}."
+        sentence = f"This profile does not show what limits the run. Start by {first.headline}."
     else:
         sentence = f"{holds} Start by {_to_do(first, sums)}."
     return RunVerdict(
