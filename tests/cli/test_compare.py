@@ -95,6 +95,21 @@ def test_the_check_fails_on_a_regression_and_never_on_an_improvement(
     assert better.status == 0
 
 
+def test_the_check_tells_what_moved_with_the_environment_and_fails_nothing(
+    advisor: Run, nights: tuple[Path, dict[int, str]]
+) -> None:
+    path, runs = nights
+    common = ("--db", str(path), "check", runs[24], "--baseline", runs[13])
+    found = advisor(*common)
+    assert found.status == 0
+    assert "moved with the environment, which fails nothing" in found.out
+    assert "driver version from 550.54.15 to 560.35.03" in found.out
+    answer = json.loads(advisor(*common, "--format", "json").out)
+    assert len(answer["environment"]) >= 2
+    assert answer["failed"] == []
+    assert all(each["command"].startswith("advisor compare ") for each in answer["environment"])
+
+
 def test_the_check_writes_junit(advisor: Run, nights: tuple[Path, dict[int, str]]) -> None:
     path, runs = nights
     found = advisor(

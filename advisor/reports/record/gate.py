@@ -43,6 +43,7 @@ class Looked:
     text: str
     command: str
     weight: float = 0.0
+    is_environment: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +63,11 @@ class Gate:
     def unsure(self) -> list[Looked]:
         """Return what cannot be decided."""
         return [each for each in self.looked if each.tripped is None]
+
+    @property
+    def environment(self) -> list[Looked]:
+        """Return what moved with its environment."""
+        return [each for each in self.looked if each.is_environment]
 
 
 def make_gate(run: StoredRun, baseline: StoredRun | None, looked: Sequence[Looked]) -> Gate:
@@ -90,6 +96,7 @@ def regressions(comparison: RunComparison) -> Iterator[Looked]:
             text=_moved(row),
             command=f"advisor compare {comparison.base.run_id} {comparison.head.run_id}",
             weight=row.lost,
+            is_environment=row.verdict == Verdict.ENVIRONMENT,
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as ET
 
 from advisor.reports.escaping import escape_markdown
@@ -10,32 +10,51 @@ from advisor.reports.record.gate import Gate, Looked
 from advisor.wording import one_line, printable
 
 SCHEMA_VERSION = 1
+_SHOWN = 10  # of what did not fail
 
 
 def verdict(gate: Gate) -> str:
     """Return the first line: what tripped, of how much."""
     against = f" against {gate.baseline.run_id}" if gate.baseline is not None else ""
-    tripped, unsure = len(gate.tripped), len(gate.unsure)
+    tripped, unsure, environment = map(len, (gate.tripped, gate.unsure, gate.environment))
     said = f"{tripped:,} of {len(gate.looked):,} checks of {gate.run.run_id}{against} failed"
-    return f"{said}; {unsure:,} could not be told." if unsure else f"{said}."
+    if unsure:
+        said += f"; {unsure:,} could not be told"
+    if environment:
+        said += f"; {environment:,} moved with the environment, which fails nothing"
+    return f"{said}."
 
 
 def text(gate: Gate) -> str:
-    """Return what tripped, worst first, each with the command that reproduces it."""
+    """Return what tripped, worst first, each with the command that reproduces it; then the rest."""
     lines = [verdict(gate)]
     for each in gate.tripped:
         lines += ["", f"{each.kind}: {one_line(each.kernel)} ({one_line(each.name)})"]
         lines += [f"  {one_line(each.text)}", f"  {each.command}"]
+    for title, rest in _rest(gate):
+        lines += ["", f"{title}:"]
+        lines += [f"  {one_line(each.kernel)}: {one_line(each.text)}" for each in rest[:_SHOWN]]
+        if len(rest) > _SHOWN:
+            lines.append(f"  and {len(rest) - _SHOWN:,} more; --format json lists all")
+        lines += [f"  {command}" for command in dict.fromkeys(each.command for each in rest)][:1]
     return "\n".join(lines) + "\n"
+
+
+def _rest(gate: Gate) -> Iterator[tuple[str, Sequence[Looked]]]:
+    """Yield what did not fail and is told, under its title."""
+    parts = (("could not be told", gate.unsure), ("moved with the environment", gate.environment))
+    return ((title, found) for title, found in parts if found)
 
 
 def markdown(gate: Gate) -> str:
     """Return the same as a table, for the summary of a job."""
     lines = [escape_markdown(verdict(gate))]
-    if gate.tripped:
+    parts = ((each.kind, each) for each in gate.tripped)
+    told = [*parts, *((title, each) for title, rest in _rest(gate) for each in rest[:_SHOWN])]
+    if told:
         lines += ["", "| check | kernel | what | reproduce |", "| --- | --- | --- | --- |"]
-    for each in gate.tripped:
-        cells = (each.kind, each.kernel, each.text)
+    for word, each in told:
+        cells = (word, each.kernel, each.text)
         lines.append(f"| {' | '.join(map(escape_markdown, cells))} | `{each.command}` |")
     return "\n".join(lines) + "\n"
 
@@ -49,6 +68,7 @@ def as_json(gate: Gate) -> dict[str, object]:
         "checked": len(gate.looked),
         "failed": [_record(each) for each in gate.tripped],
         "inconclusive": [_record(each) for each in gate.unsure],
+        "environment": [_record(each) for each in gate.environment],
     }
 
 
