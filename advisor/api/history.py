@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from advisor.api.history_causes import causes_of
 from advisor.api.matching import SeriesWanted, matching_series
+from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.connect import open_for_reading
 from advisor.database.nights import branch_of_history, known_series
 from advisor.errors import UsageError
+from advisor.knowledge.load import load_knowledge
 from advisor.reports.record.series_history import read_history
 
 if TYPE_CHECKING:
@@ -25,12 +29,14 @@ def history(
     branch: str | None = None,
     since: int | datetime | None = None,
     wait: float = 0.0,
+    with_causes: bool = False,
+    configuration: Configuration = DEFAULTS,
 ) -> History:
     """Return the history of one branch: that of the newest run, or the one called ``branch``.
 
     ``kernel`` is a series' id or the beginning of one, or a pattern that its name matches.
     ``since`` is a number of nights or a moment: what is shown, the detector sees every night.
-    ``wait`` is for the database's lock [s].
+    ``wait`` is for the database's lock [s]. ``with_causes`` asks why the latest changes came.
 
     Raises:
         UsageError: there is no such branch, or nothing that matches.
@@ -46,4 +52,8 @@ def history(
             problem = f"there is no run of branch {branch!r}"
             raise UsageError(problem, hint="see: advisor runs list")
         known = matching_series(known_series(connection), wanted)
-        return read_history(connection, chosen, known, since=since)
+        found = read_history(connection, chosen, known, since=since)
+        if not with_causes:
+            return found
+        knowledge = load_knowledge(configuration)
+        return replace(found, causes=causes_of(connection, found, knowledge))

@@ -80,7 +80,11 @@ def _series(each: SeriesHistory, history: History, numbers: dict[str, int]) -> d
         "noise": result.noise,
         "calibrated_noise": each.calibrated_noise,
         "changes": [
-            {**change_json(each, change), "accepted": _accepted_because(each, change)}
+            {
+                **change_json(each, change),
+                "accepted": _accepted_because(each, change),
+                "cause": history.cause(each, change),
+            }
             for change in history.shown_changes(each)
         ],
         "newest": {

@@ -109,6 +109,8 @@ def show(
         branch=branch,
         since=since,
         wait=settings.wait,
+        with_causes=True,
+        configuration=settings.configuration,
     )
     if style == "json":
         from advisor.api.history_json import as_json

@@ -40,7 +40,10 @@ _NEWEST = (
     "series",
 )
 _CHANGES = ("time", "kernel", "kind", "verdict", "change", "before", "after", "run", "commit")
+_NIGHTS = ("time", "a launch", "to before", "run", "commit", "changed")
 _SHORT_COMMIT = 10
+_FEW = 3  # series of which every night is listed
+_NAMED = 6  # kernels that share a cause
 _MISSING = 5  # series without a result that are named
 
 
@@ -85,8 +88,52 @@ def _blocks(history: History, width: int, with_bars: bool, every: bool) -> Itera
         rows = [_change(each, change) for each, change in changes[:_SHOWN]]
         yield table(_CHANGES, rows, width=width, narrow=narrow)
         yield from _more(len(changes) - _SHOWN)
+        yield from _why(history, changes, width)
+    if every and len(series) <= _FEW:
+        for each in series:
+            yield from _nights(history, each, width)
     for line in (*_remarks(history), *_next(history, shown)):
         yield from (_wrapped(line, width) if line else [""])
+
+
+def _why(
+    history: History, changes: Sequence[tuple[SeriesHistory, Change]], width: int
+) -> Iterator[str]:
+    """Yield the causes that are known, each with the kernels that it moved."""
+    kernels: dict[tuple[str, str], list[str]] = {}
+    for each, change in changes:
+        cause = history.cause(each, change)
+        if cause is not None:
+            day = _day(each.nights[change.index])
+            kernels.setdefault((day, cause), []).append(each.kernel)
+    if kernels:
+        yield ""
+    for (day, cause), named in kernels.items():
+        more = f" and {len(named) - _NAMED:,} more" if named[_NAMED:] else ""
+        told = f"{day} {', '.join(named[:_NAMED])}{more}: {cause}"
+        yield from _wrapped(one_line(told), width)
+
+
+def _nights(history: History, each: SeriesHistory, width: int) -> Iterator[str]:
+    """Yield what a launch took in the last nights of a series, the latest first."""
+    numbers = [n for n, night in enumerate(each.nights) if history.is_shown(night)]
+    rows = [
+        (
+            f"{each.nights[n].time:%Y-%m-%d %H:%M}",
+            seconds(each.durations[n]),
+            _share(each.durations[n] / each.durations[n - 1] - 1) if n else "",
+            each.nights[n].run_id,
+            (each.nights[n].commit or "")[:_SHORT_COMMIT],
+            one_line(", ".join(each.nights[n].changed)),
+        )
+        for n in numbers[: -_SPARK_NIGHTS - 1 : -1]
+    ]
+    if rows:
+        yield ""
+        yield one_line(f"Nights of {_called(each, history)}; a launch took:")
+        yield ""
+        narrow = Narrow(whole=("time", "a launch", "run"), spare=("changed", "commit"))
+        yield table(_NIGHTS, rows, width=width, narrow=narrow)
 
 
 def _headline(history: History) -> str:

@@ -114,13 +114,19 @@ def test_thirty_nights_in_any_order_and_by_any_way_have_one_history(tmp_path: Pa
 def told_and_nothing_else(database: str) -> None:
     """Check the story of seed/simulation/nights.yaml; nights are counted from 1 there."""
     moved: dict[tuple[int, Verdict], set[str]] = {}
-    found = history(database)
+    found = history(database, with_causes=True)
+    causes = {
+        each.kernel: found.cause(each, c) for each in found.series for c in each.result.changes
+    }
     numbers = {night.run_id: number for number, night in enumerate(found.nights, start=1)}
     for each in found.series:
         for change in each.result.changes:
             assert change.verdict is not None
             night = numbers[each.nights[change.index].run_id]
             moved.setdefault((night, change.verdict), set()).add(each.kernel)
+    assert "went through DRAM" in str(causes["layer_norm_kernel"])
+    assert "to local memory" in str(causes["stencil_heat3d_kernel"])
+    assert "driver 550.54.15 → 560.35.03" in str(causes["scan_blocks_kernel"])
     assert moved.pop((13, Verdict.REGRESSED)) == {"layer_norm_kernel"}
     assert moved.pop((20, Verdict.IMPROVED)) == {"stencil_heat3d_kernel"}
     assert len(moved.pop((24, Verdict.ENVIRONMENT))) >= 2

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from advisor.tracking import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from advisor.tracking import Change, SeriesResult
@@ -120,6 +121,7 @@ class History:
     ``shown_since`` is the first night that is to be shown. ``notes`` say what is left out or in
     doubt, ``alike`` which series may go on under another name. The newest nights of all series of
     the branch, shown or not, are judged together: ``machine`` is what most of them share.
+    ``causes`` say why, by series, launch shape and the index of the change, where that was asked.
     """
 
     branch: str | None
@@ -130,6 +132,11 @@ class History:
     notes: tuple[str, ...]
     alike: tuple[Alike, ...]
     machine: MachineMoved | None = None
+    causes: Mapping[tuple[str, str, int], str] = field(default_factory=dict)
+
+    def cause(self, each: SeriesHistory, change: Change) -> str | None:
+        """Return why a series changed, None where that is not known."""
+        return self.causes.get((each.series_id, each.launch_shape, change.index))
 
     def is_shown(self, night: HistoryNight) -> bool:
         """Return whether a night is among those that are to be shown."""
