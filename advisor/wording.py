@@ -116,6 +116,16 @@ def percent(value: float | None, decimals: int = 0) -> str:
     return f"{_hundredths(value, decimals)}{NO_BREAK}%" if known(value) else UNKNOWN
 
 
+def signed_percent(value: float | None, decimals: int = 1) -> str:
+    """Return a change as a percentage with its sign.
+
+    >>> [signed_percent(change).replace(NO_BREAK, " ") for change in (0.049, -0.5, 0.0)]
+    ['+4.9 %', '−50.0 %', '0.0 %']
+    """
+    shown = percent(value, decimals)
+    return f"+{shown}" if known(value) and value > 0 else shown
+
+
 def _hundredths(value: float, decimals: int) -> str:
     digit = 10.0**-decimals
     if 0 < 100 * value < digit / 2:

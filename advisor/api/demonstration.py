@@ -43,6 +43,7 @@ def _labels(night: dict[str, Any]) -> RunLabels:
         label=night.get("label"),
         commit=night.get("commit"),
         branch=night.get("branch"),
+        note=night.get("subject"),
         tags=("demo",),
         at=_moment(night["at"]),
     )

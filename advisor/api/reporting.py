@@ -29,20 +29,31 @@ def render_report(
     kernel: str | None = None,
     width: int = 0,
     output: str | None = None,
+    since: str | None = None,
     wait: float,
     color: bool = False,
     configuration: Configuration = DEFAULTS,
 ) -> dict[str, str]:
     """Return the pages of a report by file name (``-`` for stdout): one, or two with a picture.
 
+    ``since`` is a number of nights, a date, or the name of a run: from when history is told.
+
     ``width`` is in columns, 0 for the default of 80. Markdown that is written to a file has its
     roofline beside it, as a file of the same name that ends in ``.svg``.
 
     Raises:
-        UsageError: there is no such run, or no kernel of that name in it.
+        UsageError: there is no such run, or no kernel of that name in it; or ``since`` is unknown.
         DatabaseError: the database cannot be opened.
     """
-    report = load_report(database, run, kernel=kernel, wait=wait, configuration=configuration)
+    report = load_report(
+        database,
+        run,
+        kernel=kernel,
+        over_time=True,
+        since=since,
+        wait=wait,
+        configuration=configuration,
+    )
     place = output or STDOUT
     if style == "html":
         return {place: _html(report)}
@@ -101,13 +112,17 @@ def load_report(
     *,
     kernel: str | None = None,
     every_fact: bool = False,
+    over_time: bool = False,
+    since: str | None = None,
     wait: float,
     configuration: Configuration = DEFAULTS,
 ) -> Report:
     """Return a run as records: everything that the pages show.
 
+    ``over_time`` adds the history up to the run, told from ``since`` on.
+
     Raises:
-        UsageError: there is no such run, or no kernel of that name in it.
+        UsageError: there is no such run, or no kernel of that name in it; or ``since`` is unknown.
         DatabaseError: the database cannot be opened.
     """
     knowledge = load_knowledge(configuration)
@@ -123,7 +138,7 @@ def load_report(
             suppressions=configuration.suppress,
             records=rule_records(connection, knowledge.load_outcomes, simulated=found.simulated),
         )
-        return build_report(
+        report = build_report(
             read_source(
                 connection,
                 request,
@@ -132,6 +147,11 @@ def load_report(
                 judgement=judgement,
             )
         )
+        if over_time:
+            from advisor.api.nightly import with_history
+
+            report = with_history(connection, report, found, knowledge, since)
+        return report
 
 
 def _has_unicode(place: str) -> bool:

@@ -14,7 +14,8 @@ Examples:
   advisor report                        the last run, on the terminal
   advisor report --html -o report.html  one page that opens offline
   advisor report 3f2a --markdown -o report.md
-  advisor report --format json | jq .verdict
+  advisor report --since 2026-01-17     what moved since then
+  advisor report --format json | jq .history.moved
 """
 
 
@@ -32,11 +33,21 @@ Examples:
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True))
 @click.option("--kernel", metavar="REGEX", help="Only kernels whose name matches.")
+@click.option(
+    "--since",
+    metavar="REF|DATE|N",
+    help="Report changes since a run, a date, or over the last N nights.  [default: 30]",
+)
 @click.pass_obj
 def report(
-    settings: CommandSettings, run: str, style: str | None, output: str | None, kernel: str | None
+    settings: CommandSettings,
+    run: str,
+    style: str | None,
+    output: str | None,
+    kernel: str | None,
+    since: str | None,
 ) -> None:
-    """Show what limits a run, what to do first, and what it saves.
+    """Show what limits a run, what to do first, what it saves, and what moved until then.
 
     RUN is an id or the beginning of one, a label, a branch (its newest run), a commit, or
     "latest"; "last~7" is seven runs before the latest one in its history.
@@ -53,6 +64,7 @@ def report(
         kernel=kernel,
         width=terminal_width(),
         output=output,
+        since=since,
         wait=settings.wait,
         color=wants_color(),
         configuration=settings.configuration,

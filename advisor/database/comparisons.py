@@ -18,6 +18,13 @@ _FINDINGS = """
     WHERE run_id = ? AND outcome = 'fires' AND variant_id IS NOT NULL
     ORDER BY rank NULLS LAST, rule_id, variant_id
 """
+_OF_SERIES = """
+    SELECT run_id, coalesce(continued_by, variant.series_id), list(DISTINCT rule_id)
+    FROM finding JOIN variant USING (run_id, variant_id)
+    LEFT JOIN series_link ON series_link.series_id = variant.series_id
+    WHERE outcome = 'fires' AND list_contains(string_split($runs, ' '), run_id)
+    GROUP BY ALL
+"""
 _CODE = """
     SELECT run_id, variant_id, any_value(code) FROM variant_place
     WHERE list_contains(string_split($runs, ' '), run_id)
@@ -39,6 +46,14 @@ def firing_findings(
 ) -> list[tuple[str, str, str, str]]:
     """Return rule, variant, severity and evidence of what fires in a run, best ranked first."""
     return connection.execute(_FINDINGS, [run_id]).fetchall()
+
+
+def firing_of_series(
+    connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]
+) -> dict[tuple[str, str], frozenset[str]]:
+    """Return the rules that fire by run and series, links followed."""
+    rows = connection.execute(_OF_SERIES, {"runs": " ".join(run_ids)}).fetchall()
+    return {(run, series): frozenset(rules) for run, series, rules in rows}
 
 
 def take_kernels(

@@ -107,6 +107,7 @@ def _run(plan: Plan, night: int) -> dict[str, str]:
         "commit": commit_id(commit),
         "branch": plan.branch,
         "label": plan.label,
+        "subject": commit["subject"],
         "note": "simulated; " + "; ".join((f"commit: {commit['subject']}", *said)),
     }
 

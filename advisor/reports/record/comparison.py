@@ -73,8 +73,8 @@ def compare_runs(
     common = [pair for pair in joined.pairs if pair.base is not None and pair.head is not None]
     gated, machine = judge([samples[_key(pair)] for pair in common], comparing.limits)
     details = [run_details(connection, each.run_id) for each in (base, head)]
-    environment = _differing(comparing.environment, *details)
-    around = _differing(comparing.around, *details)
+    environment = differing(comparing.environment, *details)
+    around = differing(comparing.around, *details)
     by_pair = dict(zip(map(_key, common), gated, strict=True))
     levels = {key: each.levels for key, each in samples.items()}
     changed = [
@@ -239,7 +239,7 @@ def _judged(
             head=head,
             relative=None,
         )
-    sides = [_side(row, comparing) for row in (before, after)]
+    sides = [side_of(row, comparing) for row in (before, after)]
     terms = attribute(sides[0], sides[1], comparing.resources, clock=comparing.clock)
     verdict = gated.verdict
     if environment and verdict in (Verdict.REGRESSED, Verdict.IMPROVED):
@@ -291,8 +291,8 @@ def _kernel(row: Row) -> ComparedKernel:
     )
 
 
-def _side(row: Row, comparing: Comparing) -> Side:
-    """Return what terms are made of, amounts of one launch."""
+def side_of(row: Row, comparing: Comparing) -> Side:
+    """Return what terms are made of, amounts of one launch, from a kernel's facts."""
     launches = _launches(row)
     return Side(
         launches=launches,
@@ -306,7 +306,7 @@ def _side(row: Row, comparing: Comparing) -> Side:
     )
 
 
-def _differing(names: Sequence[str], before: Row, after: Row) -> tuple[Differs, ...]:
+def differing(names: Sequence[str], before: Row, after: Row) -> tuple[Differs, ...]:
     """Return what is known on both sides and differs: from unknown to known is no change."""
     pairs = ((name, before.get(name), after.get(name)) for name in names)
     return tuple(

@@ -8,6 +8,8 @@ from pathlib import Path
 from advisor.documents import load
 from advisor.resources import data_dir
 
+_SECTIONS = ("thresholds", "history", "moved_facts")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
@@ -35,7 +37,7 @@ def load_judgement() -> Judgement:
         RuleError: one is missing, unknown or no number; with its place.
     """
     document = load(judgement_file())
-    document.refuse_unknown(("thresholds",))
+    document.refuse_unknown(_SECTIONS)
     thresholds = document.mapping("thresholds")
     names = [field.name for field in fields(Judgement)]
     thresholds.refuse_unknown(names)

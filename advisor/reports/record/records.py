@@ -13,6 +13,7 @@ from typing import Literal
 from advisor.reports.record.charted import ChartCeiling, Plane, Roofline
 from advisor.reports.record.instructions import Ranking
 from advisor.reports.record.kernel_records import Gain, KernelName, KernelRecord
+from advisor.reports.record.over_time import RunHistory
 
 SCHEMA_VERSION = "1.0"
 _NAMED_KERNELS = 6
@@ -243,3 +244,5 @@ class Report:
     suppressed: Suppressed | None = None
     findings: tuple[RunFinding, ...] = ()
     rejudged: str = ""
+    history: RunHistory | None = None
+    first_night: str = ""

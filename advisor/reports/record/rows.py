@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from advisor.quoting import quoted
+
 if TYPE_CHECKING:
     import duckdb
 
@@ -17,6 +19,11 @@ def fetch(
 ) -> list[Row]:
     """Return the rows of a query, each a mapping from column to value."""
     return list(_rows(connection.execute(query, list(parameters))))
+
+
+def rows_of(connection: duckdb.DuckDBPyConnection, table: str) -> list[Row]:
+    """Return all rows of a table."""
+    return fetch(connection, f"FROM {quoted(table)}")
 
 
 def number(row: Row, name: str) -> float | None:

@@ -34,6 +34,7 @@ from advisor.rules.language.subjects.change import (
     kernel_columns,
     pair_facts,
 )
+from advisor.rules.language.words import VendorWords
 from advisor.tracking.comparing import Comparing
 from advisor.tracking.gates import Samples, has_two_levels
 from advisor.tracking.records import Verdict
@@ -52,11 +53,15 @@ Value = float | str | bool | None
 
 @dataclass(frozen=True, kw_only=True)
 class Changed:
-    """A row to be explained, and what the gates saw of it."""
+    """A row to be explained, and what the gates saw of it.
+
+    ``places`` are run and variant before and after where its row names others.
+    """
 
     row: ComparedSeries
     samples: Samples | None
     series_changed: bool
+    places: tuple[tuple[str, str], tuple[str, str]] | None = None
 
 
 def facts_read(knowledge: Knowledge) -> frozenset[str]:
@@ -85,26 +90,41 @@ def explain_changes(
     }
     if not told:
         return whole
-    program = _program(knowledge)
-    _take_pairs(connection, whole, told, comparing)
-    select = change_select(program.columns, KERNELS, knowledge.vocabulary)
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE {_FACTS} AS {select}")
+    asked_of = {number: (whole, each) for number, each in told.items()}
     words = run_words(connection, [whole.head.run_id], knowledge.settings)
-    found = run_program(
-        connection, program, _FACTS, key=KEY, outcomes=(Outcome.FIRES,), words=words
-    )
-    causes: dict[int, list[Evaluation]] = {}
-    for evaluation in found:
-        causes.setdefault(int(evaluation.variant_id), []).append(evaluation)
+    causes = find_causes(connection, asked_of, knowledge, comparing, words)
     kernels = _kernels(connection)
     rows = list(whole.rows)
     for number, each in told.items():
         rows[number] = replace(
             each.row,
-            causes=_ranked(causes.get(number, []), each.row),
+            causes=causes[number],
             moved=_moved(each.row, whole, kernels, knowledge.vocabulary),
         )
     return replace(whole, rows=rows)
+
+
+def find_causes(
+    connection: duckdb.DuckDBPyConnection,
+    told: Mapping[int, tuple[RunComparison, Changed]],
+    knowledge: Knowledge,
+    comparing: Comparing,
+    words: Mapping[str, VendorWords],
+) -> dict[int, tuple[Cause, ...]]:
+    """Return the causes of changes, the likeliest first; each with the comparison it belongs to.
+
+    The table ``KERNELS`` must hold both sides of each; ``words`` are by the run after it.
+    """
+    program = _program(knowledge)
+    _take_pairs(connection, told, comparing)
+    select = change_select(program.columns, KERNELS, knowledge.vocabulary)
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {_FACTS} AS {select}")
+    causes: dict[int, list[Evaluation]] = {}
+    for found in run_program(
+        connection, program, _FACTS, key=KEY, outcomes=(Outcome.FIRES,), words=words
+    ):
+        causes.setdefault(int(found.variant_id), []).append(found)
+    return {number: _ranked(causes.get(number, []), each.row) for number, (_, each) in told.items()}
 
 
 def _ranked(found: Sequence[Evaluation], row: ComparedSeries) -> tuple[Cause, ...]:
@@ -129,23 +149,25 @@ def _ranked(found: Sequence[Evaluation], row: ComparedSeries) -> tuple[Cause, ..
 
 def _take_pairs(
     connection: duckdb.DuckDBPyConnection,
-    whole: RunComparison,
-    told: Mapping[int, Changed],
+    told: Mapping[int, tuple[RunComparison, Changed]],
     comparing: Comparing,
 ) -> None:
     """Make the table of pairs, a row for each that is to be explained."""
-    variants = [
-        kernel.variant_id
-        for each in told.values()
-        for kernel in (each.row.base, each.row.head)
-        if kernel is not None
-    ]
-    runs = (whole.base.run_id, whole.head.run_id)
-    code = code_of(connection, runs, variants)
-    of_runs = _of_runs(whole, comparing)
+    places = {number: _places(whole, each) for number, (whole, each) in told.items()}
+    code = code_of(
+        connection,
+        sorted({run for pair in places.values() for run, _ in pair}),
+        sorted({variant for pair in places.values() for _, variant in pair}),
+    )
+    of_runs = {id(whole): _of_runs(whole, comparing) for whole, _ in told.values()}
     rows = [
-        {KEY: str(number), **of_runs, **_of_pair(each, whole, comparing, code)}
-        for number, each in told.items()
+        {
+            KEY: str(number),
+            **of_runs[id(whole)],
+            **_of_pair(each, comparing),
+            "same_code": _same_code(code, places[number]),
+        }
+        for number, (whole, each) in told.items()
     ]
     kinds = {name: _TYPES[symbol.kind] for name, symbol in pair_facts().items()}
     ids = (KEY, "base_run", "head_run", "base_variant", "head_variant")
@@ -193,17 +215,30 @@ def _names(differ: Sequence[Differs]) -> str | None:
     return ", ".join(said) or None
 
 
-def _of_pair(
-    each: Changed, whole: RunComparison, comparing: Comparing, code: Mapping[tuple[str, str], str]
-) -> dict[str, Value]:
+def _places(whole: RunComparison, each: Changed) -> tuple[tuple[str, str], ...]:
+    """Return run and variant of both sides of a pair."""
+    assert each.row.base is not None
+    assert each.row.head is not None
+    if each.places is not None:
+        return each.places
+    sides = ((whole.base, each.row.base), (whole.head, each.row.head))
+    return tuple((run.run_id, kernel.variant_id) for run, kernel in sides)
+
+
+def _same_code(
+    code: Mapping[tuple[str, str], str], places: Sequence[tuple[str, str]]
+) -> bool | None:
+    before, after = map(code.get, places)
+    return None if before is None or after is None else before == after
+
+
+def _of_pair(each: Changed, comparing: Comparing) -> dict[str, Value]:
     row = each.row
     assert row.base is not None
     assert row.head is not None
     parts = {} if row.terms is None else row.terms.parts
     limits = comparing.limits
     samples = each.samples
-    before = code.get((whole.base.run_id, row.base.variant_id))
-    after = code.get((whole.head.run_id, row.head.variant_id))
     found: dict[str, Value] = {
         "base_variant": row.base.variant_id,
         "head_variant": row.head.variant_id,
@@ -215,7 +250,6 @@ def _of_pair(
         "samples_needed": float(limits.least_launches),
         "shape_changed": row.shape_changed,
         "series_changed": each.series_changed,
-        "same_code": None if before is None or after is None else before == after,
         **{f"{name}_term": value for name, value in parts.items()},
     }
     if samples is not None:

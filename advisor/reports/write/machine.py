@@ -15,6 +15,7 @@ from typing import Any
 from advisor import escaping
 from advisor.reports.record.kernel_records import KernelRecord, RuleResult, ShownFact
 from advisor.reports.record.records import SCHEMA_VERSION, Report
+from advisor.reports.write.history_json import history_json
 
 UNITS: Mapping[str, str] = {
     "arithmetic_intensity": "FLOP/B",
@@ -69,6 +70,7 @@ def json_text(report: Report) -> str:
         "rejudged": report.rejudged or None,
         "conditions": _plain(report.conditions),
         "ceilings": _plain(report.ceilings),
+        "history": None if report.history is None else history_json(report.history),
         "kernels": [_kernel(kernel) for kernel in report.kernels],
         "skipped": [{"place": place, "reason": reason} for place, reason in report.skipped],
         "provenance": {

@@ -14,6 +14,7 @@ from advisor.reports.record.kernel_records import (
     VendorFinding,
 )
 from advisor.reports.record.records import Recommendation, Report, Rest
+from advisor.reports.write.history_terminal import write_moved, write_outcomes
 from advisor.reports.write.paper import Paper, cut, meter
 from advisor.rules.language.words import capital
 
@@ -37,7 +38,9 @@ def report_text(
     """Return the report for a terminal ``width`` columns wide (0: 80)."""
     paper = Paper(width=width, colour=colour, ascii_only=ascii_only)
     _verdict(paper, report)
+    write_moved(paper, report)
     _actions(paper, report)
+    write_outcomes(paper, report)
     _conditions(paper, report)
     _kernels(paper, report)
     _whole_run(paper, report)
@@ -79,6 +82,8 @@ def _suppressed(paper: Paper, report: Report) -> None:
 
 def _verdict(paper: Paper, report: Report) -> None:
     paper.write(report.verdict.sentence)
+    if report.history is not None:
+        paper.write(report.history.sentence)
     paper.write(report.verdict.paragraph)
     paper.blank()
     figures = [f"{f.label} {f.value} {f.unit}".strip() for f in report.verdict.figures]

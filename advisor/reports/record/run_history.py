@@ -1,0 +1,164 @@
+"""The history of a run for its report: what moved, why, and what became of advice until then."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from advisor.database.nights import Branch, known_series
+from advisor.reports.record.history_settings import load_history_settings
+from advisor.reports.record.history_words import history_sentence
+from advisor.reports.record.kernel_nights import kernel_nights
+from advisor.reports.record.moved import RunVariant, moves, older_open
+from advisor.reports.record.moved_why import explained
+from advisor.reports.record.outcomes_shown import outcomes_until
+from advisor.reports.record.over_time import EnvironmentStep, RunHistory, ShownNight
+from advisor.reports.record.series_history import read_history
+from advisor.reports.record.series_records import History, HistoryNight, SeriesHistory
+from advisor.tracking import TrackingSettings, load_settings
+from advisor.tracking.records import Verdict
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from advisor.database.read import StoredRun
+    from advisor.knowledge.knowledge import Knowledge
+    from advisor.reports.record.records import Report
+    from advisor.rules.language.words import VendorWords
+
+_FEWEST = 2  # nights, of which one can be compared with the other
+_VARIANTS = """
+    SELECT coalesce(continued_by, variant.series_id) AS series_id,
+        coalesce(launch_shape, '') AS shape, variant_id, launch_count
+    FROM variant LEFT JOIN series_link ON series_link.series_id = variant.series_id
+    WHERE run_id = ? ORDER BY duration
+"""
+
+
+def history_of_run(
+    connection: duckdb.DuckDBPyConnection,
+    report: Report,
+    run: StoredRun,
+    knowledge: Knowledge,
+    words: VendorWords,
+    *,
+    since: int | datetime | None = None,
+    baseline: str | None = None,
+) -> RunHistory | None:
+    """Return what a report tells over nights; None where the run is the first one.
+
+    ``since`` is a number of nights or a moment: what is told, the detector sees every night up to
+    that of the run. ``baseline`` is the run that it begins with, where the user named one.
+    """
+    settings, tracking = load_history_settings(), load_settings()
+    branch = Branch(name=run.branch, simulated=run.simulated, until=run.run_id)
+    window = settings.limits.nights if since is None else since
+    history = _with_series_of_run(
+        read_history(connection, branch, known_series(connection), since=window), window
+    )
+    shown = [night for night in history.nights if history.is_shown(night)]
+    if len(history.nights) < _FEWEST or not shown:
+        return None
+    variants = _variants(connection, report, run.run_id)
+    found = moves(history, variants, tracking)
+    rows = explained(connection, found, knowledge, settings, words)
+    moved = [replace(move, row=row) for move, row in zip(found, rows, strict=True)]
+    missing = _missing(history)
+    first, older = shown[0].time, older_open(history, tracking)
+    advice = outcomes_until(connection, history, run.run_id, variants, knowledge, words)
+    return RunHistory(
+        since=first,
+        nights=tuple(_night(night) for night in shown),
+        previous=history.nights[-2].run_id,
+        baseline=baseline or shown[0].run_id,
+        sentence=history_sentence(
+            rows,
+            older=older,
+            since=first,
+            nights=len(shown),
+            missing=missing,
+            too_few=_too_few(history, tracking),
+            settings=settings,
+        ),
+        moved=tuple(rows),
+        environment=_environment(history),
+        outcomes=advice.decided,
+        open_advice=advice.open,
+        kernels=kernel_nights(
+            connection, history, report, variants, moved, knowledge, settings, words
+        ),
+        older_open=older,
+        missing=missing,
+        shown_rows=settings.limits.moved_rows,
+        worse=settings.worse,
+        better=settings.better,
+        term_labels=settings.terms,
+        state_labels=settings.states,
+    )
+
+
+def _with_series_of_run(history: History, window: int | datetime) -> History:
+    """Return the history without the nights that have nothing in common with the newest one."""
+    if not history.nights:
+        return history
+    own = [each for each in history.series if not each.is_missing]
+    shared = {night.run_id for each in own for night in each.nights}
+    nights = tuple(night for night in history.nights if night.run_id in shared)
+    since = history.shown_since
+    if isinstance(window, int) and nights:
+        since = nights[max(0, len(nights) - window)].time
+    return replace(history, nights=nights, shown_since=since)
+
+
+def _variants(
+    connection: duckdb.DuckDBPyConnection, report: Report, run_id: str
+) -> dict[tuple[str, str], RunVariant]:
+    """Return the variants of the run by series and launch shape."""
+    names = {kernel.id: kernel.full_name for kernel in report.kernels}
+    rows = connection.execute(_VARIANTS, [run_id]).fetchall()
+    return {
+        (series, shape): RunVariant(variant_id=variant, name=names[variant], launches=launches)
+        for series, shape, variant, launches in rows
+        if variant in names
+    }
+
+
+def _missing(history: History) -> tuple[str, ...]:
+    """Return the kernels that the night before had and the newest one has not."""
+    last = history.nights[-2].run_id
+    gone = {each.series_id for each in history.series if each.is_missing}
+    gone -= {each.series_id for each in history.series if not each.is_missing}
+    return tuple(
+        dict.fromkeys(
+            each.kernel
+            for each in history.series
+            if each.series_id in gone and each.newest_night.run_id == last
+        )
+    )
+
+
+def _too_few(history: History, tracking: TrackingSettings) -> int | None:
+    """Return how many nights a verdict needs where no series of the run has so many."""
+    own: list[SeriesHistory] = [each for each in history.series if not each.is_missing]
+    enough = any(each.result.newest.verdict is not Verdict.INSUFFICIENT for each in own)
+    return None if enough else tracking.least_nights
+
+
+def _environment(history: History) -> tuple[EnvironmentStep, ...]:
+    return tuple(
+        EnvironmentStep(run_id=night.run_id, time=night.time, what=what, base=base, head=head)
+        for night in history.nights[1:]
+        if history.is_shown(night)
+        for what, base, head in night.differs
+    )
+
+
+def _night(night: HistoryNight) -> ShownNight:
+    return ShownNight(
+        run_id=night.run_id,
+        time=night.time,
+        commit=night.commit,
+        note=night.note,
+        changed=night.changed,
+    )
