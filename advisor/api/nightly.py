@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from advisor.database.read import find_run
 from advisor.errors import UsageError
 from advisor.reports.record.history_settings import load_history_settings
-from advisor.reports.record.run_history import history_of_run
+from advisor.reports.record.run_history import history_of_run, with_nights, with_paths
 from advisor.rules.engine.evaluate import run_words
 
 if TYPE_CHECKING:
@@ -45,8 +45,14 @@ def with_history(
         since=moment,
         baseline=baseline,
     )
-    first = "" if history is not None else load_history_settings().first_night
-    return replace(report, history=history, first_night=first)
+    if history is None:
+        return replace(report, first_night=load_history_settings().first_night)
+    return replace(
+        report,
+        history=history,
+        rooflines=tuple(with_paths(chart, history) for chart in report.rooflines),
+        verdict=with_nights(report.verdict, history),
+    )
 
 
 def _since(

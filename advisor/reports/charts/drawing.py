@@ -130,6 +130,20 @@ class Levels:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NightWay:
+    """Where a kernel stood on earlier nights: hollow dots, joined, with an arrow at its mark.
+
+    ``gap`` is how far the arrow stays from the centre of the mark; the first dot tells its night.
+    """
+
+    kernel_id: str
+    limiter: str | None
+    line: Stroke
+    dots: tuple[PlacedText, ...]
+    gap: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class GridLine:
     """A grid line at pixel ``at``, with the label of its tick or none."""
 
@@ -186,3 +200,4 @@ class Drawing:
     levels: tuple[Levels, ...]
     listing: Listing | None
     zoomable: bool
+    ways: tuple[NightWay, ...] = ()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from advisor import wording
-from advisor.reports.record.history_words import day
+from advisor.reports.record.history_words import SHORT_COMMIT, day
 from advisor.reports.record.over_time import AdviceOutcome, FactNights, ShownNight
 
 _LEAST_REACH = 0.07  # about the median, so that noise looks like noise
@@ -76,11 +76,12 @@ class NightsChart:
 
 @dataclass(frozen=True, kw_only=True)
 class Term:
-    """A signed bar from one zero line; ``adds`` time or takes it away. Shares of the width."""
+    """A signed bar from the line at ``zero``; ``adds`` time or takes it away. Shares of width."""
 
     label: str
     start: float
     width: float
+    zero: float
     adds: bool
     value: str
     total: bool = False
@@ -194,7 +195,8 @@ def _marks(nights: Sequence[ShownNight], changes: Sequence[int]) -> tuple[NightM
     found = []
     for place, night in enumerate(nights):
         if place in changes and place:
-            commit = f" {night.commit[:7]}" if night.commit else ""
+            is_new = night.commit is not None and night.commit != nights[place - 1].commit
+            commit = f" {(night.commit or '')[:SHORT_COMMIT]}" if is_new else ""
             found.append((place, f"{day(night.time)}{commit}", "change"))
         elif night.changed and place:
             found.append((place, night.changed[0].partition(" ")[0], "environment"))
@@ -243,6 +245,7 @@ def term_bars(terms: Mapping[str, float], labels: Mapping[str, str]) -> tuple[Te
             label=label,
             start=(min(0.0, value) - low) / span,
             width=abs(value) / span,
+            zero=-low / span,
             adds=value > 0,
             value=wording.signed_percent(math.expm1(value), 1),
             total=is_total,

@@ -39,6 +39,7 @@ from advisor.reports.charts.marks import (
 )
 from advisor.reports.charts.roofs import DrawnRoofs, Line, pixels, roofs, seat, segments
 from advisor.reports.charts.scales import Frame, Tick, log_range, log_ticks
+from advisor.reports.charts.ways import draw_ways
 from advisor.reports.record.charted import Roofline, Unplaced
 from advisor.reports.record.kernel_records import KernelRecord
 
@@ -110,6 +111,7 @@ def draw_roofline(
         levels=levels,
         listing=listing,
         zoomable=True,
+        ways=tuple(draw_ways(chart.paths, sheet.spots, frame, named=not size.compact)),
     )
 
 
@@ -127,9 +129,11 @@ def x_title(text: str, size: DrawingSize) -> PlacedText:
 def _sheet(chart: Roofline, kernels: Mapping[str, KernelRecord], size: DrawingSize) -> _Sheet:
     lines = roofs(chart)
     shown = largest(chart.placements, kernels)
-    levels = (x for p in shown for x in (p.x, p.x_l2, p.x_l1) if x)
-    x = log_range([*lines.extent_x, *levels] or [1.0])
-    y = log_range([*lines.extent_y, *(p.y for p in chart.placements)] or [1e12])
+    levels = [x for p in shown for x in (p.x, p.x_l2, p.x_l1) if x]
+    past = [point for path in chart.paths for point in path.points]
+    x = log_range([*lines.extent_x, *levels, *(x for x, _ in past)] or [1.0])
+    tops = [*lines.extent_y, *(p.y for p in chart.placements), *(y for _, y in past)]
+    y = log_range(tops or [1e12])
     frame = size.frame(x, y)
     spots = tuple(log_spot(p, kernels[p.kernel_id], frame, size) for p in shown)
     return _Sheet(chart=chart, kernels=kernels, size=size, frame=frame, roofs=lines, spots=spots)

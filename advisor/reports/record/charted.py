@@ -50,6 +50,18 @@ class Unplaced:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NightPath:
+    """Earlier places of a kernel in a chart as (FLOP/B, FLOP/s), the oldest first.
+
+    ``first`` says of which night the oldest is.
+    """
+
+    kernel_id: str
+    points: tuple[tuple[float, float], ...]
+    first: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Roofline:
     """One chart: marks under the ceilings of one precision.
 
@@ -67,6 +79,7 @@ class Roofline:
     remarks: tuple[str, ...] = ()
     of: str = "the run"
     roof: str = "profiled"
+    paths: tuple[NightPath, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from advisor.reports.record.over_time import AdviceOutcome, MovedSeries, RunHistory
 
+_SMALL, _MOST, _RAISED = 1e-3, 6, "⁰¹²³⁴⁵⁶"
 _FEW = 2  # kernels that a row of several names
 
 
@@ -110,8 +112,15 @@ class MovedGroup:
 
 
 def _chance(p_value: float) -> str:
-    """Return a chance in words; less than one in a million is as good as none."""
-    return "p < 10⁻⁶" if p_value < 1e-6 else f"p = {p_value:.1g}"
+    """Return a chance in words: a bound of a power of ten where it is small.
+
+    >>> _chance(0.03), _chance(5e-5), _chance(1e-40)
+    ('p = 0.03', 'p < 10⁻⁴', 'p < 10⁻⁶')
+    """
+    if p_value >= _SMALL:
+        return f"p = {p_value:.1g}"
+    power = min(_MOST, math.floor(-math.log10(p_value)))
+    return f"p < 10⁻{_RAISED[power]}"
 
 
 def moved_groups(history: RunHistory) -> tuple[MovedGroup, ...]:

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from advisor import wording
 from advisor.database.nights import Branch, known_series
+from advisor.reports.record.charted import NightPath
 from advisor.reports.record.history_settings import load_history_settings
-from advisor.reports.record.history_words import history_sentence
+from advisor.reports.record.history_words import day, history_sentence
 from advisor.reports.record.kernel_nights import kernel_nights
 from advisor.reports.record.moved import RunVariant, moves, older_open
 from advisor.reports.record.moved_why import explained
 from advisor.reports.record.outcomes_shown import outcomes_until
 from advisor.reports.record.over_time import EnvironmentStep, RunHistory, ShownNight
+from advisor.reports.record.records import Figure
 from advisor.reports.record.series_history import read_history
-from advisor.reports.record.series_records import History, HistoryNight, SeriesHistory
+from advisor.reports.record.series_records import (
+    WORST_FIRST,
+    History,
+    HistoryNight,
+    SeriesHistory,
+)
 from advisor.tracking import TrackingSettings, load_settings
 from advisor.tracking.records import Verdict
 
@@ -24,9 +33,11 @@ if TYPE_CHECKING:
 
     from advisor.database.read import StoredRun
     from advisor.knowledge.knowledge import Knowledge
-    from advisor.reports.record.records import Report
+    from advisor.reports.record.charted import Roofline
+    from advisor.reports.record.records import Report, RunVerdict
     from advisor.rules.language.words import VendorWords
 
+_QUIET = (Verdict.UNCHANGED, Verdict.INSUFFICIENT)
 _FEWEST = 2  # nights, of which one can be compared with the other
 _VARIANTS = """
     SELECT coalesce(continued_by, variant.series_id) AS series_id,
@@ -96,6 +107,36 @@ def history_of_run(
         term_labels=settings.terms,
         state_labels=settings.states,
     )
+
+
+def with_paths(chart: Roofline, history: RunHistory) -> Roofline:
+    """Return a roofline with the earlier places of the kernels that moved."""
+    nights = history.nights
+    placed = {placement.kernel_id for placement in chart.placements}
+    paths = tuple(
+        NightPath(
+            kernel_id=variant,
+            points=tuple((x, y) for _, x, y in points),
+            first=day(nights[points[0][0]].time),
+        )
+        for variant, each in history.kernels.items()
+        if variant in placed and (points := (each.path or {}).get(chart.id))
+    )
+    return replace(chart, paths=paths)
+
+
+def with_nights(verdict: RunVerdict, history: RunHistory) -> RunVerdict:
+    """Return the verdict with a figure that counts what moved."""
+    counts = Counter(each.verdict for each in history.kernels.values())
+    words = [f"{counts[word]:,} {word}" for word in WORST_FIRST if counts[word]]
+    moved = sum(counts[word] for word in WORST_FIRST if word not in _QUIET)
+    figure = Figure(
+        label=f"moved in {wording.count(len(history.nights), 'night')}",
+        value=wording.fixed(moved),
+        unit=f"of {wording.count(len(history.kernels), 'kernel')}",
+        note=", ".join(words),
+    )
+    return replace(verdict, figures=(*verdict.figures, figure))
 
 
 def _with_series_of_run(history: History, window: int | datetime) -> History:

@@ -39,6 +39,11 @@ class MovedRow:
     terms: tuple[drawn.Term, ...]
     facts: tuple[str, ...]
 
+    @property
+    def made_of(self) -> str:
+        """Return the factors in words."""
+        return ", ".join(f"{bar.label} {bar.value}" for bar in self.terms)
+
 
 @dataclass(frozen=True, kw_only=True)
 class OutcomeRow:
@@ -81,6 +86,7 @@ class HistoryPage:
     outcomes: tuple[OutcomeBlock, ...]
     open_advice: str
     kernels: Mapping[str, KernelOverTime]
+    moved_kernels: frozenset[str]
 
 
 def history_page(report: Report) -> HistoryPage | None:
@@ -101,6 +107,7 @@ def history_page(report: Report) -> HistoryPage | None:
         kernels={
             variant: _kernel(variant, each, history) for variant, each in history.kernels.items()
         },
+        moved_kernels=frozenset(row.variant_id for row in history.moved if row.variant_id),
     )
 
 
@@ -166,5 +173,5 @@ def _note(each: KernelNights) -> str:
 
 def _places(rows: list[MovedSeries], history: RunHistory) -> list[int]:
     """Return the places of the nights with which changes begin."""
-    begin = {row.run_id for row in rows}
+    begin = {row.run_id for row in rows if row.verdict != Verdict.ENVIRONMENT}
     return [place for place, night in enumerate(history.nights) if night.run_id in begin]

@@ -9,29 +9,27 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import partial
-from typing import Any
-from urllib.parse import quote
 
 from jinja2 import BytecodeCache, FileSystemLoader, StrictUndefined
 from jinja2.bccache import Bucket
 from jinja2.sandbox import ImmutableSandboxedEnvironment
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from advisor import wording
 from advisor.reports.charts import bars
 from advisor.reports.charts.drawing import SIZES, Drawing
 from advisor.reports.charts.plane import draw_plane
 from advisor.reports.charts.roofline import draw_roofline
-from advisor.reports.escaping import Verbatim, breakable, escape_for_both, escape_markdown, shorten
+from advisor.reports.escaping import Verbatim, escape_markdown
 from advisor.reports.record.charted import Placement
 from advisor.reports.record.kernel_records import KernelRecord, RuleResult
 from advisor.reports.record.records import Report
+from advisor.reports.write.filters import FILTERS
+from advisor.reports.write.history_page import HistoryPage, history_page
 from advisor.resources import data_dir
-from advisor.wording import UNKNOWN, printable
+from advisor.wording import printable
 
 MOST_ROWS = 1000
 MOST_DETAILS = 50
@@ -114,6 +112,8 @@ class Page:
     details: tuple[KernelBars, ...]
     detailed: frozenset[str]
     without_detail: int
+    history: HistoryPage | None
+    has_paths: bool
 
 
 def html(report: Report, code: dict[str, bytes] | None = None) -> str:
@@ -169,7 +169,9 @@ def page(report: Report, *, details: int = MOST_DETAILS) -> Page:
     marked |= {u.kernel_id for chart in report.rooflines for u in chart.unplaced}
     longest = max((k.wasted_time for k in kernels if k.wasted_time), default=None)
     rows = tuple(_row(kernel, longest) for kernel in kernels[:MOST_ROWS])
-    shown = kernels[:details]
+    history = history_page(report)
+    moved = frozenset() if history is None else history.moved_kernels
+    shown = [k for place, k in enumerate(kernels) if place < details or (details and k.id in moved)]
     return Page(
         where=bars.where_time_goes(kernels),
         gains=bars.gain_axis(report.actions),
@@ -186,6 +188,8 @@ def page(report: Report, *, details: int = MOST_DETAILS) -> Page:
         details=tuple(_detail(kernel) for kernel in shown),
         detailed=frozenset(kernel.id for kernel in shown),
         without_detail=len(kernels) - len(shown),
+        history=history,
+        has_paths=any(chart.paths for chart in report.rooflines),
     )
 
 
@@ -308,7 +312,7 @@ def environment(
         lstrip_blocks=True,
         finalize=_finalize_html if autoescape else _finalize_markdown,
     )
-    made.filters.update(_FILTERS)
+    made.filters.update(FILTERS)
     return made
 
 
@@ -318,75 +322,3 @@ def _finalize_html(value: object) -> str:
 
 def _finalize_markdown(value: object) -> str:
     return value if isinstance(value, Verbatim) else escape_markdown(str(value))
-
-
-def _width(share: float | None) -> str:
-    """Return a share as a CSS length."""
-    return f"{100 * min(1.0, max(0.0, share or 0.0)):.2f}%"
-
-
-def _pixel(value: float) -> str:
-    return f"{value:.1f}"
-
-
-def _log(value: float) -> str:
-    return f"{value:.4f}"
-
-
-def _when(seconds: float | None) -> str:
-    """Return a moment in UTC."""
-    if seconds is None:
-        return UNKNOWN
-    return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
-def _path(points: tuple[tuple[float, float], ...]) -> str:
-    return "M" + "L".join(f"{x:.1f},{y:.1f}" for x, y in points)
-
-
-def _points(points: tuple[tuple[float, float], ...]) -> str:
-    return " ".join(f"{x:.4f},{y:.4f}" for x, y in points)
-
-
-def _breakable(text: str) -> Markup:
-    """Return escaped text that a browser may break after ``_``, ``::``, ``<`` and commas."""
-    return Markup("<wbr>").join(escape(part) for part in breakable(printable(text)))
-
-
-def _code_block(text: str) -> Verbatim:
-    """Return an indented block: no run of backticks can end it."""
-    return Verbatim("    " + printable(" ".join(text.split())))
-
-
-def _link(text: str) -> Verbatim:
-    """Return a file name as the target of a Markdown link."""
-    return Verbatim(quote(text))
-
-
-def _html_in_markdown(text: str) -> Verbatim:
-    """Return text for the inside of an HTML element of a Markdown page: harmless in both."""
-    return Verbatim(escape_for_both(text))
-
-
-_FILTERS: Mapping[str, Callable[..., Any]] = {
-    "breakable": _breakable,
-    "code_block": _code_block,
-    "count": wording.fixed,
-    "counted": wording.count,
-    "digits": wording.significant,
-    "html": _html_in_markdown,
-    "in_unit": wording.in_unit,
-    "link": _link,
-    "log": _log,
-    "number": wording.fact,
-    "path": _path,
-    "percent": partial(wording.percent, decimals=1),
-    "pixel": _pixel,
-    "points": _points,
-    "seconds": wording.seconds,
-    "share": wording.share,
-    "shorten": shorten,
-    "si": wording.si,
-    "when": _when,
-    "width": _width,
-}
