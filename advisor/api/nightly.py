@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from advisor.knowledge.knowledge import Knowledge
     from advisor.reports.record.records import Report
 
-_MOST_DIGITS = 5  # of a number of nights
-
 
 def with_history(
     connection: duckdb.DuckDBPyConnection,
@@ -61,7 +59,11 @@ def _since(
     """Return a number of nights or a moment, and the run that it is of, if a run was named."""
     if text is None:
         return None, None
-    if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS:
+    if (
+        text.isascii()
+        and text.isdecimal()
+        and len(text) <= load_history_settings().limits.night_digits
+    ):
         if int(text) == 0:
             raise UsageError("--since 0: show one night at least", hint="leave it out for 30")
         return int(text), None

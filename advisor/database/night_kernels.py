@@ -11,11 +11,24 @@ from advisor.quoting import literal, quoted
 OWN = "own_series"
 """The column of the series that a kernel counts to, links followed."""
 
+_VARIANTS = """
+    SELECT coalesce(continued_by, variant.series_id), coalesce(launch_shape, ''), variant_id,
+        launch_count
+    FROM variant LEFT JOIN series_link ON series_link.series_id = variant.series_id
+    WHERE run_id = ? ORDER BY duration NULLS FIRST
+"""
 _NUMBERS = ("DOUBLE", "FLOAT", "BIGINT", "INTEGER", "UBIGINT", "HUGEINT")
 _IDS = ("run_id", "variant_id")
 
 Group = tuple[str, str, str, Sequence[str]]
 """A group's name, a run of it, and the series and launch shapes whose kernel counts."""
+
+
+def variants_of_run(
+    connection: duckdb.DuckDBPyConnection, run_id: str
+) -> list[tuple[str, str, str, int]]:
+    """Return series, launch shape, id and launches of each variant, the longest one last."""
+    return connection.execute(_VARIANTS, [run_id]).fetchall()
 
 
 def take_kernels_of_series(

@@ -12,7 +12,7 @@ from statistics import median
 
 from advisor import wording
 from advisor.reports.record.history_words import SHORT_COMMIT, day
-from advisor.reports.record.over_time import AdviceOutcome, FactNights, ShownNight
+from advisor.reports.record.over_time import AdviceOutcome, FactNights, RunHistory, ShownNight
 
 _LEAST_REACH = 0.07  # about the median, so that noise looks like noise
 _MARGIN = 0.12  # of the height, above and below the values
@@ -31,7 +31,7 @@ class Spark:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Level:
+class NightLevel:
     """A segment: its median from ``left`` to ``right``, and its band where there is one."""
 
     left: float
@@ -66,7 +66,7 @@ class NightsChart:
     title: str
     description: str
     dots: tuple[Point, ...]
-    levels: tuple[Level, ...]
+    levels: tuple[NightLevel, ...]
     marks: tuple[NightMark, ...]
     grid: tuple[GridTick, ...]
     first: str
@@ -75,7 +75,7 @@ class NightsChart:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Term:
+class TermBar:
     """A signed bar from the line at ``zero``; ``adds`` time or takes it away. Shares of width."""
 
     label: str
@@ -148,7 +148,7 @@ def nights_chart(
         return _up(value, low, high)
 
     levels = tuple(
-        Level(
+        NightLevel(
             left=max(0.0, (each.first - 0.4) / last),
             right=min(1.0, (each.last + 0.4) / last),
             at=up(each.median),
@@ -227,13 +227,14 @@ def _shown(value: float, unit: str) -> str:
     return f"{number}{wording.NO_BREAK}{word}".strip()
 
 
-def term_bars(terms: Mapping[str, float], labels: Mapping[str, str]) -> tuple[Term, ...]:
+def term_bars(terms: Mapping[str, float], history: RunHistory) -> tuple[TermBar, ...]:
     """Return terms that are not 0 as bars about one zero line, the total last.
 
     Terms are natural logarithms; what is written are the factors' changes.
     """
+    labels, least = history.term_labels, history.limits.smallest_term
     total = math.fsum(terms.values())
-    shown = {name: value for name, value in terms.items() if abs(value) >= 5e-4}
+    shown = {name: value for name, value in terms.items() if abs(value) >= least}
     if not shown:
         return ()
     low = min(0.0, total, *shown.values())
@@ -241,7 +242,7 @@ def term_bars(terms: Mapping[str, float], labels: Mapping[str, str]) -> tuple[Te
     span = high - low or 1.0
     rows = [(labels.get(name, name), value, False) for name, value in shown.items()]
     return tuple(
-        Term(
+        TermBar(
             label=label,
             start=(min(0.0, value) - low) / span,
             width=abs(value) / span,

@@ -53,7 +53,7 @@ class Unplaced:
 class NightPath:
     """Earlier places of a kernel in a chart as (FLOP/B, FLOP/s), the oldest first.
 
-    ``first`` says of which night the oldest is.
+    ``first`` is the night of the oldest.
     """
 
     kernel_id: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from advisor.documents import load
 from advisor.errors import RuleError
@@ -20,7 +21,8 @@ _PARTS = ("sentences", "first_night", "worse", "better", "terms", "states", "cha
 class HistoryLimits:
     """Numbers of section ``history`` of ``rules/report.yaml``, which says where each comes from.
 
-    ``least_fact_change`` is a natural logarithm, the others are counts.
+    ``smallest_term`` and ``least_fact_change`` are natural logarithms, ``small_chance`` is a
+    chance, the others are counts.
     """
 
     nights: int
@@ -33,6 +35,9 @@ class HistoryLimits:
     least_band: int
     most_explained: int
     shown_facts: int
+    night_digits: int
+    smallest_term: float
+    small_chance: float
     least_fact_change: float
 
 
@@ -86,7 +91,7 @@ def _limits() -> HistoryLimits:
     section = load(judgement_file()).mapping(_SECTION)
     kinds = {field.name: field.type for field in fields(HistoryLimits)}
     section.refuse_unknown(kinds)
-    values: dict[str, float] = {}
+    values: dict[str, Any] = {}
     for name, kind in kinds.items():
         entry = section.mapping(name)
         entry.refuse_unknown(("value", "source"))
@@ -95,4 +100,4 @@ def _limits() -> HistoryLimits:
         if kind == "int" and not value.is_integer():
             raise RuleError("expected a whole number", at=entry["value"].at)
         values[name] = int(value) if kind == "int" else value
-    return HistoryLimits(**values)  # type: ignore[arg-type]
+    return HistoryLimits(**values)

@@ -64,7 +64,7 @@ def history_sentence(
     ]
     if too_few is not None:
         told.append(say["few"].format(nights=nights, needed=count(too_few)))
-    elif not any((*told, *standing)):
+    elif not any((*told, *standing)) and not moved:
         told.append(say["nothing_moved"].format(nights=count(nights, "night")))
     elif not any(told):
         told.append(say["nothing_new"])

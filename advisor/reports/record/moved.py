@@ -151,7 +151,7 @@ def _state(
 
 
 def _is_same(known: Change, change: Change, settings: TrackingSettings) -> bool:
-    """Tell whether two changes are the same one, whose night more nights may have moved."""
+    """Return whether two changes are the same one, whose night more nights may have moved."""
     same_way = (known.after > known.before) == (change.after > change.before)
     reach = settings.environment_reach
     return same_way and known.index - reach <= change.index <= known.end_index + reach

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from advisor.reports.record.over_time import AdviceOutcome, MovedSeries, RunHistory
 
-_SMALL, _MOST, _RAISED = 1e-3, 6, "⁰¹²³⁴⁵⁶"
+_MOST, _RAISED = 6, "⁰¹²³⁴⁵⁶"
 _FEW = 2  # kernels that a row of several names
 
 
@@ -27,6 +27,7 @@ class MovedGroup:
 
     rows: tuple[MovedSeries, ...]
     state: str
+    small_chance: float
 
     @property
     def first(self) -> MovedSeries:
@@ -71,7 +72,7 @@ class MovedGroup:
         if self.first.is_alone:
             return "one night alone"
         chances = [row.p_value for row in self.rows if row.p_value is not None]
-        parts = [_chance(max(chances))] if chances else []
+        parts = [_chance(max(chances), self.small_chance)] if chances else []
         noises = [row.noise for row in self.rows if row.noise is not None]
         if noises:
             parts.append(f"noise of a night ±{wording.percent(max(noises), 1)}")
@@ -111,29 +112,35 @@ class MovedGroup:
         return ", ".join(self.first.around)
 
 
-def _chance(p_value: float) -> str:
+def _chance(p_value: float, small: float) -> str:
     """Return a chance in words: a bound of a power of ten where it is small.
 
-    >>> _chance(0.03), _chance(5e-5), _chance(1e-40)
+    >>> _chance(0.03, 1e-3), _chance(5e-5, 1e-3), _chance(1e-40, 1e-3)
     ('p = 0.03', 'p < 10⁻⁴', 'p < 10⁻⁶')
     """
-    if p_value >= _SMALL:
+    if p_value >= small:
         return f"p = {p_value:.1g}"
     power = min(_MOST, math.floor(-math.log10(p_value)))
     return f"p < 10⁻{_RAISED[power]}"
 
 
-def moved_groups(history: RunHistory) -> tuple[MovedGroup, ...]:
-    """Return all rows, the worst first."""
+def moved_groups(
+    history: RunHistory, moved: Sequence[MovedSeries] | None = None
+) -> tuple[MovedGroup, ...]:
+    """Return all rows, the worst first; or those of some series."""
     found: dict[object, list[MovedSeries]] = {}
-    for number, row in enumerate(history.moved):
+    for number, row in enumerate(history.moved if moved is None else moved):
         is_shared = row.verdict == Verdict.ENVIRONMENT
         slower = row.head > row.base
         key = (row.run_id, row.state, slower) if is_shared else number
         found.setdefault(key, []).append(row)
     labels = history.state_labels
     return tuple(
-        MovedGroup(rows=tuple(rows), state=labels.get(rows[0].state, rows[0].state))
+        MovedGroup(
+            rows=tuple(rows),
+            state=labels.get(rows[0].state, rows[0].state),
+            small_chance=history.limits.small_chance,
+        )
         for rows in found.values()
     )
 

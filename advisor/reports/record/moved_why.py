@@ -24,7 +24,7 @@ from advisor.facts import current, kernels_select
 from advisor.reports.record.compared import ComparedKernel, ComparedSeries, RunComparison
 from advisor.reports.record.comparison import differing, side_of
 from advisor.reports.record.layout import layout
-from advisor.reports.record.over_time import MovedFact, MovedSeries
+from advisor.reports.record.over_time import FactMove, MovedSeries
 from advisor.reports.record.rows import Row, number, rows_of
 from advisor.reports.record.why import KERNELS, Changed, facts_read, find_causes
 from advisor.tracking.attribution import attribute
@@ -125,7 +125,7 @@ def _with_terms(
 
 def _facts(
     before: Row, after: Row, knowledge: Knowledge, settings: HistorySettings, words: VendorWords
-) -> tuple[MovedFact, ...]:
+) -> tuple[FactMove, ...]:
     """Return the facts that moved most by the logarithm of their ratio, those of one launch."""
     vocabulary = knowledge.vocabulary
     found = []
@@ -138,7 +138,7 @@ def _facts(
             continue
         unit = "share" if name in layout().shares else vocabulary.unit(name) or "1"
         label = words.name(name).text
-        found.append(MovedFact(name=name, label=label, unit=unit, base=one, head=other))
+        found.append(FactMove(name=name, label=label, unit=unit, base=one, head=other))
     moved = [each for each in found if _size(each) >= settings.limits.least_fact_change]
     return tuple(
         sorted(moved, key=lambda one: -round(_size(one), 2))[: settings.limits.shown_facts]
@@ -153,7 +153,7 @@ def _per_launch(row: Row, name: str, adds_up: bool) -> float | None:
     return value / launches if launches else None
 
 
-def _size(fact: MovedFact) -> float:
+def _size(fact: FactMove) -> float:
     """Return how far a fact moved, as a logarithm; from or to 0 is furthest."""
     if fact.base <= 0 or fact.head <= 0:
         return math.inf

@@ -1,4 +1,4 @@
-"""What became of advice until a run: predicted beside achieved."""
+"""The outcomes of advice until a run: predicted beside achieved."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def outcomes_until(
     knowledge: Knowledge,
     words: VendorWords,
 ) -> AdviceShown:
-    """Return what became of the advice for the series of a run, as it was known then.
+    """Return the outcomes of the advice for the series of a run, as they were known then.
 
     What was opened later is left out; what was decided later was open.
     """

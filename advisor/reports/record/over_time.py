@@ -10,12 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from advisor.reports.record.history_settings import HistoryLimits
+
 NEW, OPEN, MENDED, ACCEPTED = "new", "open", "mended", "accepted"
 """States of a change: first told with this run, standing, undone by a later one, accepted."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class MovedFact:
+class FactMove:
     """A fact before and after a change: medians of one launch, in stored units."""
 
     name: str
@@ -58,7 +60,7 @@ class MovedSeries:
     terms: Mapping[str, float] | None = None
     cause: str | None = None
     cause_rule: str | None = None
-    facts: tuple[MovedFact, ...] = ()
+    facts: tuple[FactMove, ...] = ()
     came: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     because: str | None = None
@@ -79,7 +81,7 @@ class EnvironmentStep:
 
 @dataclass(frozen=True, kw_only=True)
 class AdviceOutcome:
-    """What became of advice: seconds of one launch, predicted beside achieved."""
+    """The outcome of advice: seconds of one launch, predicted beside achieved."""
 
     series_id: str
     kernel: str
@@ -161,7 +163,7 @@ class RunHistory:
     """What a run's report tells over nights, up to the run itself.
 
     ``nights`` are the shown ones, oldest first; ``baseline`` is the first of them. ``moved`` has
-    the worst first; the first ``shown_rows`` groups of it are read. ``older_open`` counts
+    the worst first; ``limits`` say how much of it is shown. ``older_open`` counts
     regressions from before ``since`` that still stand. ``kernels`` are by id of the variant.
     """
 
@@ -177,8 +179,6 @@ class RunHistory:
     kernels: Mapping[str, KernelNights]
     older_open: int
     missing: tuple[str, ...]
-    shown_rows: int
-    worse: str
-    better: str
+    limits: HistoryLimits
     term_labels: Mapping[str, str]
     state_labels: Mapping[str, str]

@@ -1,22 +1,29 @@
-"""The history of a run for its report: what moved, why, and what became of advice until then."""
+"""The history of a run for its report: what moved, why, and the outcomes of advice until then."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from advisor import wording
+from advisor.database.night_kernels import variants_of_run
 from advisor.database.nights import Branch, known_series
 from advisor.reports.record.charted import NightPath
-from advisor.reports.record.history_settings import load_history_settings
+from advisor.reports.record.history_settings import HistorySettings, load_history_settings
 from advisor.reports.record.history_words import day, history_sentence
 from advisor.reports.record.kernel_nights import kernel_nights
 from advisor.reports.record.moved import RunVariant, moves, older_open
 from advisor.reports.record.moved_why import explained
 from advisor.reports.record.outcomes_shown import outcomes_until
-from advisor.reports.record.over_time import EnvironmentStep, RunHistory, ShownNight
+from advisor.reports.record.over_time import (
+    EnvironmentStep,
+    MovedSeries,
+    RunHistory,
+    ShownNight,
+)
 from advisor.reports.record.records import Figure
 from advisor.reports.record.series_history import read_history
 from advisor.reports.record.series_records import (
@@ -39,12 +46,6 @@ if TYPE_CHECKING:
 
 _QUIET = (Verdict.UNCHANGED, Verdict.INSUFFICIENT)
 _FEWEST = 2  # nights, of which one can be compared with the other
-_VARIANTS = """
-    SELECT coalesce(continued_by, variant.series_id) AS series_id,
-        coalesce(launch_shape, '') AS shape, variant_id, launch_count
-    FROM variant LEFT JOIN series_link ON series_link.series_id = variant.series_id
-    WHERE run_id = ? ORDER BY duration
-"""
 
 
 def history_of_run(
@@ -75,23 +76,13 @@ def history_of_run(
     found = moves(history, variants, tracking)
     rows = explained(connection, found, knowledge, settings, words)
     moved = [replace(move, row=row) for move, row in zip(found, rows, strict=True)]
-    missing = _missing(history)
-    first, older = shown[0].time, older_open(history, tracking)
     advice = outcomes_until(connection, history, run.run_id, variants, knowledge, words)
     return RunHistory(
-        since=first,
+        since=shown[0].time,
         nights=tuple(_night(night) for night in shown),
         previous=history.nights[-2].run_id,
         baseline=baseline or shown[0].run_id,
-        sentence=history_sentence(
-            rows,
-            older=older,
-            since=first,
-            nights=len(shown),
-            missing=missing,
-            too_few=_too_few(history, tracking),
-            settings=settings,
-        ),
+        sentence=_sentence(history, rows, len(shown), settings, tracking),
         moved=tuple(rows),
         environment=_environment(history),
         outcomes=advice.decided,
@@ -99,13 +90,29 @@ def history_of_run(
         kernels=kernel_nights(
             connection, history, report, variants, moved, knowledge, settings, words
         ),
-        older_open=older,
-        missing=missing,
-        shown_rows=settings.limits.moved_rows,
-        worse=settings.worse,
-        better=settings.better,
+        older_open=older_open(history, tracking),
+        missing=_missing(history),
+        limits=settings.limits,
         term_labels=settings.terms,
         state_labels=settings.states,
+    )
+
+
+def _sentence(
+    history: History,
+    rows: Sequence[MovedSeries],
+    nights: int,
+    settings: HistorySettings,
+    tracking: TrackingSettings,
+) -> str:
+    return history_sentence(
+        rows,
+        older=older_open(history, tracking),
+        since=history.nights[-nights].time,
+        nights=nights,
+        missing=_missing(history),
+        too_few=_too_few(history, tracking),
+        settings=settings,
     )
 
 
@@ -157,10 +164,9 @@ def _variants(
 ) -> dict[tuple[str, str], RunVariant]:
     """Return the variants of the run by series and launch shape."""
     names = {kernel.id: kernel.full_name for kernel in report.kernels}
-    rows = connection.execute(_VARIANTS, [run_id]).fetchall()
     return {
         (series, shape): RunVariant(variant_id=variant, name=names[variant], launches=launches)
-        for series, shape, variant, launches in rows
+        for series, shape, variant, launches in variants_of_run(connection, run_id)
         if variant in names
     }
 

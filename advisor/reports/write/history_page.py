@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from advisor import wording
 from advisor.reports.charts import nights as drawn
-from advisor.reports.record.history_settings import load_history_settings
 from advisor.reports.record.history_words import day
 from advisor.reports.record.moved_groups import (
     MovedGroup,
@@ -36,7 +35,7 @@ class MovedRow:
 
     group: MovedGroup
     spark: drawn.Spark | None
-    terms: tuple[drawn.Term, ...]
+    terms: tuple[drawn.TermBar, ...]
     facts: tuple[str, ...]
 
     @property
@@ -46,8 +45,8 @@ class MovedRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OutcomeRow:
-    """What became of one piece of advice, with predicted beside achieved."""
+class AdviceRow:
+    """The outcome of one piece of advice, with predicted beside achieved."""
 
     outcome: AdviceOutcome
     bar: drawn.PredictedBar | None
@@ -58,7 +57,7 @@ class OutcomeBlock:
     """The advice for one kernel that one change decided."""
 
     group: OutcomeGroup
-    rows: tuple[OutcomeRow, ...]
+    rows: tuple[AdviceRow, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +95,7 @@ def history_page(report: Report) -> HistoryPage | None:
         return None
     groups = moved_groups(history)
     rows = tuple(_moved(group, history) for group in groups)
-    shown = rows[: history.shown_rows]
+    shown = rows[: history.limits.moved_rows]
     return HistoryPage(
         nights=wording.count(len(history.nights), "night"),
         span=f"{day(history.since)} to {day(history.nights[-1].time)}",
@@ -117,7 +116,7 @@ def _moved(group: MovedGroup, history: RunHistory) -> MovedRow:
     return MovedRow(
         group=group,
         spark=_spark(history.kernels.get(row.variant_id or ""), history),
-        terms=drawn.term_bars(row.terms or {}, history.term_labels) if is_one else (),
+        terms=drawn.term_bars(row.terms or {}, history) if is_one else (),
         facts=tuple(map(fact_words, row.facts)) if is_one else (),
     )
 
@@ -125,8 +124,7 @@ def _moved(group: MovedGroup, history: RunHistory) -> MovedRow:
 def _spark(each: KernelNights | None, history: RunHistory) -> drawn.Spark | None:
     if each is None:
         return None
-    most = load_history_settings().limits.spark_nights
-    return drawn.spark_of(each.durations, len(history.nights), most)
+    return drawn.spark_of(each.durations, len(history.nights), history.limits.spark_nights)
 
 
 def _outcomes(history: RunHistory) -> tuple[OutcomeBlock, ...]:
@@ -136,7 +134,7 @@ def _outcomes(history: RunHistory) -> tuple[OutcomeBlock, ...]:
         OutcomeBlock(
             group=group,
             rows=tuple(
-                OutcomeRow(outcome=each, bar=drawn.predicted_bar(each, largest))
+                AdviceRow(outcome=each, bar=drawn.predicted_bar(each, largest))
                 for each in group.outcomes
             ),
         )
@@ -157,8 +155,7 @@ def _kernel(variant: str, each: KernelNights, history: RunHistory) -> KernelOver
         sort=0.0 if is_quiet else each.relative or 0.0,
         charts=tuple(drawn.nights_chart(chart, history.nights, changes) for chart in each.charts),
         moved=tuple(
-            _moved(MovedGroup(rows=(row,), state=history.state_labels[row.state]), history)
-            for row in own
+            _moved(group, history) for row in own for group in moved_groups(history, [row])
         ),
     )
 

@@ -1,4 +1,4 @@
-"""What moved over nights, and what became of advice, on a terminal."""
+"""What moved over nights, and the outcomes of advice, on a terminal."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from advisor.reports.record.moved_groups import (
 )
 
 if TYPE_CHECKING:
-    from advisor.reports.record.over_time import MovedFact, MovedSeries, RunHistory
+    from advisor.reports.record.over_time import FactMove, MovedSeries, RunHistory
     from advisor.reports.record.records import Report
     from advisor.reports.write.paper import Paper
 
 _BARS, _ASCII_BARS = "▁▂▃▄▅▆▇█", "_.-=#"
-_SMALL = 5e-4  # a term that changes no digit that is shown
 
 
 def write_moved(paper: Paper, report: Report) -> None:
@@ -33,11 +32,11 @@ def write_moved(paper: Paper, report: Report) -> None:
         return
     paper.heading(f"What moved in {wording.count(len(history.nights), 'night')}")
     groups = moved_groups(history)
-    for group in groups[: history.shown_rows]:
+    for group in groups[: history.limits.moved_rows]:
         _group(paper, group, history)
     if not groups:
         paper.write("Nothing.")
-    more = sum(len(group.rows) for group in groups[history.shown_rows :])
+    more = sum(len(group.rows) for group in groups[history.limits.moved_rows :])
     if more:
         paper.write(f"{wording.fixed(more)} more: advisor history")
 
@@ -82,7 +81,7 @@ def _numbers(paper: Paper, row: MovedSeries, history: RunHistory) -> None:
     factors = [
         f"{labels.get(name, name)} {wording.signed_percent(math.expm1(value))}"
         for name, value in (row.terms or {}).items()
-        if abs(value) >= _SMALL
+        if abs(value) >= history.limits.smallest_term
     ]
     if factors:
         paper.write(f"Made of: {', '.join(factors)} (factors multiply)", indent=4)
@@ -90,7 +89,7 @@ def _numbers(paper: Paper, row: MovedSeries, history: RunHistory) -> None:
         paper.write(f"Moved with it: {', '.join(map(fact_words, row.facts))}", indent=4)
 
 
-def fact_words(fact: MovedFact) -> str:
+def fact_words(fact: FactMove) -> str:
     """Return a fact before and after."""
     before, after = (_value(value, fact.unit) for value in (fact.base, fact.head))
     return f"{fact.label} {before} → {after}"
