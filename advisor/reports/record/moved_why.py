@@ -65,7 +65,7 @@ def explained(
         _with_terms(move.row, sides[n], knowledge, settings, words, comparing)
         for n, move in enumerate(chosen)
     ]
-    rows = _with_causes(connection, rows, sides, knowledge, comparing)
+    rows = _with_causes(connection, rows, sides, knowledge, comparing, words)
     rows = _with_findings(connection, rows)
     return [*rows, *(move.row for move in found[len(chosen) :])]
 
@@ -166,6 +166,7 @@ def _with_causes(
     sides: Mapping[int, tuple[Row | None, Row | None]],
     knowledge: Knowledge,
     comparing: Comparing,
+    words: VendorWords,
 ) -> list[MovedSeries]:
     """Return rows with their likeliest cause in words, by the rules about changes."""
     runs = get_runs(connection, {run for row in rows for run in (row.base_run, row.run_id)})
@@ -195,7 +196,8 @@ def _with_causes(
             row=compared, samples=None, series_changed=False, places=(places[0], places[1])
         )
         told[n] = (whole, changed)
-    causes = find_causes(connection, told, knowledge, comparing) if told else {}
+    said_in = {f"{n}:head": words for n in told}
+    causes = find_causes(connection, told, knowledge, comparing, said_in) if told else {}
     return [
         replace(row, cause=causes[n][0].text, cause_rule=causes[n][0].rule)
         if causes.get(n)
