@@ -81,7 +81,7 @@ def test_explains_the_regression_by_its_bytes_and_names_its_commit(demo: str) ->
     assert sum(row.terms.values()) == pytest.approx(0.403, abs=0.01)  # ln(177 / 118.3)
     assert row.note == "layer norm: add the residual after normalising"
     assert (row.commit or "").startswith("7ead6a9")
-    assert "device memory" in (row.cause or "")
+    assert "DRAM traffic" in (row.cause or "")
 
 
 def test_puts_predicted_beside_achieved(demo: str) -> None:

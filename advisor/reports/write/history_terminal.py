@@ -13,6 +13,7 @@ from advisor.reports.record.moved_groups import (
     outcome_groups,
     outcome_words,
 )
+from advisor.tracking.records import Verdict
 
 if TYPE_CHECKING:
     from advisor.reports.record.over_time import FactMove, MovedSeries, RunHistory
@@ -116,6 +117,18 @@ def write_outcomes(paper: Paper, report: Report) -> None:
             paper.write(said, indent=6, first="    -")
     if history.open_advice:
         paper.write(open_words(history))
+
+
+def kernel_change(history: RunHistory | None, variant_id: str) -> str:
+    """Return the change of a kernel in percent, with its sign; of one that stands still, 0."""
+    if history is None:
+        return ""
+    known = history.kernels.get(variant_id)
+    if known is None or known.verdict == Verdict.INSUFFICIENT:
+        return "new" if known is None else "few"
+    if known.verdict == Verdict.UNCHANGED:
+        return "0"
+    return wording.signed_percent(known.relative).removesuffix(f"{wording.NO_BREAK}%")
 
 
 def open_words(history: RunHistory) -> str:

@@ -14,21 +14,28 @@ from advisor.reports.record.kernel_records import (
     VendorFinding,
 )
 from advisor.reports.record.records import Recommendation, Report, Rest
-from advisor.reports.write.history_terminal import write_moved, write_outcomes
+from advisor.reports.write.history_terminal import kernel_change, write_moved, write_outcomes
 from advisor.reports.write.paper import Paper, cut, meter
 from advisor.rules.language.words import capital
 
 MOST_ROWS = 20
 MOST_UNKNOWN = 10
-_WIDTHS = (-7, -7, -5, 14, -5, 10, -7, 0)
+_WIDTHS = (-7, -7, -5, 14, -5, 10, -7, -8, 0)
 _WIDE = 72
 _PAIR = (0, -9, 8)
-# What a narrow terminal leaves out: time, meter and intensity, by columns of the table.
+# What a narrow terminal leaves out: time, meter and intensity, by columns of the table. Where the
+# change over nights is shown, it takes the place of the meter.
 _FITS = (
-    (104, (0, 1, 2, 3, 4, 5, 6, 7)),
-    (72, (0, 2, 3, 4, 5, 7)),
-    (56, (0, 2, 3, 4, 7)),
-    (0, (0, 4, 7)),
+    (104, (0, 1, 2, 3, 4, 5, 6, 8)),
+    (72, (0, 2, 3, 4, 5, 8)),
+    (56, (0, 2, 3, 4, 8)),
+    (0, (0, 4, 8)),
+)
+_FITS_OVER_TIME = (
+    (114, (0, 1, 2, 3, 4, 5, 6, 7, 8)),
+    (72, (0, 2, 3, 4, 7, 8)),
+    (56, (0, 2, 4, 7, 8)),
+    (0, (0, 7, 8)),
 )
 
 
@@ -175,10 +182,14 @@ def _conditions(paper: Paper, report: Report) -> None:
 def _kernels(paper: Paper, report: Report) -> None:
     paper.heading("Kernels, by wasted time")
     unit = wording.time_unit(kernel.duration for kernel in report.kernels)
-    chosen = next(columns for least, columns in _FITS if paper.width >= least)
-    head = ["wasted", "time", "share", "limiter", "roof", "", "FLOP/B", "kernel"]
-    units = [unit, unit, "%", "", "%", "", "DRAM", ""]
-    rows = [_row(paper, kernel, unit) for kernel in report.kernels[:MOST_ROWS]]
+    fits = _FITS if report.history is None else _FITS_OVER_TIME
+    chosen = next(columns for least, columns in fits if paper.width >= least)
+    head = ["wasted", "time", "share", "limiter", "roof", "", "FLOP/B", "moved", "kernel"]
+    units = [unit, unit, "%", "", "%", "", "DRAM", "%", ""]
+    rows = [
+        _row(paper, kernel, unit, kernel_change(report.history, kernel.id))
+        for kernel in report.kernels[:MOST_ROWS]
+    ]
     widths = [_wide_enough(_WIDTHS[i], [row[i] for row in rows]) for i in chosen]
     for cells in (head, units, *rows):
         paper.row([cells[i] for i in chosen], widths)
@@ -210,7 +221,7 @@ def _saves(gain: Gain | None) -> str:
     return f"{wording.seconds(gain.likely, 2)} ({low} to {high})  "
 
 
-def _row(paper: Paper, kernel: KernelRecord, unit: str) -> list[str]:
+def _row(paper: Paper, kernel: KernelRecord, unit: str, change: str) -> list[str]:
     fraction = kernel.roof_fraction
     intensity = wording.significant(kernel.arithmetic_intensity)
     return [
@@ -221,6 +232,7 @@ def _row(paper: Paper, kernel: KernelRecord, unit: str) -> list[str]:
         _bare_percent(fraction),
         meter(fraction),
         "no FLOP" if kernel.has_flops is False else intensity,
+        change,
         _name_and_shape(kernel),
     ]
 
