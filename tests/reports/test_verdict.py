@@ -117,3 +117,38 @@ def test_takes_the_busiest_unit_where_the_roof_lacks_terms() -> None:
     assert plain(found.paragraph).endswith("would take at least 127 ms instead of 32.4 s.")
     figure = next(each for each in found.figures if each.label == "of profiled roof")
     assert (plain(figure.value), figure.unit) == ("at least 0.39", "%")
+
+
+UNSEEN = {
+    "variant_id": "v9",
+    "short_name": "solve",
+    "duration": 30e-3,
+    "limiter": None,
+    "t_sol": None,
+}
+
+
+def test_starts_with_profiling_what_takes_most_of_the_run_unseen() -> None:
+    # 30 of 40 ms are in a kernel without counters, and the only advice is about the other.
+    action = card("coalescing the loads", about_measurement=False)
+    said = plain(verdict_of([UNSEEN, DONE], [action]).sentence)
+    assert said == (
+        "75 % of the run is solve, for which this profile lacks the counters. "
+        "Start by profiling it."
+    )
+
+
+def test_starts_with_advice_where_half_of_the_run_is_seen() -> None:
+    action = card("coalescing the loads", about_measurement=False)
+    half = {**UNSEEN, "duration": 10e-3}
+    assert "coalescing" in verdict_of([half, DONE], [action]).sentence
+    seen = {**UNSEEN, "limiter": "latency"}
+    assert "coalescing" in verdict_of([seen, DONE], [action]).sentence
+
+
+def test_promises_nothing_where_the_profile_tells_nothing() -> None:
+    void = replace(card("building with optimisation", about_measurement=False), voids=True)
+    said = verdict_of([DONE], [void]).sentence
+    assert said == (
+        "This profile does not tell what limits the run. Start by building with optimisation."
+    )

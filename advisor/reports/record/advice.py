@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from advisor import wording
 from advisor.reports.record.instructions import Ranking, Rankings
 from advisor.reports.record.judgement import Judgement
 from advisor.reports.record.kernel_records import Gain, KernelRecord, RuleResult
@@ -155,7 +156,7 @@ def _card(
         gain=gain,
         gain_share=gain.likely / total if gain is not None and total else None,
         evidence=best.evidence,
-        why=words.fill(rule.why),
+        why=f"{words.fill(rule.why)} {_moved_roof(group, source.variants)}".rstrip(),
         steps=best.recommendation,
         verify=verify_lines(source, rule, variant, words),
         caveats=tuple(words.fill(caveat) for caveat in rule.caveats),
@@ -167,6 +168,21 @@ def _card(
         about_measurement=rule.is_about_measurement,
         voids=rule.voids,
     )
+
+
+def _moved_roof(group: Sequence[Action], rows: Mapping[str, Row]) -> str:
+    """Return the sentence on the roof that following the advice leaves, where it moves the roof."""
+    now = then = 0.0
+    for each in group:
+        cap, row = each.evaluation.cap, rows[each.evaluation.variant_id]
+        least, duration = number(row, "t_least"), number(row, "duration")
+        if not each.evaluation.rule.assumes or cap is None or least is None or duration is None:
+            continue
+        now += min(least, duration)
+        then += min(least, duration - cap)
+    if then >= now:
+        return ""
+    return f"This moves the roof from {wording.seconds(now)} to {wording.seconds(then)}."
 
 
 def _result(

@@ -80,7 +80,10 @@ def verdict(
     limiter, share = _limiter(rows, sums)
     holds = _HOLDS.get(limiter or "", _UNDETERMINED)
     first = next((action for action in actions if not action.about_measurement), None)
-    if first is None:
+    unseen = _unseen(rows, sums, first, judgement)
+    if unseen is not None:
+        sentence = unseen
+    elif first is None:
         sentence = _nothing_to_do(holds, rows, sums, collect, judgement) + _check(actions)
     elif first.voids:
         sentence = f"This profile does not show what limits the run. Start by {first.headline}."
@@ -90,6 +93,26 @@ def verdict(
         sentence=sentence,
         paragraph=_paragraph(limiter, share, sums),
         figures=tuple(_figures(rows, sums, actions)),
+    )
+
+
+def _unseen(
+    rows: Sequence[Row], sums: Totals, first: Recommendation | None, judgement: Judgement
+) -> str | None:
+    """Return the sentence on a kernel that takes most of the run and cannot be judged, if any."""
+    if not sums.duration:
+        return None
+    largest = max(rows, key=lambda row: number(row, "duration") or 0.0)
+    share = (number(largest, "duration") or 0.0) / sums.duration
+    named = first is not None and text(largest, "variant_id") in {n.id for n in first.kernels}
+    if share <= judgement.worth_a_headline or named or len(rows) == 1:
+        return None
+    if text(largest, "limiter") is not None or number(largest, "t_sol") is not None:
+        return None
+    name = text(largest, "short_name") or "a kernel without a name"
+    return (
+        f"{wording.share(share)} of the run is {name}, for which this profile lacks the counters. "
+        f"Start by profiling it."
     )
 
 
