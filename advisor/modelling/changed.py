@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.modelling.elsewhere import Predicted, why_unknown
-from advisor.modelling.measured import MeasuredKernel, Row
+from advisor.modelling.measured import MeasuredKernel, Row, practical_of
 
 if TYPE_CHECKING:
     from advisor.modelling.elsewhere_settings import ElsewhereSettings
@@ -27,7 +27,6 @@ def changed(kernel: MeasuredKernel, after: Row, settings: ElsewhereSettings) -> 
         reason=why_unknown(measured),
     )
     time, before = measured.measured, measured.practical
-    reached = after["roof_reached"]
     if unknown.reason is not None or time is None or before is None:
         return unknown
     low = _least(kernel.row, after)
@@ -35,7 +34,7 @@ def changed(kernel: MeasuredKernel, after: Row, settings: ElsewhereSettings) -> 
         return Predicted(
             name=measured.name, launches=measured.launches, measured=time, reason=_NO_PEAKS
         )
-    practical = 0.0 if reached is None else reached * time
+    practical = practical_of(after) or 0.0
     empty = min(settings.empty(measured.device_id) * measured.launches, time)
     likely = max(empty + (time - empty) * practical / before, min(low, time))
     return Predicted(

@@ -49,7 +49,7 @@ def _explained(kernel: MeasuredKernel, memory: float, compute: float, time: floa
         avoidable_work=work,
         efficiency=efficiency,
     )
-    rated, practical = kernel.row["roof_fraction"], kernel.row["roof_reached"]
+    rated, practical = kernel.row["t_sol"], kernel.row["t_sol_practical"]
     slower = practical / rated if rated and practical else 1.0
     likely = min(max(least * slower, least), max(time, least))
     predicted = replace(

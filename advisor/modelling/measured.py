@@ -24,7 +24,7 @@ _WHO = ("run_id", "variant_id", "kernel_id", "kernel_name", "short_name", "launc
 _FACTS = (
     *_WHO, "device_id", "launch_count", "launches_excluded", "duration", "flops", "work_done",
     "dram_bytes", "t_dram", "t_sol", "t_least", "t_compute", "peak_dram_bandwidth",
-    "effective_peak", "roof_reached", "roof_fraction", "binding_resource", "compute_utilization",
+    "effective_peak", "t_sol_practical", "t_placed", "binding_resource", "compute_utilization",
     "dram_utilization", "l2_size", "sm_clock", "nominal_sm_clock", "launches_with_traffic",
     "launches_with_work",
 )  # fmt: skip
@@ -73,14 +73,13 @@ def kernels_of(
 def _measured(row: Row, name: str, vendor: str | None, settings: ElsewhereSettings) -> MeasuredWork:
     launches = row["launch_count"] - (row["launches_excluded"] or 0)
     duration = row["duration"]
-    reached = row["roof_reached"]
     return MeasuredWork(
         name=name,
         launches=launches,
         measured=duration,
         work=_work(row, launches, settings),
         traffic=dict(_traffic(row, launches, settings)),
-        practical=None if duration is None or reached is None else duration * reached,
+        practical=practical_of(row),
         device_id=row["device_id"] or "",
         vendor=vendor,
         binding=row["binding_resource"],
@@ -88,6 +87,14 @@ def _measured(row: Row, name: str, vendor: str | None, settings: ElsewhereSettin
         clock=_ratio(row["sm_clock"], row["nominal_sm_clock"]),
         cache_size=row["l2_size"],
     )
+
+
+def practical_of(row: Row) -> float | None:
+    """Return the least time in practice [s], of launches without one as of the others."""
+    time, placed = row["t_sol_practical"], row["t_placed"]
+    if time is None or not placed or row["duration"] is None:
+        return None
+    return float(time * row["duration"] / placed)
 
 
 def name_of(row: Row) -> str:
