@@ -128,6 +128,10 @@ class Profiler:
         found = (s for s in self.sections if s.is_in(version) and (reserve or not s.reserve))
         return tuple(dict.fromkeys(s.name for s in found if s.brings(counter)))
 
+    def has_section(self, name: str, version: str | None) -> bool:
+        """Return whether a version has a section, whatever it collects."""
+        return any(each.name == name and each.is_in(version) for each in self.sections)
+
     def place_of(self, counter: str, version: str | None) -> int:
         """Return the place of the first section that brings a counter; after all, where none does.
 

@@ -49,7 +49,7 @@ def known_id(
     ("name", "attributes", "device_id"),
     [
         ("NVIDIA A10", {}, "nvidia-a10"),
-        ("NVIDIA A10G", {}, None),  # another part, of which A10 is a prefix
+        ("NVIDIA A10G", {}, "nvidia-a10g"),  # another part, of which A10 is a prefix
         ("NVIDIA A100-SXM4-40GB", {}, "nvidia-a100-sxm4-40gb"),
         ("NVIDIA L40", {}, None),
         ("NVIDIA L40S", {}, "nvidia-l40s"),
@@ -85,12 +85,12 @@ def test_says_that_a_generic_name_is_a_guess() -> None:
 
 
 def test_makes_an_id_for_an_unknown_device_and_says_so() -> None:
-    match = identify_device("NVIDIA GeForce GTX 1650", reported(14, 128, "7.5"))
-    assert match.device_id == "reported-nvidia-geforce-gtx-1650-cc-7-5-14-units-128-bit"
+    match = identify_device("NVIDIA GeForce GTX 1630", reported(14, 128, "7.5"))
+    assert match.device_id == "reported-nvidia-geforce-gtx-1630-cc-7-5-14-units-128-bit"
     assert match.spec is None
     assert match.properties.compute_capability == "7.5"
     assert match.note == (
-        "'NVIDIA GeForce GTX 1650' is not among the known devices: "
+        "'NVIDIA GeForce GTX 1630' is not among the known devices: "
         "the peaks in the profile are used, rated ones are unknown"
     )
 
@@ -112,8 +112,8 @@ def test_what_a_profile_tells_keeps_devices_of_one_name_and_of_none_apart() -> N
         ("", reported(0, 0, "7.5")),
         ("", reported(0, 0, "9.0")),
         ("", reported(14, 0, "7.5")),
-        ("NVIDIA GeForce GTX 1650", reported(14, 128, "7.5")),
-        ("NVIDIA GeForce GTX 1650", reported(16, 128, "7.5")),
+        ("NVIDIA GeForce GTX 1630", reported(14, 128, "7.5")),
+        ("NVIDIA GeForce GTX 1630", reported(16, 128, "7.5")),
     ]
     ids = [identify_device(name, attributes).device_id for name, attributes in told]
     assert len(set(ids)) == len(told)
@@ -142,9 +142,8 @@ def test_takes_a_zero_for_an_unknown_size_but_not_for_a_minor_version() -> None:
     assert properties.compute_capability == "8.0"
 
 
-# Names in the reports that the seed data do not hold: laptop and consumer parts, and others without
-# a figure that was read somewhere. A new name must be looked at before it joins either list.
-UNKNOWN = {
+# Names in the reports. A new one must be looked at before it joins, with its device or None.
+KNOWN = {
     "GeForce RTX 2070", "NVIDIA A10G", "NVIDIA GeForce GTX 1070 Ti", "NVIDIA GeForce GTX 1650",
     "NVIDIA GeForce GTX 1660 SUPER", "NVIDIA GeForce GTX 1660 Ti", "NVIDIA GeForce RTX 2060 SUPER",
     "NVIDIA GeForce RTX 3050 Laptop GPU", "NVIDIA GeForce RTX 3050 Ti Laptop GPU",
@@ -170,6 +169,21 @@ KNOWN = {
     "Tesla T4": "nvidia-t4",
     "Tesla V100-PCIE-16GB": "nvidia-v100-pcie-16gb",
     "Tesla V100-SXM2-32GB": "nvidia-v100-sxm2-32gb",
+    "GeForce RTX 2070": "nvidia-rtx-2070",
+    "NVIDIA A10G": "nvidia-a10g",
+    "NVIDIA GeForce GTX 1070 Ti": "nvidia-gtx-1070-ti",
+    "NVIDIA GeForce GTX 1650": "nvidia-gtx-1650",
+    "NVIDIA GeForce GTX 1660 SUPER": "nvidia-gtx-1660-super",
+    "NVIDIA GeForce GTX 1660 Ti": "nvidia-gtx-1660-ti",
+    "NVIDIA GeForce RTX 2060 SUPER": "nvidia-rtx-2060-super",
+    "NVIDIA GeForce RTX 3050 Laptop GPU": "nvidia-rtx-3050-laptop",
+    "NVIDIA GeForce RTX 3050 Ti Laptop GPU": "nvidia-rtx-3050-ti-laptop",
+    "NVIDIA GeForce RTX 3060 Laptop GPU": "nvidia-rtx-3060-laptop",
+    "NVIDIA GeForce RTX 3080 Laptop GPU": "nvidia-rtx-3080-laptop",
+    "NVIDIA GeForce RTX 4070 Ti SUPER": "nvidia-rtx-4070-ti-super",
+    "NVIDIA GeForce RTX 5060 Laptop GPU": "nvidia-rtx-5060-laptop",
+    "NVIDIA GeForce RTX 5060 Ti": "nvidia-rtx-5060-ti",
+    "Xavier": "nvidia-jetson-agx-xavier",
 }
 
 
@@ -180,7 +194,7 @@ def test_knows_or_names_unknown_every_device_of_the_real_reports(
     with (real_data / "MANIFEST.csv").open(encoding="utf-8", newline="") as stream:
         rows = [row for row in csv.DictReader(stream) if row["kind"] == "ncu-rep"]
     names = {row["gpu"] for row in rows} - {""}
-    assert names == set(KNOWN) | UNKNOWN
+    assert names == set(KNOWN)
     assert {name: known_id(name, {}, devices) for name in names} == {
         name: KNOWN.get(name) for name in names
     }
@@ -196,7 +210,7 @@ def test_what_real_reports_say_of_a_device_agrees_with_the_seed_data(
             found = known_id(device.name, device.attributes, devices)
             seen.setdefault(device.name, set()).add(found)
     # The names decide alone: no report contradicts units, bus width or compute capability.
-    assert seen == {name: {KNOWN.get(name)} for name in set(KNOWN) | UNKNOWN}
+    assert seen == {name: {KNOWN.get(name)} for name in KNOWN}
 
 
 def _devices_of(path: Path) -> tuple[ReportedDevice, ...]:

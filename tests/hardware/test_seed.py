@@ -33,7 +33,7 @@ def nodes() -> list[dict[str, Any]]:
 
 
 def test_holds_every_device_once(nodes: list[dict[str, Any]]) -> None:
-    assert len(nodes) == 89
+    assert len(nodes) == 118
     assert max(Counter(node["id"] for node in nodes).values()) == 1
 
 
@@ -168,11 +168,11 @@ def test_occupancy_limits_have_what_the_formulas_of_compute_capabilities_need() 
         "registers_per_sm",
     }  # fmt: skip
     nvidia = [limits for limits in load_occupancy_limits() if limits.key.startswith("cc-")]
-    assert len(nvidia) == 14
+    assert len(nvidia) == 15
     assert [limits.key for limits in nvidia if needed - set(limits.limits)] == []
 
 
 def test_lists_every_yaml_file_of_devices_and_ceilings() -> None:
     names = {path.relative_to(SEED).as_posix() for path in seed_files()}
     assert {"sources.yaml", "occupancy-limits.yaml", "ceilings/measured.yaml"} <= names
-    assert sum(name.startswith("devices/") for name in names) == 8
+    assert sum(name.startswith("devices/") for name in names) == 10

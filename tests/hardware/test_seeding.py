@@ -40,7 +40,7 @@ def one(connection: duckdb.DuckDBPyConnection, query: str) -> object:
 def test_fills_the_tables_once(connection: duckdb.DuckDBPyConnection) -> None:
     assert seed_database(connection)
     counts = [one(connection, f"SELECT count(*) FROM {name}") for name in TABLES]
-    assert counts[0] == 89
+    assert counts[0] == 118
     assert not seed_database(connection)
     assert [one(connection, f"SELECT count(*) FROM {name}") for name in TABLES] == counts
 
@@ -162,8 +162,8 @@ def test_stores_an_unknown_device_as_its_profile_reports_it(
         "multiprocessor_count": 14.0,
         "clock_rate": 1665000.0,
     }
-    match = identify_device("NVIDIA GeForce GTX 1650", attributes)
-    stored = "reported-nvidia-geforce-gtx-1650-cc-7-5-14-units"
+    match = identify_device("NVIDIA GeForce GTX 1630", attributes)
+    stored = "reported-nvidia-geforce-gtx-1630-cc-7-5-14-units"
     assert store_device(connection, match) == stored
     assert store_device(connection, match) == stored
     row = one(
@@ -171,7 +171,7 @@ def test_stores_an_unknown_device_as_its_profile_reports_it(
         "SELECT name, isa, unit_count, boost_clock, origin FROM device"
         f" WHERE device_id = '{stored}'",
     )
-    assert row == ("NVIDIA GeForce GTX 1650", "cc-7.5", 14.0, 1.665e9, "report")
+    assert row == ("NVIDIA GeForce GTX 1630", "cc-7.5", 14.0, 1.665e9, "report")
     ceilings = "SELECT count(*) FROM ceiling WHERE device_id LIKE 'reported-%'"
     assert one(connection, ceilings) == 0
 
@@ -196,4 +196,4 @@ def test_the_number_of_an_instruction_set_is_known_with_limits_or_without(
 def test_stores_nothing_for_a_known_device(connection: duckdb.DuckDBPyConnection) -> None:
     seed_database(connection)
     assert store_device(connection, identify_device("Tesla T4", {})) == "nvidia-t4"
-    assert one(connection, "SELECT count(*) FROM device") == 89
+    assert one(connection, "SELECT count(*) FROM device") == 118
