@@ -136,7 +136,12 @@ def load_report(
             kernel=kernel,
             every_fact=every_fact,
             suppressions=configuration.suppress,
-            records=rule_records(connection, knowledge.load_outcomes, simulated=found.simulated),
+            records=rule_records(
+                connection,
+                knowledge.load_outcomes,
+                simulated=found.simulated,
+                until=found.run_id,
+            ),
         )
         report = build_report(
             read_source(

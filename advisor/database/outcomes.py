@@ -69,8 +69,10 @@ _LISTED = """
 
 _DECIDED = """
     SELECT rule_id, state, predicted_likely, achieved
-    FROM outcome JOIN run ON run_id = opened_run
-    WHERE decided_run IS NOT NULL AND simulated = ?
+    FROM outcome JOIN run ON run.run_id = decided_run
+    WHERE simulated = ? AND (?::VARCHAR IS NULL OR coalesce(started_at, ingested_at) <= (
+        SELECT coalesce(started_at, ingested_at) FROM run AS newest WHERE newest.run_id = ?
+    ))
 """
 
 
@@ -134,9 +136,14 @@ def stored_outcomes(
     return _rows(connection, _LISTED.format(which=which), asked)
 
 
-def decided_outcomes(connection: duckdb.DuckDBPyConnection, *, simulated: bool) -> list[Row]:
-    """Return rule, state and seconds of the advice that was decided, of measured runs or others."""
-    return _rows(connection, _DECIDED, [simulated])
+def decided_outcomes(
+    connection: duckdb.DuckDBPyConnection, *, simulated: bool, until: str | None = None
+) -> list[Row]:
+    """Return rule, state and seconds of the advice that was decided, of measured runs or others.
+
+    Up to the night of the run ``until``.
+    """
+    return _rows(connection, _DECIDED, [simulated, until, until])
 
 
 def _listed(names: Sequence[str]) -> str:

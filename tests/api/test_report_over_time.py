@@ -108,13 +108,14 @@ def test_an_old_night_tells_what_was_known_then(demo: str) -> None:
     assert [(row.kernel, row.verdict, row.state) for row in alone] == [
         (NORM, "inconclusive", "new")
     ]
-    told = history_of(demo, nights[13])
+    told = history_of(demo, nights[14])  # the third night at the new level
     assert [(row.kernel, row.verdict, row.state) for row in told.moved] == [
         (NORM, "regressed", "new")
     ]
     assert told.sentence.startswith("New tonight: layer_norm_kernel")
     assert told.outcomes == ()
-    assert len(told.nights) == 14
+    assert len(told.nights) == 15
+    assert [row.state for row in history_of(demo, nights[15]).moved] == ["open"]
 
 
 def test_the_first_night_has_no_history_and_says_from_when(demo: str) -> None:

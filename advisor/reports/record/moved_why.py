@@ -30,6 +30,7 @@ from advisor.reports.record.why import KERNELS, Changed, facts_read, find_causes
 from advisor.tracking.attribution import attribute
 from advisor.tracking.comparing import load_comparing
 from advisor.tracking.records import Verdict
+from advisor.wording import significant
 
 if TYPE_CHECKING:
     import duckdb
@@ -139,9 +140,22 @@ def _facts(
         unit = "share" if name in layout().shares else vocabulary.unit(name) or "1"
         label = words.name(name).text
         found.append(FactMove(name=name, label=label, unit=unit, base=one, head=other))
-    moved = [each for each in found if _size(each) >= settings.limits.least_fact_change]
-    return tuple(
-        sorted(moved, key=lambda one: -round(_size(one), 2))[: settings.limits.shown_facts]
+    moved = [
+        each
+        for place, each in enumerate(found)
+        if _size(each) >= settings.limits.least_fact_change and not _is_shown(each, found[:place])
+    ]
+    moved.sort(key=lambda one: -round(_size(one), 2))
+    return tuple(moved[: settings.limits.shown_facts])
+
+
+def _is_shown(fact: FactMove, others: Sequence[FactMove]) -> bool:
+    """Return whether another fact shows the same numbers."""
+    return any(
+        one.unit == fact.unit
+        and significant(one.base) == significant(fact.base)
+        and significant(one.head) == significant(fact.head)
+        for one in others
     )
 
 

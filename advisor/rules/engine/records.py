@@ -27,12 +27,13 @@ def rule_records(
     load_settings: Callable[[], OutcomeSettings],
     *,
     simulated: bool,
+    until: str | None = None,
 ) -> dict[str, Record]:
     """Return the records of rules whose advice was decided, by rule.
 
-    Of measured runs or of simulated ones, never of both.
+    Of measured runs or of simulated ones, never of both; up to the night of the run ``until``.
     """
-    rows = decided_outcomes(connection, simulated=simulated)
+    rows = decided_outcomes(connection, simulated=simulated, until=until)
     if not rows:
         return {}
     from advisor.tracking.record import Advice, record_of
