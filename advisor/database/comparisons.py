@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 import duckdb
 
@@ -25,6 +27,12 @@ _OF_SERIES = """
     WHERE outcome = 'fires' AND list_contains(string_split($runs, ' '), run_id)
     GROUP BY ALL
 """
+_VARIANTS = """
+    SELECT variant_id, coalesce(continued_by, variant.series_id) AS series_id, launch_shape,
+        launch_count, launches_excluded, duration, duration_median, duration_stddev
+    FROM variant LEFT JOIN series_link ON series_link.series_id = variant.series_id
+    WHERE run_id = ? ORDER BY position, variant_id
+"""
 _CODE = """
     SELECT run_id, variant_id, any_value(code) FROM variant_place
     WHERE list_contains(string_split($runs, ' '), run_id)
@@ -39,6 +47,19 @@ def durations_of(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) 
     """Return the times of the launches [s] by run and variant, in the order of the profile."""
     rows = connection.execute(_LAUNCHES, {"runs": " ".join(run_ids)}).fetchall()
     return {(run, variant): values for run, variant, values in rows}
+
+
+def variants_of_series(
+    connection: duckdb.DuckDBPyConnection, run_id: str
+) -> dict[str, list[dict[str, Any]]]:
+    """Return what the kernels of a run took [s], by series, links followed."""
+    cursor = connection.execute(_VARIANTS, [run_id])
+    names = [column[0] for column in cursor.description or ()]
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in cursor.fetchall():
+        each = dict(zip(names, row, strict=True))
+        found[each["series_id"]].append(each)
+    return found
 
 
 def firing_findings(

@@ -7,6 +7,7 @@ Night 13 reads half as many bytes again in ``layer_norm_kernel``; night 20 spill
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from math import exp
 from pathlib import Path
@@ -108,6 +109,27 @@ def test_the_check_tells_what_moved_with_the_environment_and_fails_nothing(
     assert len(answer["environment"]) >= 2
     assert answer["failed"] == []
     assert all(each["command"].startswith("advisor compare ") for each in answer["environment"])
+
+
+def test_a_level_that_was_accepted_is_the_baseline_from_then_on(
+    advisor: Run, nights: tuple[Path, dict[int, str]], tmp_path: Path
+) -> None:
+    whole, runs = nights
+    path = Path(shutil.copy(whole, tmp_path / "accepted.duckdb"))
+    said = ("--at", runs[13], "--because", "the residual moved")
+    assert advisor("--db", str(path), "history", "accept", "layer_norm_kernel", *said).status == 0
+    for head in (13, 26):
+        answer = compared(advisor, (path, runs), 12, head)
+        (row,) = [each for each in answer["rows"] if each["kernel"] == "layer_norm_kernel"]
+        assert row["verdict"] == "unchanged"
+        assert row["relative"] == pytest.approx(0.5, abs=0.02)
+        assert row["accepted"] == {"run": runs[13], "because": "the residual moved"}
+    assert advisor("--db", str(path), "check", runs[26], "--baseline", runs[12]).status == 0
+    text = advisor("--db", str(path), "compare", runs[12], runs[13]).out
+    assert "judged by the level accepted since" in " ".join(text.split())
+    # What was accepted later, or of another series, counts for nothing.
+    before = compared(advisor, (path, runs), 13, 12)
+    assert [row["accepted"] for row in before["rows"]] == [None] * len(before["rows"])
 
 
 def test_the_check_writes_junit(advisor: Run, nights: tuple[Path, dict[int, str]]) -> None:

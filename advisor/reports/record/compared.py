@@ -43,6 +43,14 @@ class Cause:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AcceptedBaseline:
+    """A level that the user took for the baseline, after the run that is compared with."""
+
+    run_id: str
+    because: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class ComparedSeries:
     """One series in both runs, or in one of them.
 
@@ -50,7 +58,8 @@ class ComparedSeries:
     one night, strays, ``needed`` what the practical gate asks for, both relative; ``p_value`` is
     the chance of the statistical gate. ``between_levels`` is the change between the levels of the
     nights around both runs, relative, where it was judged in place of ``relative``. ``causes`` come
-    with the likeliest first, ``moved`` with the largest change first.
+    with the likeliest first, ``moved`` with the largest change first. Where a level was
+    ``accepted`` since the base, the verdict is against that one.
     """
 
     series: str
@@ -65,6 +74,7 @@ class ComparedSeries:
     between_levels: float | None = None
     terms: Terms | None = None
     shape_changed: bool = False
+    accepted: AcceptedBaseline | None = None
     causes: tuple[Cause, ...] = ()
     moved: tuple[MovedFact, ...] = ()
 

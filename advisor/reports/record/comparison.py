@@ -14,6 +14,7 @@ from advisor.database.read import StoredRun, run_details
 from advisor.errors import UsageError
 from advisor.facts import current, kernels_select
 from advisor.knowledge.knowledge import Knowledge
+from advisor.reports.record.accepted import Again, judge_accepted
 from advisor.reports.record.compared import (
     GONE,
     NEW,
@@ -23,10 +24,11 @@ from advisor.reports.record.compared import (
     RunComparison,
 )
 from advisor.reports.record.past import Asked, past_of
+from advisor.reports.record.spreads import launches_of, spread_of
 from advisor.reports.record.why import KERNELS, Changed, explain_changes, facts_read
 from advisor.tracking.attribution import Side, Terms, attribute
 from advisor.tracking.comparing import Comparing, load_comparing
-from advisor.tracking.gates import Gated, Samples, Spread, judge
+from advisor.tracking.gates import Gated, Samples, judge
 from advisor.tracking.levels import Levels
 from advisor.tracking.pair import Pair, Variant, pair_variants
 from advisor.tracking.records import Verdict
@@ -76,6 +78,14 @@ def compare_runs(
     environment = differing(comparing.environment, *details)
     around = differing(comparing.around, *details)
     by_pair = dict(zip(map(_key, common), gated, strict=True))
+    again = judge_accepted(
+        connection,
+        base,
+        head,
+        [(joined.head[pair.head or 0], samples[_key(pair)]) for pair in common],
+        comparing,
+    )
+    accepted = {_key(common[index]): each for index, each in again.items()}
     levels = {key: each.levels for key, each in samples.items()}
     changed = [
         _judged(
@@ -83,6 +93,7 @@ def compare_runs(
             joined,
             by_pair.get(_key(pair)),
             levels.get(_key(pair)),
+            accepted.get(_key(pair)),
             bool(environment),
             comparing,
         )
@@ -143,7 +154,7 @@ def _join(
 
 
 def _variant(index: int, row: Row) -> Variant:
-    ran = _launches(row)
+    ran = launches_of(row)
     flops = row["flops"]
     return Variant(
         index=index,
@@ -153,11 +164,6 @@ def _variant(index: int, row: Row) -> Variant:
         position=index,
         work=(None if flops is None or not ran else flops / ran, row["thread_count"]),
     )
-
-
-def _launches(row: Row) -> int:
-    """Return the launches that ran."""
-    return int((row["launch_count"] or 0) - (row["launches_excluded"] or 0))
 
 
 def _samples(
@@ -187,10 +193,10 @@ def _samples(
         key: Samples(
             base=_times(before, durations),
             head=_times(after, durations),
-            base_spread=_spread(before),
-            head_spread=_spread(after),
-            base_launches=_launches(before),
-            head_launches=_launches(after),
+            base_spread=spread_of(before),
+            head_spread=spread_of(after),
+            base_launches=launches_of(before),
+            head_launches=launches_of(after),
             past_noise=known.noise,
             levels=known.levels,
         )
@@ -203,26 +209,12 @@ def _times(row: Row, durations: Mapping[tuple[str, str], list[float]]) -> list[f
     return durations.get((row["run_id"], row["variant_id"]), [])
 
 
-def _spread(row: Row) -> Spread | None:
-    """Return the times of a variant's launches in short, which outlive them."""
-    ran, median = _launches(row), row["duration_median"]
-    if not ran or median is None or row["duration"] is None:
-        return None
-    deviation = row["duration_stddev"]
-    mean = row["duration"] / ran
-    known = deviation is not None and mean > 0
-    return Spread(
-        launches=ran if known else 1,
-        median=median,
-        deviation=deviation / mean if known else 0.0,
-    )
-
-
 def _judged(
     pair: Pair,
     joined: _Joined,
     gated: Gated | None,
     levels: Levels | None,
+    again: Again | None,
     environment: bool,
     comparing: Comparing,
 ) -> ComparedSeries:
@@ -241,9 +233,12 @@ def _judged(
         )
     sides = [side_of(row, comparing) for row in (before, after)]
     terms = attribute(sides[0], sides[1], comparing.resources, clock=comparing.clock)
-    verdict = gated.verdict
+    verdict, judged = gated.verdict, gated
+    if again is not None:
+        verdict, judged = again.gated.verdict, again.gated
+        levels, environment = again.levels, again.environment
     if environment and verdict in (Verdict.REGRESSED, Verdict.IMPROVED):
-        by_code = _is_by_code(gated, terms, levels, comparing)
+        by_code = _is_by_code(judged, terms, levels, comparing)
         verdict = verdict if by_code else Verdict.ENVIRONMENT
     return ComparedSeries(
         series=str(named["series_id"]),
@@ -258,6 +253,7 @@ def _judged(
         between_levels=None if gated.levels is None else math.expm1(gated.levels),
         terms=terms,
         shape_changed=pair.shape_changed,
+        accepted=None if again is None else again.accepted,
     )
 
 
@@ -286,14 +282,14 @@ def _kernel(row: Row) -> ComparedKernel:
     return ComparedKernel(
         variant_id=str(row["variant_id"]),
         shape=row["launch_shape"],
-        launches=_launches(row),
+        launches=launches_of(row),
         total=row["duration"],
     )
 
 
 def side_of(row: Row, comparing: Comparing) -> Side:
     """Return what terms are made of, amounts of one launch, from a kernel's facts."""
-    launches = _launches(row)
+    launches = launches_of(row)
     return Side(
         launches=launches,
         duration=row["duration"] or 0.0,

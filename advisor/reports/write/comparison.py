@@ -91,6 +91,9 @@ def _row(each: ComparedSeries) -> dict[str, object]:
             {"fact": one.fact, "before": one.before, "after": one.after} for one in each.moved
         ],
         "launch_shape_changed": each.shape_changed,
+        "accepted": None
+        if each.accepted is None
+        else {"run": each.accepted.run_id, "because": each.accepted.because},
     }
 
 
@@ -177,6 +180,11 @@ def headline(comparison: RunComparison) -> Iterator[str]:
     if differing:
         listed = (f"{each.called} {each.before} → {each.after}" for each in differing)
         yield f"Different around the kernels: {one_line(', '.join(listed))}."
+    for row in comparison.rows:
+        if row.accepted is not None:
+            since = f"run {row.accepted.run_id}, {row.accepted.because}"
+            told = f"{row.kernel} ({signed(row.relative)}) is judged by the level accepted"
+            yield one_line(f"{told} since: {since}.")
 
 
 def _named(run: StoredRun) -> str:
