@@ -177,3 +177,50 @@ def test_regressions_need_a_baseline(advisor: Run, nights: tuple[Path, dict[int,
     found = advisor("--db", str(path), "check", runs[13])
     assert found.status == 2
     assert "--baseline" in found.err
+
+
+def page(path: Path, kernel: str, *microseconds: float) -> str:
+    """Write the raw page of a run that launched one kernel, and return its path."""
+    names = "ID,Process ID,Process Name,Host Name,Kernel Name,Kernel Time,Context,Stream"
+    quoted = ",".join(f'"{name}"' for name in (*names.split(","), "gpu__time_duration.sum"))
+    lines = [quoted, '"","","","","","","","","usecond"']
+    for index, time in enumerate(microseconds):
+        told = (index, 1, "app", "h", kernel, "2026-Jan-02 03:04:05", 1, 7, time)
+        lines.append(",".join(f'"{each}"' for each in told))
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+STEADY = (10.0, 10.01, 9.99, 10.02, 9.98, 10.0)
+
+
+def test_linked_series_are_compared_and_pruned_runs_are_judged_by_their_spread(
+    advisor: Run, tmp_path: Path
+) -> None:
+    database = ("--db", str(tmp_path / "linked.duckdb"))
+    base = page(tmp_path / "base.csv", "copy(float *)", *STEADY)
+    head = page(tmp_path / "head.csv", "move(float *)", *(1.1 * time for time in STEADY))
+    advisor(*database, "ingest", base, "--label", "x", "--at", "2026-01-01", "--commit", "aaaa")
+    advisor(*database, "ingest", head, "--label", "x", "--at", "2026-01-02", "--commit", "bbbb")
+
+    def verdicts() -> list[str]:
+        found = advisor(*database, "compare", "aaaa", "bbbb", "--format", "json")
+        return [row["verdict"] for row in json.loads(found.out)["rows"]]
+
+    assert verdicts() == ["gone", "new"]
+    assert advisor(*database, "series", "link", "copy", "move").status == 0
+    assert verdicts() == ["regressed"]
+    assert advisor(*database, "runs", "prune", "--keep", "0").status == 0
+    assert verdicts() == ["regressed"]
+
+
+def test_simulated_runs_are_not_compared_with_measured_ones(
+    advisor: Run, nights: tuple[Path, dict[int, str]], tmp_path: Path
+) -> None:
+    whole, runs = nights
+    database = ("--db", shutil.copy(whole, tmp_path / "both.duckdb"))
+    measured = page(tmp_path / "base.csv", "copy(float *)", *STEADY)
+    advisor(*database, "ingest", measured, "--commit", "measured")
+    found = advisor(*database, "compare", runs[13], "measured")
+    assert found.status == 2
+    assert f"run {runs[13]} is simulated" in found.err

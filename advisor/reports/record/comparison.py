@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 
 from advisor.database.comparisons import durations_of, take_kernels
+from advisor.database.nights import series_links
 from advisor.database.read import StoredRun, run_details
 from advisor.errors import UsageError
 from advisor.facts import current, kernels_select
@@ -143,6 +144,9 @@ def _join(
     cursor = connection.execute(f"FROM {KERNELS} ORDER BY run_id, position, variant_id")
     columns = [column[0] for column in cursor.description or ()]
     rows = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+    links = series_links(connection)
+    for row in rows:
+        row["series_id"] = links.get(row["series_id"], row["series_id"])
     before = [row for row in rows if row["run_id"] == base.run_id]
     after = [row for row in rows if row["run_id"] == head.run_id]
     pairs = pair_variants(
