@@ -111,27 +111,6 @@ def test_the_check_tells_what_moved_with_the_environment_and_fails_nothing(
     assert all(each["command"].startswith("advisor compare ") for each in answer["environment"])
 
 
-def test_a_level_that_was_accepted_is_the_baseline_from_then_on(
-    advisor: Run, nights: tuple[Path, dict[int, str]], tmp_path: Path
-) -> None:
-    whole, runs = nights
-    path = Path(shutil.copy(whole, tmp_path / "accepted.duckdb"))
-    said = ("--at", runs[13], "--because", "the residual moved")
-    assert advisor("--db", str(path), "history", "accept", "layer_norm_kernel", *said).status == 0
-    for head in (13, 26):
-        answer = compared(advisor, (path, runs), 12, head)
-        (row,) = [each for each in answer["rows"] if each["kernel"] == "layer_norm_kernel"]
-        assert row["verdict"] == "unchanged"
-        assert row["relative"] == pytest.approx(0.5, abs=0.02)
-        assert row["accepted"] == {"run": runs[13], "because": "the residual moved"}
-    assert advisor("--db", str(path), "check", runs[26], "--baseline", runs[12]).status == 0
-    text = advisor("--db", str(path), "compare", runs[12], runs[13]).out
-    assert "judged by the level accepted since" in " ".join(text.split())
-    # What was accepted later, or of another series, counts for nothing.
-    before = compared(advisor, (path, runs), 13, 12)
-    assert [row["accepted"] for row in before["rows"]] == [None] * len(before["rows"])
-
-
 def test_the_check_writes_junit(advisor: Run, nights: tuple[Path, dict[int, str]]) -> None:
     path, runs = nights
     found = advisor(
@@ -212,6 +191,32 @@ def test_linked_series_are_compared_and_pruned_runs_are_judged_by_their_spread(
     assert verdicts() == ["regressed"]
     assert advisor(*database, "runs", "prune", "--keep", "0").status == 0
     assert verdicts() == ["regressed"]
+
+
+def test_a_level_that_was_accepted_is_the_baseline_from_then_on(
+    advisor: Run, tmp_path: Path
+) -> None:
+    database = ("--db", str(tmp_path / "accepted.duckdb"))
+    for number, factor in enumerate((1.0, 1.1, 1.101, 1.25), start=1):
+        profile = page(tmp_path / f"{number}.csv", "copy(float *)", *(factor * t for t in STEADY))
+        said = ("--at", f"2026-01-0{number}", "--commit", f"commit{number}")
+        assert advisor(*database, "ingest", profile, *said).status == 0
+    advisor(*database, "history", "accept", "copy", "--at", "commit2", "--because", "more data")
+    wanted = {2: "unchanged", 3: "unchanged", 4: "regressed"}
+    for head, verdict in wanted.items():
+        found = advisor(*database, "compare", "commit1", f"commit{head}", "--format", "json")
+        (row,) = json.loads(found.out)["rows"]
+        assert row["verdict"] == verdict
+        assert row["relative"] == pytest.approx(0.25 if head == 4 else 0.1, abs=0.002)
+        assert row["accepted"]["because"] == "more data"
+    assert advisor(*database, "check", "commit3", "--baseline", "commit1").status == 0
+    assert advisor(*database, "check", "commit4", "--baseline", "commit1").status == 1
+    text = advisor(*database, "compare", "commit1", "commit3").out
+    assert "judged by the level accepted since" in " ".join(text.split())
+    # What was accepted before the baseline, or after the head, counts for nothing.
+    for base, head in ((2, 4), (3, 1)):
+        found = advisor(*database, "compare", f"commit{base}", f"commit{head}", "--format", "json")
+        assert json.loads(found.out)["rows"][0]["accepted"] is None
 
 
 def test_simulated_runs_are_not_compared_with_measured_ones(

@@ -116,7 +116,7 @@ def _against(
             base_launches=launches_of(before),
             head_launches=samples.head_launches,
             past_noise=each.noise,
-            levels=each.levels,
+            levels=None if run.run_id == head.run_id else each.levels,
         )
         for (_, _, _, samples, before), each in zip(known, past, strict=True)
     ]
