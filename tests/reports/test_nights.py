@@ -70,7 +70,9 @@ def test_places_dots_levels_and_marks_of_a_history() -> None:
     assert chart.levels[0].band is None
     assert chart.levels[1].band is not None
     change, environment = chart.marks
-    assert (change.words, environment.words) == ("8\N{NO-BREAK SPACE}Jan bbbbbbb", "driver")
+    assert change.words == "8\N{NO-BREAK SPACE}Jan bbbbbbb"
+    assert environment.words == ""  # no room beside the words of the change
+    assert nights_chart(fact, nights(6), []).marks[0].words == "driver"
     assert change.at == pytest.approx(0.5)  # between the third night and the fourth
     assert (chart.first, chart.last) == ("5\N{NO-BREAK SPACE}Jan", "10\N{NO-BREAK SPACE}Jan")
     assert "100\N{NO-BREAK SPACE}µs" in chart.description

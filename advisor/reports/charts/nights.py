@@ -6,7 +6,7 @@ Everything is a share of the width or height in [0, 1], so that a page draws it 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -16,7 +16,8 @@ from advisor.reports.record.over_time import AdviceOutcome, FactNights, RunHisto
 
 _LEAST_REACH = 0.07  # about the median, so that noise looks like noise
 _MARGIN = 0.12  # of the height, above and below the values
-_GRID_LINES = 3
+_CHARACTER = 0.022  # of the width of a narrow chart, 300 pixels
+_GRID_LINES = 4
 _STEPS = (1, 2, 2.5, 5, 10)
 
 Point = tuple[float, float]
@@ -200,15 +201,29 @@ def _marks(nights: Sequence[ShownNight], changes: Sequence[int]) -> tuple[NightM
             found.append((place, f"{day(night.time)}{commit}", "change"))
         elif night.changed and place:
             found.append((place, night.changed[0].partition(" ")[0], "environment"))
-    return tuple(
-        NightMark(
-            at=(place - 0.5) / last,
-            words=words,
-            anchor="end" if place > 0.75 * last else "start",
-            kind=kind,
+    placed = _worded([((place - 0.5) / last, words, kind) for place, words, kind in found])
+    return tuple(sorted(placed, key=lambda mark: mark.at))
+
+
+def _worded(found: Sequence[tuple[float, str, str]]) -> Iterator[NightMark]:
+    """Yield marks with their words where these cover no others; changes come first."""
+    taken: list[tuple[float, float]] = []
+    for at, words, kind in sorted(found, key=lambda one: (one[2] != "change", -one[0])):
+        width = len(words) * _CHARACTER
+        places = (("start", at, at + width), ("end", at - width, at))
+        anchor = next(
+            (
+                anchor
+                for anchor, left, right in places
+                if left >= 0
+                and right <= 1
+                and not any(left < end and start < right for start, end in taken)
+            ),
+            None,
         )
-        for place, words, kind in found
-    )
+        if anchor is not None:
+            taken += [(left, right) for name, left, right in places if name == anchor]
+        yield NightMark(at=at, words=words if anchor else "", anchor=anchor or "start", kind=kind)
 
 
 def _description(fact: FactNights, nights: Sequence[ShownNight]) -> str:
@@ -223,8 +238,9 @@ def _description(fact: FactNights, nights: Sequence[ShownNight]) -> str:
 def _shown(value: float, unit: str) -> str:
     if unit == "s":
         return wording.seconds(value)
-    number, word = wording.fact(value, unit)
-    return f"{number}{wording.NO_BREAK}{word}".strip()
+    if unit == "share":
+        return wording.percent(value, 1)
+    return wording.si(value, "" if unit == "1" else unit)
 
 
 def term_bars(terms: Mapping[str, float], history: RunHistory) -> tuple[TermBar, ...]:

@@ -11,22 +11,30 @@ from advisor.reports.charts.scales import Frame
 from advisor.reports.record.charted import NightPath
 
 _GAP = 3.0  # pixels between an arrow's tip and its mark
-_LEAST = 6.0  # pixels beyond its mark that a path must reach
+_LEAST = 6.0  # pixels that a dot must be away from its mark and arrow
 _ABOVE = -9.0  # pixels from a dot to its words
 
 
 def draw_ways(
     paths: Sequence[NightPath], spots: Sequence[MarkSpot], frame: Frame, *, named: bool
 ) -> Iterator[NightWay]:
-    """Yield the paths of kernels whose mark has a known place; ``named`` ones say since when."""
+    """Yield the paths of kernels whose mark has a known place; ``named`` ones say since when.
+
+    Dots that the mark would hide are left out.
+    """
     marks = {spot.kernel.id: spot for spot in spots}
     for path in paths:
         spot = marks.get(path.kernel_id)
         if spot is None or spot.at[0] is None:
             continue
         points = tuple((math.log10(x), math.log10(y)) for x, y in path.points)
-        ends = [math.hypot(frame.x(x) - spot.x, frame.y(y) - spot.y) for x, y in points]
-        if max(ends) < spot.radius + _GAP + _LEAST:
+        least = spot.radius + _GAP + _LEAST
+        points = tuple(
+            (x, y)
+            for x, y in points
+            if math.hypot(frame.x(x) - spot.x, frame.y(y) - spot.y) >= least
+        )
+        if not points:
             continue
         whole = (*points, (spot.at[0], spot.at[1]))
         yield NightWay(

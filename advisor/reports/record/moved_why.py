@@ -30,7 +30,7 @@ from advisor.reports.record.why import KERNELS, Changed, facts_read, find_causes
 from advisor.tracking.attribution import attribute
 from advisor.tracking.comparing import load_comparing
 from advisor.tracking.records import Verdict
-from advisor.wording import significant
+from advisor.wording import si
 
 if TYPE_CHECKING:
     import duckdb
@@ -153,8 +153,8 @@ def _is_shown(fact: FactMove, others: Sequence[FactMove]) -> bool:
     """Return whether another fact shows the same numbers."""
     return any(
         one.unit == fact.unit
-        and significant(one.base) == significant(fact.base)
-        and significant(one.head) == significant(fact.head)
+        and si(one.base, "") == si(fact.base, "")
+        and si(one.head, "") == si(fact.head, "")
         for one in others
     )
 
