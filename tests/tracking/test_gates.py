@@ -12,9 +12,18 @@ from typing import Any
 
 import duckdb
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from advisor.tracking.comparing import Limits, load_comparing
-from advisor.tracking.gates import Samples, Spread, false_discovery_bar, has_two_levels, judge
+from advisor.tracking.gates import (
+    Gated,
+    Samples,
+    Spread,
+    false_discovery_bar,
+    has_two_levels,
+    judge,
+)
 from advisor.tracking.levels import Levels
 from advisor.tracking.ranks import rank_chance
 from advisor.tracking.records import Verdict
@@ -156,6 +165,36 @@ def test_two_levels_of_launches(limits: Limits) -> None:
     assert has_two_levels([*low, *(1.2 * value for value in low)], limits)
     assert not has_two_levels([*low, *low], limits)
     assert not has_two_levels([*low, *low, *low, 1.2], limits)
+
+
+MIRRORED = {Verdict.REGRESSED: Verdict.IMPROVED, Verdict.IMPROVED: Verdict.REGRESSED}
+TIMES = st.lists(st.floats(0.5, 2.0), min_size=1, max_size=12)
+
+
+@given(
+    base=TIMES,
+    head=TIMES,
+    noise=st.none() | st.floats(0.001, 0.2),
+    effect=st.none() | st.floats(-0.5, 0.5),
+    unit=st.sampled_from([1e-9, 1e3]),
+)
+def test_the_other_way_round_only_the_words_change_and_no_unit_matters(
+    base: list[float], head: list[float], noise: float | None, effect: float | None, unit: float
+) -> None:
+    limits = load_comparing().limits
+
+    def judged(ours: list[float], theirs: list[float], sign: int) -> Gated:
+        known = None if effect is None else levels(sign * effect)
+        samples = Samples(base=ours, head=theirs, past_noise=noise, levels=known)
+        return judge([samples], limits)[0][0]
+
+    there, back = judged(base, head, 1), judged(head, base, -1)
+    if there.judged is not None and there.needed is not None:
+        assume(abs(abs(there.judged) - there.needed) > 1e-9)  # on the edge rounding decides
+    assert back.verdict is MIRRORED.get(there.verdict, there.verdict)
+    assert there.p_value == (None if back.p_value is None else pytest.approx(back.p_value))
+    other = judged([unit * time for time in base], [unit * time for time in head], 1)
+    assert other.verdict is there.verdict
 
 
 @pytest.mark.real
