@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from advisor.rules import Action, Evaluation
+    from advisor.rules.engine.gains import Seconds
 
 DATA = Path(__file__).parent.parent.parent / "shared" / "data"
 ABSENT = "the folder of real profiles, ../shared/data, is absent: nothing to compare with"
@@ -34,16 +35,16 @@ _LAUNCHES = """
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One action: its rule, the other rules of the same cause, and its gain.
+    """One action, and the findings that stand beside it.
 
     The gains are shares of the time of the kernel's launches; None where there is no estimate.
     """
 
     rule: str
-    also: tuple[str, ...]
     low: float | None
     likely: float | None
     high: float | None
+    beside: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,16 +96,13 @@ def _actions(
 
 
 def _step(action: Action, duration: float | None) -> Step:
-    gain = action.gain
-    low, likely, high = (
-        (None, None, None)
-        if gain is None or not duration
-        else (gain.low / duration, gain.likely / duration, gain.high / duration)
-    )
-    return Step(
-        rule=action.evaluation.rule.id,
-        also=tuple(each.rule.id for each in action.also),
-        low=low,
-        likely=likely,
-        high=high,
-    )
+    beside = (_finding(each.rule.id, each.gain, duration) for each in action.also)
+    first = _finding(action.evaluation.rule.id, action.gain, duration)
+    return replace(first, beside=tuple(beside))
+
+
+def _finding(rule: str, gain: Seconds | None, duration: float | None) -> Step:
+    if gain is None or not duration:
+        return Step(rule=rule, low=None, likely=None, high=None)
+    low, likely, high = gain.low / duration, gain.likely / duration, gain.high / duration
+    return Step(rule=rule, low=low, likely=likely, high=high)

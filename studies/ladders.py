@@ -98,7 +98,8 @@ def outcome(pair: Pair, before: Advised, after: Advised) -> Outcome | None:
     if not before.duration or not after.duration:
         return None
     first = before.steps[:3]
-    named = (step for step in first if pair.rules & {step.rule, *step.also})
+    shown = (each for step in first for each in (step, *step.beside))
+    named = (each for each in shown if each.rule in pair.rules)
     return Outcome(
         pair=pair,
         gain=1 - after.duration / before.duration,
@@ -133,8 +134,8 @@ def _head(found: Sequence[Outcome], counted: Sequence[Outcome]) -> Iterator[str]
     yield ""
     yield (
         "*Named*: a rule that asks for the change was among the first three actions for the kernel "
-        "before (or a finding of the same cause beside one). *Inside*: the gain lies in the range "
-        "of that action. A change that gained less than 5 % should not have been named. Made by "
+        "before (or a finding beside one). *Inside*: the gain lies in the range of that finding. "
+        "A change that gained less than 5 % should not have been named. Made by "
         "`python -m studies.ladders` from `studies/ladders.yaml`. Estimators may be calibrated on "
         "the ladders marked so, the others are kept apart. Launches of one kernel and shape in one "
         "file are advised together."
@@ -157,8 +158,9 @@ def _summary(counted: Sequence[Outcome]) -> Iterator[str]:
         ]  # fmt: skip
         yield f"| {' | '.join(map(str, cells))} |"
     first = yaml.safe_load(PAIRS.read_text("utf-8"))["first_run"]
-    cells = ["all, at the first run", "", first["named"], first["inside"], "", first["silent"]]
-    yield f"| {' | '.join(cells)} |"
+    yield (
+        f"| all, at the first run | | {first['named']} | {first['inside']} | | {first['silent']} |"
+    )
 
 
 def _left_out() -> Iterator[str]:

@@ -65,7 +65,7 @@ def case(words: tuple[str, ...] = ("coalesce",), **changed: Any) -> Case:
 
 def step(rule: str, likely: float | None) -> Step:
     """Return an action with this likely gain."""
-    return Step(rule=rule, also=(), low=likely, likely=likely, high=likely)
+    return Step(rule=rule, low=likely, likely=likely, high=likely)
 
 
 def said(*steps: Step, limiter: str = "memory") -> Advised:
