@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import UsageError
@@ -12,9 +12,6 @@ from advisor.knowledge.cache import remembered
 from advisor.knowledge.knowledge import Knowledge
 from advisor.knowledge.parts import knowledge_files, nearest
 from advisor.rules.language.rule import Rule
-
-if TYPE_CHECKING:
-    pass
 
 
 def load_knowledge(configuration: Configuration = DEFAULTS) -> Knowledge:
@@ -30,7 +27,8 @@ def load_knowledge(configuration: Configuration = DEFAULTS) -> Knowledge:
 
         check_packs(configuration)
     files = knowledge_files(configuration.rule_dirs)
-    return remembered("knowledge", files, repr(configuration), lambda: _loaded(configuration))
+    asked = repr(_of_rules(configuration))
+    return remembered("knowledge", files, asked, lambda: _loaded(configuration))
 
 
 def load_facts(configuration: Configuration = DEFAULTS) -> Vocabulary:
@@ -43,6 +41,16 @@ def load_facts(configuration: Configuration = DEFAULTS) -> Vocabulary:
     packs = configuration.rule_dirs
     asked = repr(([str(pack) for pack in packs], configuration.operations))
     return remembered("facts", knowledge_files(packs), asked, lambda: _loaded_facts(configuration))
+
+
+def _of_rules(configuration: Configuration) -> Configuration:
+    """Return the configuration without what is of no concern to rules, such as the database."""
+    return replace(
+        configuration,
+        database=DEFAULTS.database,
+        wait=DEFAULTS.wait,
+        report_format=DEFAULTS.report_format,
+    )
 
 
 def _loaded(configuration: Configuration) -> Knowledge:

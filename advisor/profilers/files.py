@@ -117,6 +117,12 @@ class Profiler:
     by_name: tuple[str, ...] = ()
     launch: Mapping[str, str] = field(default_factory=dict)
     never: tuple[Never, ...] = ()
+    _collected: dict[str | None, tuple[int, ...]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _bringing: dict[tuple[str, str | None], tuple[int, ...]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def sections_with(
         self, counter: str, version: str | None, *, reserve: bool = True
@@ -125,8 +131,8 @@ class Profiler:
 
         Without ``reserve`` those in reserve are left out.
         """
-        found = (s for s in self.sections if s.is_in(version) and (reserve or not s.reserve))
-        return tuple(dict.fromkeys(s.name for s in found if s.brings(counter)))
+        found = (self.sections[place] for place in self._places(counter, version))
+        return tuple(dict.fromkeys(s.name for s in found if reserve or not s.reserve))
 
     def has_section(self, name: str, version: str | None) -> bool:
         """Return whether a version has a section, whatever it collects."""
@@ -139,12 +145,18 @@ class Profiler:
         """
         if self.brings_always(counter):
             return -1
-        places = (
-            place
-            for place, each in enumerate(self.sections)
-            if each.is_in(version) and each.brings(counter)
-        )
-        return next(places, len(self.sections))
+        return next(iter(self._places(counter, version)), len(self.sections))
+
+    def _places(self, counter: str, version: str | None) -> tuple[int, ...]:
+        """Return the places of the sections that bring a counter in a version."""
+        if version not in self._collected:
+            sections = enumerate(self.sections)
+            self._collected[version] = tuple(n for n, each in sections if each.is_in(version))
+        if (counter, version) not in self._bringing:
+            self._bringing[counter, version] = tuple(
+                n for n in self._collected[version] if self.sections[n].brings(counter)
+            )
+        return self._bringing[counter, version]
 
     def brings_always(self, counter: str) -> bool:
         """Return whether a counter comes without being asked for."""
