@@ -21,8 +21,10 @@ class Relations:
     """FROM items, each with the columns of the table it is called after.
 
     Where ``variant`` is None, variants are aggregated from launches. So are those of the runs
-    ``from_launches``, whose stored variants do not have what is asked for. ``dialect`` is that of
-    the engine that has the tables.
+    ``from_launches``, whose stored variants do not have what is asked for. Where ``tracked``, the
+    facts that are stored of kernels hold as they are; where ``even``, no stored variant has a sum
+    over fewer launches than others (``paired_sums``). ``dialect`` is that of the engine that has
+    the tables.
     """
 
     run: str
@@ -37,6 +39,8 @@ class Relations:
     key_set: str
     text_set: str
     from_launches: tuple[str, ...] = ()
+    tracked: bool = False
+    even: bool = False
     dialect: Literal["duckdb", "spark"] = "duckdb"
 
     def item(self, table: str) -> str:
@@ -69,6 +73,9 @@ def relations_of(schema: str) -> Relations:
 STORED = relations_of(_MAIN)
 """The tables of the open file."""
 
+USUAL = replace(STORED, tracked=True, even=True)
+"""The same where all that is stored of variants holds, and no launch lacks what others have."""
+
 
 def attached(database: str) -> Relations:
     """Return the tables of a file that is attached under the name ``database``."""
@@ -99,4 +106,6 @@ def what_if(relations: Relations, changes: Mapping[str, str]) -> Relations:
     """
     changed = ", ".join(f"{sql} as {quoted(name)}" for name, sql in changes.items())
     launches = f"(select * replace ({changed}) from {relations.launch})"
-    return replace(relations, launch=launches, variant=None, from_launches=())
+    return replace(
+        relations, launch=launches, variant=None, from_launches=(), tracked=False, even=False
+    )

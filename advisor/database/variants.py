@@ -16,11 +16,19 @@ from advisor.quoting import literal, quoted
 INCOMING = "incoming_variant"
 """The table in which variants are complete but for the facts that are tracked."""
 
-_OUTDATED = """
-    SELECT DISTINCT run_id FROM {variant}
-    WHERE ({condition}) AND run_id IN (SELECT run_id FROM {launch}) {which}
-    ORDER BY run_id
+UNEVEN = "is_uneven"
+"""The column that is true of variants in which launches lack values that others have."""
+
+_STATE = """
+    SELECT run_id, bool_or({outdated}), bool_and(facts_hash IS NOT DISTINCT FROM $facts),
+        count(paired_sums) = 0
+    FROM {variant} WHERE {which} GROUP BY run_id ORDER BY run_id
 """
+_OTHER_TOTALS = """
+    totals_hash IS DISTINCT FROM $totals OR paired_sums IS NOT NULL
+    AND NOT list_has_all(map_keys(paired_sums), string_split($sums, ';'))
+"""
+_WITH_LAUNCHES = "SELECT DISTINCT run_id FROM {launch} WHERE {which} ORDER BY run_id"
 _LAUNCHES_LEFT = """
     SELECT run_id FROM (
         SELECT run_id, count(*) AS launches FROM launch WHERE {which} GROUP BY run_id
@@ -35,12 +43,28 @@ class VariantStatements:
     """The SELECTs that make rows of ``variant``.
 
     ``totals`` aggregates launches. ``tracked`` has run, variant and the columns ``names``: facts
-    over the table ``INCOMING``, which holds the totals of the runs to be stored.
+    over the table ``INCOMING``, which holds the totals of the runs to be stored. Most variants are
+    even; for them a shorter SELECT says the same, and has the column ``UNEVEN``.
     """
 
+    even_totals: str
     totals: str
+    even_tracked: str
     tracked: str
     names: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredState:
+    """What of stored variants holds.
+
+    Those of the runs ``from_launches`` have other totals. ``tracked`` tells whether all facts that
+    are stored have the hash asked for, ``even`` whether no variant has sums of its own.
+    """
+
+    from_launches: tuple[str, ...]
+    tracked: bool
+    even: bool
 
 
 def store_variants(
@@ -54,17 +78,33 @@ def store_variants(
     left = connection.execute(_LAUNCHES_LEFT.format(which=which)).fetchall()
     whole = [run for (run,) in left]
     names = ", ".join(map(quoted, statements.names))
-    made = f"CREATE OR REPLACE TEMP TABLE {INCOMING} AS SELECT * FROM"
-    connection.execute(f"{made} ({statements.totals}) WHERE {_of_runs(whole)}")
+    _total_up(connection, whole, statements)
     if pruned := [run for run in run_ids if run not in whole]:
         kept = f"SELECT * EXCLUDE ({names}) FROM variant WHERE {_of_runs(pruned)}"
         connection.execute(f"INSERT INTO {INCOMING} BY NAME {kept}")
+    query = f"SELECT count(paired_sums) = 0 FROM {INCOMING}"
+    is_even = connection.execute(query).fetchall() == [(True,)]
+    tracked = statements.even_tracked if is_even else statements.tracked
     connection.execute(f"DELETE FROM variant WHERE {which}")
     connection.execute(
-        f"INSERT INTO variant BY NAME SELECT {INCOMING}.*, {names} FROM {INCOMING}"
-        f" JOIN ({statements.tracked}) AS tracked USING (run_id, variant_id)"
+        f"INSERT INTO variant BY NAME SELECT {INCOMING}.* EXCLUDE ({UNEVEN}), {names}"
+        f" FROM {INCOMING} JOIN ({tracked}) AS tracked USING (run_id, variant_id)"
     )
     connection.execute(f"DROP TABLE {INCOMING}")
+
+
+def _total_up(
+    connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str], statements: VariantStatements
+) -> None:
+    """Make the table ``INCOMING``: what the launches of runs add up to."""
+    made = f"CREATE OR REPLACE TEMP TABLE {INCOMING} AS SELECT * FROM"
+    connection.execute(f"{made} ({statements.even_totals}) WHERE {_of_runs(run_ids)}")
+    rows = connection.execute(f"SELECT DISTINCT run_id FROM {INCOMING} WHERE {UNEVEN}").fetchall()
+    if rows:
+        which = _of_runs(sorted(run for (run,) in rows))
+        connection.execute(f"DELETE FROM {INCOMING} WHERE {which}")
+        totals = f"SELECT * FROM ({statements.totals}) WHERE {which}"
+        connection.execute(f"INSERT INTO {INCOMING} BY NAME {totals}")
 
 
 def _of_runs(run_ids: Sequence[str]) -> str:
@@ -72,32 +112,42 @@ def _of_runs(run_ids: Sequence[str]) -> str:
     return f"run_id IN ({', '.join(map(literal, run_ids))})" if run_ids else "false"
 
 
-def outdated_runs(
+def stored_state(
     connection: duckdb.DuckDBPyConnection,
     relations: Relations,
     run_ids: Sequence[str] | None,
     *,
     totals_hash: str | None,
+    facts_hash: str,
     sums: Sequence[str],
-) -> tuple[str, ...]:
-    """Return the runs with launches whose variants have other totals, or lack one of the sums.
+) -> StoredState:
+    """Return what holds of the variants of some runs, of all for None.
 
-    Without a hash, all runs that have launches.
+    Totals hold where they have the hash and each of the ``sums``; without a hash, those of no run
+    that has launches.
     """
-    which = "" if run_ids is None else f"AND {_of_runs(run_ids)}"
-    condition = (
-        "true"
-        if totals_hash is None
-        else (
-            "totals_hash IS DISTINCT FROM $hash OR paired_sums IS NOT NULL"
-            " AND NOT list_has_all(map_keys(paired_sums), string_split($sums, ';'))"
-        )
-    )
-    query = _OUTDATED.format(
+    query = _STATE.format(
         variant=relations.item("variant"),
-        launch=relations.item("launch"),
-        condition=condition,
-        which=which,
+        outdated="true" if totals_hash is None else _OTHER_TOTALS,
+        which="true" if run_ids is None else _of_runs(run_ids),
     )
-    parameters = {"hash": totals_hash, "sums": ";".join(sums)} if totals_hash else {}
-    return tuple(run for (run,) in connection.execute(query, parameters).fetchall())
+    parameters: dict[str, object] = {"facts": facts_hash}
+    if totals_hash is not None:
+        parameters |= {"totals": totals_hash, "sums": ";".join(sums)}
+    rows = connection.execute(query, parameters).fetchall()
+    outdated = [row[0] for row in rows if row[1]]
+    return StoredState(
+        from_launches=_with_launches(connection, relations, outdated),
+        tracked=all(row[2] for row in rows),
+        even=all(row[3] for row in rows),
+    )
+
+
+def _with_launches(
+    connection: duckdb.DuckDBPyConnection, relations: Relations, run_ids: Sequence[str]
+) -> tuple[str, ...]:
+    """Return those of some runs that have launches."""
+    if not run_ids:
+        return ()
+    query = _WITH_LAUNCHES.format(launch=relations.item("launch"), which=_of_runs(run_ids))
+    return tuple(run for (run,) in connection.execute(query).fetchall())

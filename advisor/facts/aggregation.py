@@ -93,11 +93,13 @@ class PairedSum:
 def paired_sums(vocabulary: Vocabulary) -> list[PairedSum]:
     """Return the sums that paired facts read; facts that read the same names share them."""
     pairs = {fact.expression.names for fact in vocabulary.facts.values() if fact.paired}
-    return [
-        PairedSum(of=name, names=tuple(sorted(names)))
-        for names in sorted(pairs, key=sorted)
-        for name in sorted(names)
-    ]
+    return [each for names in sorted(pairs, key=sorted) for each in sums_of(names)]
+
+
+def sums_of(names: Iterable[str]) -> list[PairedSum]:
+    """Return the sums that a paired fact over some names reads."""
+    ordered = tuple(sorted(names))
+    return [PairedSum(of=name, names=ordered) for name in ordered]
 
 
 def paired_name(name: str, names: Iterable[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,8 +16,10 @@ from advisor.units import Unit, parse_unit
 
 if TYPE_CHECKING:
     from advisor.expression.calculate import Calculation, Value
+    from advisor.expression.tree import ExpressionNode
 
 T = TypeVar("T")
+_ARITHMETIC = ("name", "literal", "+", "-", "*", "/", "negate")
 Columns = Callable[[str], str]
 
 
@@ -56,11 +58,19 @@ class Formula:
 
     expression: Expression
     numbers: Mapping[str, NamedNumber]
+    _written: dict[Dialect, str] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def names(self) -> frozenset[str]:
         """Return the names that are not named numbers."""
         return self.expression.names.difference(self.numbers)
+
+    @property
+    def is_arithmetic(self) -> bool:
+        """Tell whether it has no value as soon as one name has none, being sums and products."""
+        return _is_arithmetic(self.expression.tree)
 
     def needs(self) -> Needs:
         """Return the names that it cannot do without; None where it has no value at all."""
@@ -71,9 +81,10 @@ class Formula:
     ) -> str:
         """Return the SQL; ``columns`` gives the SQL of a name, by default its quoted self."""
         if columns is None:
-            find: Columns = quoted
-        else:
-            find = columns if callable(columns) else columns.__getitem__
+            if dialect not in self._written:
+                self._written[dialect] = self.sql(quoted, dialect)
+            return self._written[dialect]
+        find = columns if callable(columns) else columns.__getitem__
         return self.expression.sql(
             lambda name: self.numbers[name].sql if name in self.numbers else find(name), dialect
         )
@@ -87,6 +98,10 @@ class Formula:
             return formula(lambda name: numbers[name] if name in numbers else find(name))
 
         return calculated
+
+
+def _is_arithmetic(node: ExpressionNode) -> bool:
+    return node.head in _ARITHMETIC and all(map(_is_arithmetic, node.operands))
 
 
 def compile_formula(

@@ -10,7 +10,7 @@ from advisor.facts.aggregation import paired_sums
 from advisor.facts.bindings import OfOperation
 from advisor.facts.devices import with_device
 from advisor.facts.layers import layered, select
-from advisor.facts.variants import KEYS, column_of, variants_select
+from advisor.facts.variants import KEYS, column_of, tracked_facts, variants_select
 from advisor.facts.vocabulary import Vocabulary
 from advisor.quoting import quoted
 
@@ -33,13 +33,17 @@ def kernels_select(
     over a few variants.
     """
     if names is None:
-        hidden = (quoted(each.name) for each in paired_sums(vocabulary))
-        every = f"* exclude ({', '.join(hidden)})"
+        facts = [fact.name for fact in vocabulary.facts.values() if fact.level == "kernel"]
+        sums = [] if relations.even else [each.name for each in paired_sums(vocabulary)]
+        hidden = ", ".join(map(quoted, (*facts, *sums)))
+        every = f"* exclude ({hidden}), {', '.join(map(quoted, facts))}"
         query = select(every, f"({_kernels(vocabulary, None, relations)}) as kernel")
         return spelled(query, relations.dialect)
     is_stored = relations.variant is not None and not relations.from_launches
-    read = vocabulary.rests_on({*names, *(() if is_stored else _OF_LAUNCHES)}, totals=is_stored)
-    needed = vocabulary.narrowed(read, totals=is_stored)
+    known = frozenset(tracked_facts(vocabulary)) if relations.tracked else frozenset[str]()
+    wanted = {*names, *(() if is_stored else _OF_LAUNCHES)}
+    read = vocabulary.rests_on(wanted, totals=is_stored, known=known)
+    needed = vocabulary.narrowed(read, totals=is_stored, known=known)
     kernels = _kernels(needed, names, relations, read)
     query = select(", ".join(map(quoted, names)), f"({kernels}) as kernel")
     return spelled(query, relations.dialect)
@@ -67,7 +71,11 @@ def _kernels(
         columns.append(column)
         source += joined
     in_run = f"({select(', '.join(columns), source)}) as in_run"
-    facts = [fact for fact in vocabulary.facts.values() if fact.level == "kernel"]
+    facts = [
+        fact
+        for fact in vocabulary.facts.values()
+        if fact.level == "kernel" and not (relations.tracked and fact.stored)
+    ]
     with_devices = with_device(in_run, vocabulary, relations)
     return layered(with_devices, [column_of(fact, relations) for fact in facts], names)
 

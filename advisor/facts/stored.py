@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from advisor.database.ids import key_id
 from advisor.database.relations import STORED, Relations
-from advisor.database.variants import INCOMING, VariantStatements, outdated_runs
+from advisor.database.variants import INCOMING, UNEVEN, VariantStatements, stored_state
 from advisor.facts.aggregation import paired_sums
 from advisor.facts.kernels import kernels_select
 from advisor.facts.layers import select
-from advisor.facts.variants import KEYS, variants_select
+from advisor.facts.variants import KEYS, tracked_facts, variants_select
 from advisor.facts.vocabulary import Fact, Vocabulary
 from advisor.quoting import literal, quoted
 
@@ -30,18 +30,26 @@ def current(
 
     Their variants are aggregated from launches: other facts of a launch were in force when they
     were stored, or facts of the user are computed per launch. What was stored of a run whose
-    launches are gone is all there is, and holds. ``run_ids`` are the runs that are of interest.
+    launches are gone is all there is, and holds. Tracked facts are read where those of all runs
+    come from the same definitions. ``run_ids`` are the runs that are of interest.
     """
     if relations.variant is None:
         return relations
-    runs = outdated_runs(
+    found = stored_state(
         connection,
         relations,
         run_ids,
         totals_hash=None if _has_others(vocabulary) else totals_hash(vocabulary),
+        facts_hash=facts_hash(vocabulary, tracked_facts(vocabulary)),
         sums=[each.name for each in paired_sums(vocabulary)],
     )
-    return replace(relations, from_launches=runs)
+    is_whole = not found.from_launches
+    return replace(
+        relations,
+        from_launches=found.from_launches,
+        tracked=found.tracked and is_whole,
+        even=found.even and is_whole,
+    )
 
 
 def _has_others(vocabulary: Vocabulary) -> bool:
@@ -52,24 +60,46 @@ def _has_others(vocabulary: Vocabulary) -> bool:
 def variant_statements(vocabulary: Vocabulary) -> VariantStatements:
     """Return the SQL that makes rows of the table ``variant``."""
     incoming = replace(STORED, variant=INCOMING)
-    tracked = [
-        name for name, fact in vocabulary.facts.items() if fact.level == "kernel" and fact.stored
-    ]
-    facts = kernels_select(vocabulary, [*KEYS, *tracked], incoming)
+    tracked = tracked_facts(vocabulary)
     digest = literal(facts_hash(vocabulary, tracked))
+
+    def facts(relations: Relations) -> str:
+        facts = kernels_select(vocabulary, [*KEYS, *tracked], relations)
+        return select(f"*, {digest} as facts_hash", f"({facts}) as fact")
+
+    storable = {
+        name: each for name, each in vocabulary.facts.items() if _is_storable(each, vocabulary)
+    }
+    of_launches = replace(vocabulary, facts=storable)
     return VariantStatements(
-        totals=_totals(vocabulary),
-        tracked=select(f"*, {digest} as facts_hash", f"({facts}) as fact"),
+        even_totals=_even_totals(of_launches),
+        totals=_totals(of_launches),
+        even_tracked=facts(replace(incoming, even=True)),
+        tracked=facts(incoming),
         names=(*tracked, "facts_hash"),
     )
 
 
-def _totals(vocabulary: Vocabulary) -> str:
+def _even_totals(storable: Vocabulary) -> str:
+    """Return the SELECT of variants from launches, if each launch has what the others have.
+
+    ``UNEVEN`` is true of those for which that is not so: in their valid launches, other values are
+    known that paired facts read.
+    """
+    relations = replace(STORED, variant=None, even=True)
+    read = sorted({each.of for each in paired_sums(storable)})
+    known = f"case when launch_valid then [{', '.join(f'{quoted(n)} is null' for n in read)}] end"
+    columns = (
+        "*",
+        "cast(null as map(varchar, double)) as paired_sums",
+        f"{literal(totals_hash(storable))} as totals_hash",
+    )
+    variants = variants_select(storable, relations, added={UNEVEN: f"min({known}) <> max({known})"})
+    return select(", ".join(columns), f"({variants}) as variant")
+
+
+def _totals(storable: Vocabulary) -> str:
     """Return the SELECT of variants from launches, with the sums that are not the whole sums."""
-    facts = {
-        name: each for name, each in vocabulary.facts.items() if _is_storable(each, vocabulary)
-    }
-    storable = replace(vocabulary, facts=facts)
     sums = paired_sums(storable)
     hidden = ", ".join(quoted(each.name) for each in sums)
     differ = " or ".join(f"{quoted(each.name)} is distinct from {each.whole}" for each in sums)
@@ -78,7 +108,7 @@ def _totals(vocabulary: Vocabulary) -> str:
     columns = (
         f"* exclude ({hidden})",
         f"case when {differ} then map([{names}], [{values}]) end as paired_sums",
-        f"{literal(totals_hash(vocabulary))} as totals_hash",
+        f"{literal(totals_hash(storable))} as totals_hash",
     )
     variants = variants_select(storable, replace(STORED, variant=None))
     return select(", ".join(columns), f"({variants}) as variant")

@@ -7,8 +7,9 @@ facts of launches, and the sums that paired facts read. Facts of kernels are com
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from advisor.database.relations import Relations
 from advisor.expression import Dialect
@@ -18,12 +19,15 @@ from advisor.facts.aggregation import (
     coverage,
     paired_name,
     paired_sums,
+    sums_of,
 )
 from advisor.facts.devices import with_device
+from advisor.facts.formulas import Formula
 from advisor.facts.layers import Column, layered, select
 from advisor.facts.vocabulary import Fact, Vocabulary
 from advisor.quoting import literal, quoted
 
+NOTHING_ADDED: Mapping[str, str] = MappingProxyType({})
 KEYS = ("run_id", "variant_id")
 OF_LAUNCH = ("kernel_id", "series_id", "device_id", "device_name", "launch_shape")
 COVERAGE = "coverage"
@@ -52,13 +56,19 @@ class _Value:
 
 
 def variants_select(
-    vocabulary: Vocabulary, relations: Relations, wanted: Collection[str] | None = None
+    vocabulary: Vocabulary,
+    relations: Relations,
+    wanted: Collection[str] | None = None,
+    *,
+    added: Mapping[str, str] = NOTHING_ADDED,
 ) -> str:
     """Return the SELECT of variants: all that the vocabulary asks for.
 
     Of the columns that are no part of the vocabulary it has those ``wanted``, all for None.
+    ``added`` are aggregates over launches, by their names, where variants come from launches.
     """
-    values = list(_values(vocabulary, wanted))
+    values = list(_values(vocabulary, wanted, relations))
+    values += [_Value(name=name, of_launches=sql, stored="null") for name, sql in added.items()]
     more = [name for name in (_POSITION, COVERAGE) if wanted is None or name in wanted]
     parts = []
     if relations.variant is not None:
@@ -68,7 +78,9 @@ def variants_select(
     return " union all ".join(parts)
 
 
-def _values(vocabulary: Vocabulary, wanted: Collection[str] | None) -> Iterator[_Value]:
+def _values(
+    vocabulary: Vocabulary, wanted: Collection[str] | None, relations: Relations
+) -> Iterator[_Value]:
     for name in KEYS:
         yield _Value(name=name, of_launches=name, stored=name)
     for name in OF_LAUNCH:
@@ -79,7 +91,10 @@ def _values(vocabulary: Vocabulary, wanted: Collection[str] | None) -> Iterator[
             yield _Value(name=name, of_launches=sql, stored=name)
     for name, sql in aggregated_columns(vocabulary):
         yield _Value(name=name, of_launches=sql, stored=_stored(name, vocabulary))
-    for each in paired_sums(vocabulary):
+    if relations.tracked:
+        for name in tracked_facts(vocabulary):
+            yield _Value(name=name, of_launches="null", stored=quoted(name))
+    for each in () if relations.even else paired_sums(vocabulary):
         yield _Value(name=each.name, of_launches=each.aggregate, stored=_paired(each, vocabulary))
 
 
@@ -151,12 +166,29 @@ def _launch_columns(vocabulary: Vocabulary) -> str:
     return ", ".join(quoted(name) for name in dict.fromkeys(names))
 
 
+def tracked_facts(vocabulary: Vocabulary) -> list[str]:
+    """Return the facts of kernels that the table ``variant`` has a column for."""
+    facts = vocabulary.facts.values()
+    return [fact.name for fact in facts if fact.level == "kernel" and fact.stored]
+
+
+def _is_arithmetic(fact: Fact) -> bool:
+    return isinstance(fact.expression, Formula) and fact.expression.is_arithmetic
+
+
 def column_of(fact: Fact, relations: Relations) -> Column:
-    """Return the column that computes a fact; a paired one reads sums by their own names."""
+    """Return the column that computes a fact; a paired one reads sums by their own names.
+
+    Where no launch lacks what others have, these are the whole sums where all of them are known,
+    and as operands of arithmetic simply the whole sums.
+    """
     names = fact.expression.names
     dialect: Dialect = "duckdb" if relations.dialect == "duckdb" else "portable"
-    if not fact.paired:
+    if not fact.paired or (relations.even and _is_arithmetic(fact)):
         return Column(name=fact.name, sql=fact.expression.sql(None, dialect), names=names)
+    if relations.even:
+        whole = {each.of: each.whole for each in sums_of(names)}
+        return Column(name=fact.name, sql=fact.expression.sql(whole, dialect), names=names)
     sums = {name: quoted(paired_name(name, names)) for name in names}
     read = frozenset(paired_name(name, names) for name in names)
     return Column(name=fact.name, sql=fact.expression.sql(sums, dialect), names=read)

@@ -6,7 +6,7 @@ the names and units of all others, so their order in the files does not matter.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -153,10 +153,13 @@ class Vocabulary:
         declared = self.quantities.quantities.get(name) or self.facts.get(name)
         return declared is not None and declared.aggregate == "sum"
 
-    def rests_on(self, names: Iterable[str], *, totals: bool = False) -> set[str]:
+    def rests_on(
+        self, names: Iterable[str], *, totals: bool = False, known: Collection[str] = ()
+    ) -> set[str]:
         """Return names and all that they rest on; where ``totals`` are known, these on nothing.
 
         The totals are what launches add up to: quantities, and facts that are computed per launch.
+        The facts ``known`` rest on nothing either.
         """
         needed: set[str] = set()
         waiting = list(names)
@@ -164,12 +167,14 @@ class Vocabulary:
             name = waiting.pop()
             if name not in needed:
                 needed.add(name)
-                waiting += self._rests_on(name, totals)
+                waiting += () if name in known else self._rests_on(name, totals)
         return needed
 
-    def narrowed(self, names: Iterable[str], *, totals: bool = False) -> Vocabulary:
+    def narrowed(
+        self, names: Iterable[str], *, totals: bool = False, known: Collection[str] = ()
+    ) -> Vocabulary:
         """Return what is left when only some names, and all that these rest on, are wanted."""
-        needed = self.rests_on(names, totals=totals)
+        needed = self.rests_on(names, totals=totals, known=known)
         groups = {
             group: {name: quantity for name, quantity in found.items() if name in needed}
             for group, found in vars(self.quantities).items()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from advisor.configuration import Suppression
 from advisor.database.parts import keep_rows
 from advisor.errors import UsageError
-from advisor.facts import Vocabulary, current, kernels_select
+from advisor.facts import Vocabulary, current
 from advisor.reports.record.judgement import Judgement
 from advisor.reports.record.kernel_records import KernelName
 from advisor.reports.record.kernels import kernel_names
@@ -117,7 +117,7 @@ def read_source(
     """
     run_id = request.run_id
     run = _run_row(connection, run_id)
-    rows = _kernel_rows(connection, request, vocabulary)
+    rows = _kernel_rows(connection, request, compiled)
     devices, ceilings = _devices(connection, rows)
     return ReportSource(
         connection=connection,
@@ -142,10 +142,9 @@ def _run_row(connection: duckdb.DuckDBPyConnection, run_id: str) -> Row:
 
 
 def _kernel_rows(
-    connection: duckdb.DuckDBPyConnection, request: Request, vocabulary: Vocabulary
+    connection: duckdb.DuckDBPyConnection, request: Request, compiled: Compiled
 ) -> list[Row]:
-    relations = current(connection, vocabulary, [request.run_id])
-    select = kernels_select(vocabulary, relations=relations)
+    select = compiled.every_from(current(connection, compiled.vocabulary, [request.run_id]))
     # To plan the statement takes longer than to answer it; hence once, here.
     keep_rows(connection, TABLE, select, [request.run_id])
     rows = fetch(connection, _KERNELS)

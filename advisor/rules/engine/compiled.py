@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import duckdb
 
-from advisor.database.relations import STORED, Relations
+from advisor.database.relations import STORED, USUAL, Relations
 from advisor.facts import kernels_select
 from advisor.facts.bindings import OfOperation
 from advisor.facts.vocabulary import Vocabulary
@@ -41,7 +41,8 @@ class Compiled:
 
     ``rules`` are all of them, by subject; ``parts`` have the programs by its name, which leave out
     rules that can apply to nothing. ``kernels`` is the SELECT of the facts ``names`` of every
-    kernel, which they read. ``digest`` is 12 hex digits over all that findings rest on: rules,
+    kernel, which they read, and ``every`` that of all facts, both from the relations ``USUAL``.
+    ``digest`` is 12 hex digits over all that findings rest on: rules,
     thresholds, guards, factors of confidence and facts. ``reaches`` say what profilers can tell,
     by their names.
     """
@@ -51,6 +52,7 @@ class Compiled:
     vocabulary: Vocabulary
     names: tuple[str, ...]
     kernels: str
+    every: str
     digest: str
     reaches: Mapping[str, Reach] = field(default_factory=dict)
 
@@ -61,9 +63,15 @@ class Compiled:
 
     def kernels_from(self, relations: Relations) -> str:
         """Return the SELECT of those facts from relations."""
-        if relations == STORED:
+        if relations == USUAL:
             return self.kernels
         return kernels_select(self.vocabulary, self.names, relations)
+
+    def every_from(self, relations: Relations) -> str:
+        """Return the SELECT of all facts of kernels from relations."""
+        if relations == USUAL:
+            return self.every
+        return kernels_select(self.vocabulary, relations=relations)
 
     def reach(self, profiler: str | None) -> Reach | None:
         """Return what the profiler of a run can tell; None where nobody described it."""
@@ -90,15 +98,15 @@ def compile_rules(
     for part in in_runs:
         relation = part.kind.relation
         names |= set(part.program.columns) if relation is None else relation.reads(settings)
-    kernels = kernels_select(vocabulary, sorted(names))
     everything = tuple(rule for group in groups.values() for rule in group)
     return Compiled(
         rules=everything,
         parts=parts,
         vocabulary=vocabulary,
         names=tuple(sorted(names)),
-        kernels=kernels,
-        digest=_digest(everything, parts, kernels),
+        kernels=kernels_select(vocabulary, sorted(names), USUAL),
+        every=kernels_select(vocabulary, relations=USUAL),
+        digest=_digest(everything, parts, kernels_select(vocabulary, sorted(names))),
         reaches=reaches or {},
     )
 
