@@ -14,7 +14,7 @@ import re
 import secrets
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import duckdb
@@ -34,6 +34,8 @@ _PAUSES = (0.01, 0.05)  # seconds between two tries, at least and at most
 _FULL = os.strerror(errno.ENOSPC)
 _SIZE = re.compile(r"\d+(\.\d+)?\s?[KMGT]i?B", re.IGNORECASE)
 _LOCKED = "Could not set lock on file"
+_LOGS = (".wal", ".wal.checkpoint", ".wal.recovery")  # files beside a database file
+_HELD_HERE = "Unique file handle conflict"  # by another connection of this process
 _HOLDER = re.compile(r"held in (?P<program>.+?)(?: by user \S+)? \(PID (?P<pid>\d+)\)")
 _FAILURES = (
     duckdb.IOException,
@@ -63,7 +65,11 @@ _LARGE: dict[str, int | str] = {
 BLOCK_SIZE = 32_768
 """Bytes in a block of a new file: a transaction holds so much of each column at least."""
 
-_ROW_GROUP = 2048  # rows, the least: a transaction holds them in memory for every column of a table
+ROW_GROUP = 2048
+"""Rows, the least: a transaction holds them in memory for every column of a table."""
+
+FILE = "advisor"
+"""What the file is called on a connection for large transactions."""
 
 
 @contextlib.contextmanager
@@ -162,10 +168,7 @@ def opened(
         DatabaseError: missing, locked for longer than ``wait`` seconds, no database, or a failure
             of the disk while the block ran.
     """
-    if not path.is_file():
-        problem = "is not a file" if path.exists() else "there is no such database"
-        hint = "advisor ingest PROFILE makes one; --db names another"
-        raise DatabaseError(problem, at=Location(name=str(path)), hint=hint)
+    _require_file(path)
 
     def connect() -> duckdb.DuckDBPyConnection:
         if large:
@@ -174,17 +177,65 @@ def opened(
         return duckdb.connect(str(path), read_only=read_only, config=dict(settings))
 
     connection = _connect(path, wait, connect)
-    try:
+    with told_of(path), contextlib.closing(connection):
         connection.execute("SET TimeZone = 'UTC'")
         yield connection
+
+
+@contextlib.contextmanager
+def told_of(path: Path) -> Iterator[None]:
+    """Tell of a failure of the disk while the block ran that it was about ``path``.
+
+    Raises:
+        DatabaseError: there was one.
+    """
+    try:
+        yield
     except _FAILURES as error:
         raise DatabaseError(
             f"reading or writing failed: {_reason(error)}",
             at=Location(name=str(path)),
             hint="what was not finished is not stored; see that the disk has room, then repeat it",
         ) from error
-    finally:
-        connection.close()
+
+
+@contextlib.contextmanager
+def unattached(path: Path, others: Sequence[Path] = ()) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a connection to which ``attach`` can attach the file, and ``others`` by their names.
+
+    It can read and write these and no other file; it has cursors.
+    """
+    place = str(path.resolve())
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        **_FETCHES_NOTHING,
+        **_LARGE,
+        "temp_directory": f"{place}.tmp",
+    }
+    files = ", ".join(
+        literal(f"{each}{suffix}") for each in (place, *others) for suffix in ("", *_LOGS)
+    )
+    with contextlib.closing(duckdb.connect(":memory:", config=settings)) as connection:
+        connection.execute(f"SET allowed_paths = [{files}]")
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET TimeZone = 'UTC'")
+        yield connection
+
+
+def attach(
+    connection: duckdb.DuckDBPyConnection, path: Path, wait: float, *, read_only: bool
+) -> None:
+    """Attach the file as ``FILE``, once no other process or connection has it for itself.
+
+    Raises:
+        DatabaseError: missing, locked for longer than ``wait`` seconds, or no database.
+    """
+    _require_file(path)
+    mode = "READ_ONLY" if read_only else "READ_WRITE"
+
+    def attached() -> duckdb.DuckDBPyConnection:
+        return _attach(connection, path.resolve(), mode)
+
+    _connect(path, wait, attached, busy=(_LOCKED, _HELD_HERE))
 
 
 def create(path: Path) -> None:
@@ -239,26 +290,37 @@ def put(made: Path, path: Path) -> None:
             made.rename(path)
 
 
-def _connect(path: Path, wait: float, connect: Connect) -> duckdb.DuckDBPyConnection:
+def _require_file(path: Path) -> None:
+    if not path.is_file():
+        problem = "is not a file" if path.exists() else "there is no such database"
+        hint = "advisor ingest PROFILE makes one; --db names another"
+        raise DatabaseError(problem, at=Location(name=str(path)), hint=hint)
+
+
+def _connect(
+    path: Path, wait: float, connect: Connect, busy: Sequence[str] = (_LOCKED,)
+) -> duckdb.DuckDBPyConnection:
     deadline = time.monotonic() + wait
-    tried = _tried(path, connect)
+    tried = _tried(path, connect, busy)
     if isinstance(tried, duckdb.Error):
         with turn(path, wait):
-            tried = _tried(path, connect)
+            tried = _tried(path, connect, busy)
             while isinstance(tried, duckdb.Error) and time.monotonic() < deadline:
                 time.sleep(secrets.SystemRandom().uniform(*_PAUSES))
-                tried = _tried(path, connect)
+                tried = _tried(path, connect, busy)
     if isinstance(tried, duckdb.Error):
         raise _locked(path, wait, tried) from tried
     return tried
 
 
-def _tried(path: Path, connect: Connect) -> duckdb.DuckDBPyConnection | duckdb.Error:
-    """Return a connection, or the error that says that another process has the lock."""
+def _tried(
+    path: Path, connect: Connect, busy: Sequence[str]
+) -> duckdb.DuckDBPyConnection | duckdb.Error:
+    """Return a connection, or the error that says that another has the lock, by its ``busy``."""
     try:
         return connect()
     except duckdb.Error as error:
-        if _LOCKED not in str(error):
+        if not any(sign in str(error) for sign in busy):
             raise _unusable(path, error) from error
         return error
 
@@ -274,15 +336,20 @@ def _for_large(path: Path) -> duckdb.DuckDBPyConnection:
         f":memory:{place}", config={**_FETCHES_NOTHING, **_LARGE, "temp_directory": f"{place}.tmp"}
     )
     try:
-        file = str(path).replace("'", "''")
-        options = f"(ROW_GROUP_SIZE {_ROW_GROUP})"
-        connection.execute(f"ATTACH IF NOT EXISTS '{file}' AS advisor {options}")
-        connection.execute("USE advisor")
+        _attach(connection, path, "READ_WRITE")
+        connection.execute(f"USE {FILE}")
         connection.execute("SET enable_external_access = false")
     except duckdb.Error:
         connection.close()
         raise
     return connection
+
+
+def _attach(
+    connection: duckdb.DuckDBPyConnection, path: Path, mode: str
+) -> duckdb.DuckDBPyConnection:
+    options = f"(ROW_GROUP_SIZE {ROW_GROUP}, {mode})"
+    return connection.execute(f"ATTACH IF NOT EXISTS {literal(str(path))} AS {FILE} {options}")
 
 
 def _locked(path: Path, wait: float, error: duckdb.Error) -> DatabaseError:

@@ -59,6 +59,11 @@ def transaction(connection: duckdb.DuckDBPyConnection, *, keep: bool = True) -> 
         connection.rollback()
 
 
+def tables_of_runs(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """Return the tables of the current database whose rows are of a run, ``run`` itself too."""
+    return [table for (table,) in connection.execute(_PARTS_OF_RUNS).fetchall()]
+
+
 @contextlib.contextmanager
 def bystander(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     """Have a second transaction open, which does nothing.
@@ -95,18 +100,6 @@ def has_run(connection: duckdb.DuckDBPyConnection, run_id: str) -> bool:
     """Return whether the run is stored."""
     query = "SELECT 1 FROM run WHERE run_id = ?"
     return connection.execute(query, [run_id]).fetchone() is not None
-
-
-def stored_hashes(
-    connection: duckdb.DuckDBPyConnection, run_ids: Iterable[str]
-) -> dict[str, tuple[str, int]]:
-    """Return which of the runs are stored, with their whole hash and number of launches."""
-    query = (
-        "SELECT run_id, content_hash, launches FROM run"
-        " WHERE list_contains(string_split(?, ' '), run_id)"
-    )
-    rows = connection.execute(query, [" ".join(run_ids)]).fetchall()
-    return {run_id: (content_hash, launches) for run_id, content_hash, launches in rows}
 
 
 def upsert_kernels(connection: duckdb.DuckDBPyConnection, kernels: Iterable[KernelRow]) -> None:
@@ -149,7 +142,7 @@ def remove_run(connection: duckdb.DuckDBPyConnection, run_id: str) -> bool:
     if not has_run(connection, run_id):
         return False
     with transaction(connection):
-        for (table,) in connection.execute(_PARTS_OF_RUNS).fetchall():
+        for table in tables_of_runs(connection):
             connection.execute(f"DELETE FROM {quoted(table)} WHERE run_id = ?", [run_id])
     return True
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from advisor.database.connect import open_for_reading, open_for_writing
-from advisor.database.read import StoredRun, get_runs, list_runs
+from advisor.database.connect import open_for_reading
+from advisor.database.draft import open_draft
+from advisor.database.read import StoredRun, list_runs
 from advisor.errors import DatabaseError, InputError, Location
-from advisor.hardware.seeding import seed_database
 from advisor.ingest.records import Profile, RunLabels, Stored
 from advisor.ingest.store import store_profiles
 from advisor.knowledge.knowledge import Knowledge
@@ -21,6 +21,7 @@ from advisor.model import Skipped
 
 _MOST = 64  # profiles in one transaction
 _LARGEST = 32 * 1024**2  # bytes of profiles in one transaction, unless one alone is larger
+_IN_MEMORY = 16 * 1024**2  # bytes of profiles whose runs are made in memory, not in a file
 _PAUSE = 0.1  # seconds that others have to get the lock: longer than between two of their tries
 _OPTIONS = {
     "label": "--label",
@@ -113,17 +114,16 @@ class ProfileWriter:
 
     def _stored(self, profiles: Sequence[Profile]) -> list[Ingested]:
         self._knowledge.prepare({profile.reader.COUNTERS for profile in profiles})
-        with open_for_writing(self._database, self._wait) as connection:
-            connection.execute("SET threads = 1")  # each thread holds blocks of every column
-            seed_database(connection)
+        large = sum(profile.size for profile in profiles) > _IN_MEMORY
+        with open_draft(self._database, self._wait, large=large) as draft:
+            draft.connection.execute("SET threads = 1")  # each holds blocks of every column
             stored = store_profiles(
-                connection, profiles, knowledge=self._knowledge, progress=self._progress
+                draft, profiles, knowledge=self._knowledge, progress=self._progress
             )
-            known = get_runs(connection, [each.run_id for each in stored if not each.new])
         return [
             _new(profile, each, len(profiles))
-            if each.new
-            else known_as(profile.source.name, profile.labels, known[each.run_id])
+            if each.known is None
+            else known_as(profile.source.name, profile.labels, each.known)
             for profile, each in zip(profiles, stored, strict=True)
         ]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from advisor.database import ids
+from advisor.database.read import StoredRun
 from advisor.database.records import storable
 from advisor.errors import InputError, Location
 from advisor.model import Skipped
@@ -103,10 +104,13 @@ class Profile:
 
 @dataclass(frozen=True, kw_only=True)
 class Stored:
-    """The outcome of a profile; ``seconds`` is the time it took, those stored with it included."""
+    """The outcome of a profile; ``seconds`` is the time it took, those stored with it included.
+
+    ``known`` is the run that was stored before; None where the profile became one.
+    """
 
     run_id: str
-    new: bool
+    known: StoredRun | None
     launches: int
     skipped: tuple[Skipped, ...]
     notes: tuple[str, ...]

@@ -10,10 +10,11 @@ import numpy as np
 
 from advisor.database import renewing, write
 from advisor.database.arrays import ArrayTable
+from advisor.database.outcomes import affected_series
 from advisor.database.planning import plan_for
 from advisor.database.read import run_details
 from advisor.database.variants import store_variants
-from advisor.ingest.store import judge
+from advisor.ingest.store import follow, judge
 from advisor.knowledge.knowledge import Knowledge
 from advisor.model import Dim3, Keyed, Launch
 from advisor.readers import reader_of
@@ -58,6 +59,7 @@ def refresh_run(
         before = renewing.findings(connection, run_id)
         if launches:  # what is left of a pruned run does not decide rules about whole runs
             judge(connection, [run_id], knowledge)
+            follow(connection, affected_series(connection, [run_id]), knowledge)
             renewing.set_rules_hash(connection, run_id, knowledge.compiled.digest)
         after = renewing.findings(connection, run_id)
     return Refreshed(

@@ -34,7 +34,7 @@ from advisor.ingest.batches import (
 from advisor.ingest.bundles import SUFFIX, pack, place, read_labels, unpack
 from advisor.ingest.profiles import read_profiles
 from advisor.ingest.records import Profile, RunLabels
-from advisor.ingest.store import store_profiles
+from advisor.ingest.store import check_profile
 from advisor.knowledge.knowledge import Knowledge
 from advisor.knowledge.load import load_knowledge
 from advisor.wording import count
@@ -180,9 +180,7 @@ class _Checked:
         """Write a profile into the spool and return the outcome of it."""
         target = self.spool / f"{profile.digest}{SUFFIX}"
         try:
-            (stored,) = store_profiles(
-                self.connection, [profile], knowledge=self.knowledge, keep=False
-            )
+            launches, skipped = check_profile(self.connection, profile, self.knowledge)
             there = _labels_of_whole(target)
             if there is None:
                 _write(target, profile)
@@ -193,8 +191,8 @@ class _Checked:
             name=profile.source.name,
             status="new" if there is None else "known",
             run_id=profile.run_id,
-            launches=stored.launches,
-            skipped=stored.skipped,
+            launches=launches,
+            skipped=skipped,
             notes=() if there is None else not_stored(profile.labels, there, change),
         )
 

@@ -1,7 +1,7 @@
-"""Profiles → runs: read, derive, store and judge them in one transaction.
+"""Profiles → runs: read, derive and judge them in a draft, then store them in one transaction.
 
 Several profiles may share it: to plan the statements takes longer than to run them over a few
-launches.
+launches. The file is locked for the transaction alone, so readers never wait for a parser.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING
 
 from advisor.database import write
 from advisor.database.columns import require_columns
+from advisor.database.draft import DraftDatabase, publish
 from advisor.database.launches import LaunchWriter
 from advisor.database.outcomes import affected_series
 from advisor.database.planning import plan_for
+from advisor.database.read import StoredRun, get_runs
 from advisor.database.rows import PlacedLaunch
 from advisor.database.variants import store_variants
 from advisor.errors import InputError, Location
 from advisor.hardware import identify_device
-from advisor.hardware.seeding import store_device
+from advisor.hardware.seeding import seed_database, store_device
 from advisor.ingest.identity import IncomingRun
 from advisor.ingest.records import Profile, Stored
 from advisor.knowledge.knowledge import Knowledge
@@ -41,40 +43,88 @@ _NUMBERS = 200_000  # counters and values per instruction that are held at a tim
 
 
 def store_profiles(
-    connection: duckdb.DuckDBPyConnection,
+    draft: DraftDatabase,
     profiles: Sequence[Profile],
     *,
     knowledge: Knowledge,
     progress: Callable[[str], None] = lambda _: None,
-    keep: bool = True,
 ) -> list[Stored]:
     """Store each profile as one run, unless its content is stored already; return what became.
 
-    ``connection`` must have the seed data. All of the profiles are stored, or none; none either
-    where they are not to be kept, which tells whether they could be.
+    All of the profiles are stored, or none.
 
     Raises:
         InputError: a profile is damaged, holds no launch, or values that cannot be stored; the
             database is as it was.
+        DatabaseError: the database cannot be opened or written; it is as it was.
     """
     try:
-        return _store(connection, profiles, knowledge, progress, keep=keep)
+        return _store(draft, profiles, knowledge, progress)
     except write.DATA_ERRORS as error:
         raise _unstorable(profiles[0], error) from error
 
 
+def check_profile(
+    connection: duckdb.DuckDBPyConnection, profile: Profile, knowledge: Knowledge
+) -> tuple[int, tuple[Skipped, ...]]:
+    """Return the launches of a profile and what would be skipped, as if it were stored.
+
+    ``connection`` is to a database of the newest schema, which stays as it is.
+
+    Raises:
+        InputError: as ``store_profiles``.
+    """
+    try:
+        run = _drafted(connection, [profile], knowledge, keep=False)[profile.run_id]
+    except write.DATA_ERRORS as error:
+        raise _unstorable(profile, error) from error
+    return run.launches, tuple(run.skipped)
+
+
 def _store(
-    connection: duckdb.DuckDBPyConnection,
+    draft: DraftDatabase,
     profiles: Sequence[Profile],
     knowledge: Knowledge,
     progress: Callable[[str], None],
-    *,
-    keep: bool,
 ) -> list[Stored]:
     started = time.monotonic()
-    require_columns(connection, knowledge.vocabulary.quantities.quantities.values())
-    known = write.stored_hashes(connection, {profile.run_id for profile in profiles})
+    with draft.beginning() as connection:
+        known = get_runs(connection, {profile.run_id for profile in profiles})
     _check_ids(profiles, known)
+    new = [profile for profile in profiles if profile.run_id not in known]
+    first: dict[str, IncomingRun] = {}
+    if new:
+        incoming = _drafted(draft.connection, new, knowledge, progress)
+        with draft.locked() as connection:
+            known |= get_runs(connection, incoming)  # somebody else was faster
+            _check_ids(profiles, known)
+            first = {run_id: run for run_id, run in incoming.items() if run_id not in known}
+            _publish(connection, [*first], knowledge)
+            if len(new) > len(first):  # the same profile twice
+                known |= get_runs(connection, incoming)
+    seconds = time.monotonic() - started
+    return [
+        _new(run, seconds)
+        if (run := first.get(profile.run_id)) is not None and run.profile is profile
+        else _known(known[profile.run_id], seconds)
+        for profile in profiles
+    ]
+
+
+def _drafted(
+    connection: duckdb.DuckDBPyConnection,
+    profiles: Sequence[Profile],
+    knowledge: Knowledge,
+    progress: Callable[[str], None] = lambda _: None,
+    *,
+    keep: bool = True,
+) -> dict[str, IncomingRun]:
+    """Read profiles into a draft, derive and judge their runs; return these by their ids.
+
+    Where it is not to ``keep`` them, the draft is as before.
+    """
+    seed_database(connection)
+    require_columns(connection, knowledge.vocabulary.quantities.quantities.values())
     incoming: dict[str, IncomingRun] = {}
     plan_for(connection, _BATCH)
     with write.bystander(connection), write.transaction(connection, keep=keep):
@@ -82,29 +132,35 @@ def _store(
             mapping = knowledge.mapping(counters)
             batch = _Batch(LaunchWriter(connection, mapping.sql), mapping, progress)
             for profile in group:
-                if profile.run_id not in known and profile.run_id not in incoming:
+                if profile.run_id not in incoming:
                     run = incoming[profile.run_id] = IncomingRun(profile=profile)
                     _read(run, batch, partial(_identify_devices, connection, run, knowledge))
             batch.finish()
-        if incoming:
-            _finish(connection, list(incoming.values()), knowledge)
+        _finish(connection, list(incoming.values()), knowledge)
+    return incoming
+
+
+def _publish(
+    connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str], knowledge: Knowledge
+) -> None:
+    """Move runs from the draft into the file, and follow the series that they continue."""
+    if not run_ids:
+        return
+    seed_database(connection)
+    with write.bystander(connection), write.transaction(connection):
+        publish(connection, run_ids)
+        follow(connection, affected_series(connection, run_ids), knowledge)
     write.merge_row_groups(connection)
-    seconds = time.monotonic() - started
-    return [_stored(profile, incoming, known, seconds) for profile in profiles]
 
 
 def judge(
     connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str], knowledge: Knowledge
 ) -> None:
-    """Evaluate every rule over runs, store what fires and what was ruled out, and the outcomes.
-
-    Outcomes are of all nights of the series that the runs continue.
-    """
+    """Evaluate every rule over runs; store what fires and what was ruled out."""
     words = run_words(connection, run_ids, knowledge.settings)
     found = evaluate_runs(connection, knowledge.compiled, run_ids, words=words)
     for run_id, evaluations in found.items():
         store_evaluations(connection, run_id, evaluations)
-    follow(connection, affected_series(connection, run_ids), knowledge)
 
 
 def follow(
@@ -238,28 +294,27 @@ def _place_devices(connection: duckdb.DuckDBPyConnection, run: IncomingRun) -> N
         write.set_device(connection, run.run_id, device_id, None if only else ordinal)
 
 
-def _check_ids(profiles: Sequence[Profile], known: dict[str, tuple[str, int]]) -> None:
+def _check_ids(profiles: Sequence[Profile], known: dict[str, StoredRun]) -> None:
     """Refuse profiles with the id of another one: ids have the first digits of a hash only."""
-    hashes = {run_id: content_hash for run_id, (content_hash, _) in known.items()}
+    hashes = {run_id: run.content_hash for run_id, run in known.items()}
     for profile in profiles:
         profile.check_same(hashes.setdefault(profile.run_id, profile.digest))
 
 
-def _stored(
-    profile: Profile,
-    incoming: dict[str, IncomingRun],
-    known: dict[str, tuple[str, int]],
-    seconds: float,
-) -> Stored:
-    run = incoming.get(profile.run_id)
-    new = run is not None and run.profile is profile
+def _new(run: IncomingRun, seconds: float) -> Stored:
     return Stored(
-        run_id=profile.run_id,
-        new=new,
-        launches=known[profile.run_id][1] if run is None else run.launches,
-        skipped=tuple(run.skipped) if run is not None and new else (),
-        notes=tuple(run.notes) if run is not None and new else (),
+        run_id=run.run_id,
+        known=None,
+        launches=run.launches,
+        skipped=tuple(run.skipped),
+        notes=tuple(run.notes),
         seconds=seconds,
+    )
+
+
+def _known(run: StoredRun, seconds: float) -> Stored:
+    return Stored(
+        run_id=run.run_id, known=run, launches=run.launches, skipped=(), notes=(), seconds=seconds
     )
 
 

@@ -1,0 +1,156 @@
+"""A draft of a database: where runs are made whole before the file is locked.
+
+DuckDB lets nobody read a file while somebody writes it. So profiles are read, derived and judged in
+a database of their own, and the file is locked for as long as it takes to copy the rows of the
+runs and to commit them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import duckdb
+
+from advisor.database import schema
+from advisor.database.columns import require_pack_columns
+from advisor.database.connect import (
+    BLOCK_SIZE,
+    FILE,
+    ROW_GROUP,
+    attach,
+    create,
+    memory_limit,
+    release_blocks,
+    told_of,
+    unattached,
+)
+from advisor.database.write import tables_of_runs
+from advisor.quoting import literal
+
+_DRAFT = "draft"
+_NEEDED = ("alembic_version", "meta", "device", "ceiling", "occupancy_limit")
+"""Tables whose rows a draft begins with."""
+
+_SHARED = ("occupancy_limit", "kernel", "series", "key_set", "text_set", "keyed_set")
+"""Tables whose rows runs share; ids are made of what they hold, so equal keys are equal rows."""
+
+_BY_LAUNCH = ("launch", "launch_keyed", "reference_finding")
+_AT_ONCE = 4096  # launches whose rows are copied by one statement
+
+
+class DraftDatabase:
+    """A connection on which a draft is the current database, and the file that it is for."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path, wait: float) -> None:
+        self.connection = connection
+        self._path = path
+        self._wait = wait
+
+    @contextlib.contextmanager
+    def beginning(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Let the block read the file, and the draft begin with its schema and devices.
+
+        Raises:
+            DatabaseError: locked for too long, of another schema, or no database.
+        """
+        with self._attached(read_only=True):
+            schema.require_head(self.connection, self._path)
+            schema.require_tables_only(self.connection, self._path)
+            require_pack_columns(self.connection, self._path)
+            self.connection.execute(f"COPY FROM DATABASE {FILE} TO {_DRAFT} (SCHEMA)")
+            for table in _NEEDED:
+                _copy(self.connection, table)
+            yield self.connection
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Let the block write the file, which is the current database; nobody else may read it.
+
+        Raises:
+            DatabaseError: locked for too long, of another schema since, or the disk does not take
+                what is written.
+        """
+        with self._attached(read_only=False):
+            schema.require_head(self.connection, self._path)
+            schema.require_tables_only(self.connection, self._path)
+            yield self.connection
+
+    @contextlib.contextmanager
+    def _attached(self, *, read_only: bool) -> Iterator[None]:
+        attach(self.connection, self._path, self._wait, read_only=read_only)
+        try:
+            self.connection.execute(f"USE {FILE}")
+            yield
+        finally:
+            with contextlib.suppress(duckdb.Error):  # what failed before is the news
+                self.connection.execute(f"USE {_DRAFT}")
+                self.connection.execute(f"DETACH {FILE}")
+
+
+@contextlib.contextmanager
+def open_draft(path: str | Path, wait: float, *, large: bool) -> Iterator[DraftDatabase]:
+    """Yield a draft of a database, which is made where there is none; ``wait`` is in seconds.
+
+    A ``large`` one is a file beside the database, any other is in memory.
+
+    Raises:
+        DatabaseError: the file cannot be made, or the disk does not take the draft.
+    """
+    path = Path(path)
+    if not path.exists():
+        create(path)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(told_of(path))
+        files = []
+        if large:
+            place = path.resolve()
+            folder = tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}.")
+            files.append(Path(stack.enter_context(folder)) / "draft.duckdb")
+        connection = stack.enter_context(unattached(path, files))
+        for file in files:
+            options = f"(ROW_GROUP_SIZE {ROW_GROUP}, BLOCK_SIZE {BLOCK_SIZE})"
+            connection.execute(f"ATTACH {literal(str(file))} AS {_DRAFT} {options}")
+            stack.callback(_detached, connection)
+        if not files:
+            connection.execute(f"ATTACH ':memory:' AS {_DRAFT}")
+        connection.execute(f"USE {_DRAFT}")
+        yield DraftDatabase(connection, path, wait)
+
+
+def publish(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) -> None:
+    """Copy runs from the draft into the file, which is locked and has none of them."""
+    known = "device_id NOT IN (SELECT device_id FROM device)"
+    for table in ("ceiling", "device"):  # the first profile that reports a device decides
+        _publish(connection, table, f"WHERE {known}")
+    for table in _SHARED:
+        _publish(connection, table, "ON CONFLICT DO NOTHING")
+    limit = memory_limit(connection)
+    of_runs = f"WHERE run_id IN ({', '.join(map(literal, run_ids))})"
+    (most,) = connection.execute(f"SELECT max(launch_index) FROM {_DRAFT}.launch").fetchall()[0]
+    for table in tables_of_runs(connection):
+        if table not in _BY_LAUNCH or most is None or most < _AT_ONCE:
+            _publish(connection, table, of_runs)
+            continue
+        for first in range(0, most + 1, _AT_ONCE):
+            last = first + _AT_ONCE - 1
+            _publish(connection, table, f"{of_runs} AND launch_index BETWEEN {first} AND {last}")
+            release_blocks(connection, limit)
+
+
+def _publish(connection: duckdb.DuckDBPyConnection, table: str, rest: str) -> None:
+    words = ("INSERT INTO", f"{FILE}.{table}", "BY NAME FROM", f"{_DRAFT}.{table}", rest)
+    connection.execute(" ".join(words))
+
+
+def _copy(connection: duckdb.DuckDBPyConnection, table: str) -> None:
+    connection.execute(" ".join(("INSERT INTO", f"{_DRAFT}.{table}", "FROM", f"{FILE}.{table}")))
+
+
+def _detached(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let go of a draft that is a file, which is removed next."""
+    with contextlib.suppress(duckdb.Error):
+        connection.execute("USE memory")
+        connection.execute(f"DETACH {_DRAFT}")

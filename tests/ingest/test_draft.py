@@ -1,0 +1,100 @@
+"""Runs are made in a draft: the file is locked for the commit alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from advisor.database import draft
+from advisor.database.connect import open_for_reading, open_for_writing
+from advisor.database.write import tables_of_runs
+from advisor.ingest import batches
+from advisor.ingest.batches import Ingested
+from advisor.ingest.profiles import RunLabels, ingest_paths
+from advisor.resources import data_dir
+
+NIGHTS = data_dir("seed") / "runs" / "nightly"
+FIRST, SECOND = NIGHTS / "night-01.ncu-rep", NIGHTS / "night-02.ncu-rep"
+LAUNCHES = 14  # of a night
+
+
+def ingested(database: Path, *paths: Path) -> list[Ingested]:
+    return list(ingest_paths(str(database), [*map(str, paths)], labels=RunLabels(), wait=0))
+
+
+def runs(database: Path) -> int:
+    """Return how many runs a reader sees, who does not wait."""
+    with open_for_reading(database, wait=0) as connection:
+        return len(connection.execute("SELECT run_id FROM run").fetchall())
+
+
+def test_others_may_read_while_a_profile_is_read(tmp_path: Path) -> None:
+    database = tmp_path / "advisor.duckdb"
+    ingested(database, FIRST)
+    seen = []
+
+    def look(progress: str) -> None:
+        if "launches" in progress:  # the launches of the second night are in the draft
+            seen.append(runs(database))
+
+    results = list(
+        ingest_paths(str(database), [str(SECOND)], labels=RunLabels(), wait=0, progress=look)
+    )
+    assert [each.status for each in results] == ["new"]
+    assert seen
+    assert set(seen) == {1}
+    assert runs(database) == 2
+
+
+def test_what_another_stores_meanwhile_is_known(tmp_path: Path) -> None:
+    database = tmp_path / "advisor.duckdb"
+    ingested(database, FIRST)
+    others: list[Ingested] = []
+
+    def overtake(progress: str) -> None:
+        if "launches" in progress and not others:
+            others.extend(ingested(database, SECOND))
+
+    results = list(
+        ingest_paths(str(database), [str(SECOND)], labels=RunLabels(), wait=0, progress=overtake)
+    )
+    assert [each.status for each in others] == ["new"]
+    assert [each.status for each in results] == ["known"]
+    assert results[0].launches == LAUNCHES
+    assert runs(database) == 2
+    with open_for_reading(database) as connection:
+        counted = connection.execute("SELECT count(*) FROM launch").fetchall()
+    assert counted == [(2 * LAUNCHES,)]
+
+
+def test_a_writer_is_waited_for_once_the_profile_was_read(tmp_path: Path) -> None:
+    database = tmp_path / "advisor.duckdb"
+    ingested(database, FIRST)
+    told: list[str] = []
+    results = ingest_paths(
+        str(database), [str(SECOND)], labels=RunLabels(), wait=0, progress=told.append
+    )
+    with open_for_writing(database), pytest.raises(Exception, match="locked|already attached"):
+        list(results)
+    assert runs(database) == 1
+
+
+def test_a_draft_in_a_file_gives_the_same_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_memory, in_file = tmp_path / "memory.duckdb", tmp_path / "file.duckdb"
+    ingested(in_memory, FIRST)
+    monkeypatch.setattr(batches, "_IN_MEMORY", 0)
+    monkeypatch.setattr(draft, "_AT_ONCE", 4)  # so that 14 launches are copied in four parts
+    ingested(in_file, FIRST)
+    assert [path.name for path in tmp_path.glob(".*")] == []
+    with open_for_reading(in_memory) as connection:
+        connection.execute(f"ATTACH '{in_file}' AS other (READ_ONLY)")
+        for table in tables_of_runs(connection):
+            left = "ingested_at" if table == "run" else ""
+            columns = f"* EXCLUDE ({left})" if left else "*"
+            for one, two in ((table, f"other.{table}"), (f"other.{table}", table)):
+                query = f"SELECT {columns} FROM {one} EXCEPT ALL SELECT {columns} FROM {two}"
+                assert connection.execute(query).fetchall() == [], table
+        assert connection.execute("SELECT count(*) FROM other.launch").fetchall() == [(LAUNCHES,)]
