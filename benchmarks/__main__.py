@@ -10,7 +10,18 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks import compare, crowd, history, ingest, judged, rules, startup, store, variants
+from benchmarks import (
+    compare,
+    crowd,
+    history,
+    ingest,
+    judged,
+    rules,
+    startup,
+    store,
+    variants,
+    years,
+)
 from benchmarks.measure import show
 
 if TYPE_CHECKING:
@@ -24,6 +35,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Path], list[Line]]]] = {
     "store": ("Store", store.run),
     "variants": ("Facts of kernels", variants.run),
     "rules": ("Rules", rules.run),
+    "years": ("Years of nights", years.run),
     "crowd": ("Crowd", crowd.run),
     "history": ("History", history.run),
     "compare": ("Compare", compare.run),
