@@ -9,6 +9,7 @@ import pytest
 from advisor.database import draft
 from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.database.write import tables_of_runs
+from advisor.errors import DatabaseError
 from advisor.ingest import batches
 from advisor.ingest.batches import Ingested
 from advisor.ingest.profiles import RunLabels, ingest_paths
@@ -75,7 +76,7 @@ def test_a_writer_is_waited_for_once_the_profile_was_read(tmp_path: Path) -> Non
     results = ingest_paths(
         str(database), [str(SECOND)], labels=RunLabels(), wait=0, progress=told.append
     )
-    with open_for_writing(database), pytest.raises(Exception, match="locked|already attached"):
+    with open_for_writing(database), pytest.raises(DatabaseError, match="locked by"):
         list(results)
     assert runs(database) == 1
 
