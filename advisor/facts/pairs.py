@@ -49,6 +49,8 @@ _PAIRS = """
     JOIN {kernels} AS f ON f.variant_id = pairs.before
     JOIN {kernels} AS n ON n.variant_id = pairs.variant_id
     JOIN {run} ON run.run_id = pairs.run_id
+    LEFT JOIN {kinds} AS first_named ON first_named.kernel_name = f.kernel_name
+    LEFT JOIN {kinds} AS next_named ON next_named.kernel_name = n.kernel_name
 """
 
 
@@ -88,19 +90,23 @@ class Pairs:
         """Return the columns of kernels that the pairs and ``wanted`` columns of them rest on."""
         return frozenset(name for _, name in self._sides(wanted)).union(_NAMED)
 
-    def select(self, kernels: str, wanted: frozenset[str], relations: Relations) -> str:
-        """Return the SELECT of the pairs, with ``wanted`` columns, from a table of kernels."""
+    def select(self, kernels: str, wanted: frozenset[str], relations: Relations, kinds: str) -> str:
+        """Return the SELECT of the pairs, with ``wanted`` columns, from a table of kernels.
+
+        ``kinds`` is a table of names of kernels and their kinds.
+        """
         sides = [
             f"{side[0]}.{quoted(name)} AS {quoted(f'{side}_{name}')}"
             for side, name in sorted(self._sides(wanted))
         ]
-        sides += [f"{self.kinds.sql(f'{side[0]}.kernel_name')} AS {side}_kind" for side in SIDES]
+        sides += [f"coalesce({side}_named.kind, '{OTHER}') AS {side}_kind" for side in SIDES]
         following = _FOLLOWING.format(kernels=kernels, launch=relations.item("launch"))
         pairs = _PAIRS.format(
             columns=", ".join(sides),
             following=following,
             kernels=kernels,
             run=relations.item("run"),
+            kinds=kinds,
         )
         added = [
             Column(name=each.name, sql=each.formula.sql(), names=each.formula.names)

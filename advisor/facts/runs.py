@@ -25,11 +25,16 @@ KERNELS, PAIRS, RUN = "kernels", "pairs", "run"
 KIND = "kind"
 """The kind of work that the name of a kernel means; NULL where it has none."""
 
-_WITH_KIND = """
-    (SELECT of_kernel.*, named.kind FROM {kernels} AS of_kernel LEFT JOIN (
+_KINDS = "kinds"  # of each name once: to match its patterns is what takes time
+_NAMES = """
+    WITH kinds AS MATERIALIZED (
         SELECT kernel_name, {kind} AS kind
         FROM (SELECT DISTINCT kernel_name FROM {kernels} WHERE kernel_name IS NOT NULL)
-    ) AS named USING (kernel_name))
+    )
+"""
+_WITH_KIND = """
+    (SELECT of_kernel.*, kinds.kind FROM {kernels} AS of_kernel
+    LEFT JOIN kinds USING (kernel_name))
 """
 _OF_RUN = {"step_time": Symbol(Kind.NUMBER, parse_unit("s"))}
 _SQL = {
@@ -89,8 +94,9 @@ class RunFacts:
 
         What is of the run itself, and the order of its launches, come from ``relations``.
         """
-        pairs = self.pairs.select(kernels, self._columns(PAIRS), relations)
-        named = _WITH_KIND.format(kernels=kernels, kind=self.pairs.kinds.sql("kernel_name"))
+        pairs = self.pairs.select(kernels, self._columns(PAIRS), relations, _KINDS)
+        kind = self.pairs.kinds.sql("kernel_name")
+        named = _WITH_KIND.format(kernels=kernels)
         facts = self.facts.values()
         missing = [
             f"CASE WHEN of_pairs.run_id IS NULL THEN 0.0 ELSE of_pairs.{quoted(fact.name)} END"
@@ -99,7 +105,9 @@ class RunFacts:
             if fact.over == PAIRS and fact.aggregate in _NONE
         ]
         joined = (
-            "(SELECT of_kernels.*, of_run.* EXCLUDE (run_id), of_pairs.* EXCLUDE (run_id)",
+            "(",
+            _NAMES.format(kernels=kernels, kind=kind),
+            "SELECT of_kernels.*, of_run.* EXCLUDE (run_id), of_pairs.* EXCLUDE (run_id)",
             f"REPLACE ({', '.join(missing)})" if missing else "",
             f"FROM ({self._grouped(KERNELS, named)}) AS of_kernels",
             f"LEFT JOIN ({self._of_run(relations)}) AS of_run USING (run_id)",
