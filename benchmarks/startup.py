@@ -22,10 +22,15 @@ def run(folder: Path) -> list[Line]:
     """Return the figures; ``folder`` is scratch space."""
     python = best_of(TIMES, (sys.executable, "-c", "pass"), folder).wall
     help_text = best_of(TIMES, (*ADVISOR, "--help"), folder).wall
+    engine = best_of(TIMES, (sys.executable, "-c", "import duckdb, numpy"), folder).processor
     database = ("--db", folder / "demo.duckdb")
     demo = cost_of((*ADVISOR, *database, "demo", "--output", folder / "demo"), folder)
     lines = [
         Line(what="python -c pass", value=python, unit="s"),
+        Line(
+            what="python -c 'import duckdb, numpy'", value=engine, unit="s of processor time",
+            remark="what no command that reads profiles can do without",
+        ),
         Line(
             what="advisor --help", value=help_text, unit="s", target="≤ 0.1 s",
             remark=f"{help_text / python:.1f} × an empty Python",
@@ -37,9 +42,10 @@ def run(folder: Path) -> list[Line]:
     ]  # fmt: skip
     lines.append(_first(folder, database))
     lines += [
-        _line(what, (*ADVISOR, *database, *words), folder) for what, words in _reading(folder)
+        _line(what, (*ADVISOR, *database, *words), folder, engine)
+        for what, words in _reading(folder)
     ]
-    lines.append(_ingest(folder))
+    lines.append(_ingest(folder, engine))
     return lines
 
 
@@ -71,7 +77,7 @@ def _first(folder: Path, database: Sequence[object]) -> Line:
     )  # fmt: skip
 
 
-def _ingest(folder: Path) -> Line:
+def _ingest(folder: Path, engine: float) -> Line:
     """Return what it costs to store one small profile beside another, and with no cache."""
     known, new = sorted((data_dir("seed") / "runs").rglob("*.ncu-rep"))[:2]
     database, copy = folder / "one.duckdb", folder / "two.duckdb"
@@ -83,20 +89,22 @@ def _ingest(folder: Path) -> Line:
         for _ in range(TIMES):
             shutil.copy(database, copy)
             costs.append(cost_of(command, folder))
-        best[cache] = min(costs, key=lambda cost: cost.wall)
+        best[cache] = min(costs, key=lambda cost: cost.processor)
     found, without = best["on"], best["off"]
     return Line(
-        what="advisor ingest, 14 launches (example runs)", value=found.wall, unit="s",
-        target="≤ 0.8 s",
-        remark=f"{found.processor:.2f} s of processor time, {found.memory / 1e6:.0f} MB; "
-        f"{without.wall:.2g} and {without.processor:.2f} s with nothing remembered",
+        what="advisor ingest, 14 launches (example runs)", value=found.processor,
+        unit="s of processor time", target="≤ 0.6 s",
+        remark=f"{found.processor / engine:.1f} × the imports, {found.wall:.2f} s of wall-clock, "
+        f"{found.memory / 1e6:.0f} MB; {without.processor:.2f} s with nothing remembered",
     )  # fmt: skip
 
 
-def _line(what: str, command: Sequence[object], folder: Path) -> Line:
+def _line(what: str, command: Sequence[object], folder: Path, engine: float) -> Line:
     cost = best_of(TIMES, command, folder)
+    is_quick = what in ("advisor report", "advisor show KERNEL")
     return Line(
-        what=f"{what} (example runs)", value=cost.wall, unit="s",
-        target="≤ 1 s" if "report" in what else "≤ 0.8 s",
-        remark=f"{cost.processor:.2f} s of processor time, {cost.memory / 1e6:.0f} MB",
+        what=f"{what} (example runs)", value=cost.processor, unit="s of processor time",
+        target="≤ 0.6 s" if is_quick else "≤ 0.8 s",
+        remark=f"{cost.processor / engine:.1f} × the imports, {cost.wall:.2f} s of wall-clock, "
+        f"{cost.memory / 1e6:.0f} MB",
     )  # fmt: skip
