@@ -115,7 +115,10 @@ class ProfileWriter:
     def _stored(self, profiles: Sequence[Profile]) -> list[Ingested]:
         self._knowledge.prepare({profile.reader.COUNTERS for profile in profiles})
         large = sum(profile.size for profile in profiles) > _IN_MEMORY
-        with open_draft(self._database, self._wait, large=large) as draft:
+        with (
+            temporary_files(self._database),
+            open_draft(self._database, self._wait, large=large) as draft,
+        ):
             draft.connection.execute("SET threads = 1")  # each holds blocks of every column
             stored = store_profiles(
                 draft, profiles, knowledge=self._knowledge, progress=self._progress

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from advisor.database import draft
@@ -90,12 +91,13 @@ def test_a_draft_in_a_file_gives_the_same_rows(
     monkeypatch.setattr(draft, "_AT_ONCE", 4)  # so that 14 launches are copied in four parts
     ingested(in_file, FIRST)
     assert [path.name for path in tmp_path.glob(".*")] == []
-    with open_for_reading(in_memory) as connection:
+    with duckdb.connect(":memory:") as connection:
+        connection.execute(f"ATTACH '{in_memory}' AS one (READ_ONLY)")
         connection.execute(f"ATTACH '{in_file}' AS other (READ_ONLY)")
+        connection.execute("USE one")
         for table in tables_of_runs(connection):
-            left = "ingested_at" if table == "run" else ""
-            columns = f"* EXCLUDE ({left})" if left else "*"
-            for one, two in ((table, f"other.{table}"), (f"other.{table}", table)):
-                query = f"SELECT {columns} FROM {one} EXCEPT ALL SELECT {columns} FROM {two}"
+            columns = "* EXCLUDE (ingested_at)" if table == "run" else "*"
+            for a, b in ((f"one.{table}", f"other.{table}"), (f"other.{table}", f"one.{table}")):
+                query = f"SELECT {columns} FROM {a} EXCEPT ALL SELECT {columns} FROM {b}"
                 assert connection.execute(query).fetchall() == [], table
         assert connection.execute("SELECT count(*) FROM other.launch").fetchall() == [(LAUNCHES,)]
