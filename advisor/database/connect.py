@@ -271,7 +271,10 @@ def create(path: Path) -> None:
 @contextlib.contextmanager
 def open_scratch(folder: str) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a new database in memory; what finds no room there goes into ``folder``."""
-    settings = {**_ALONE, "temp_directory": folder}
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        **_ALONE,
+        "temp_directory": folder,
+    }
     with duckdb.connect(":memory:", config=settings) as connection:
         schema.migrate(connection, Path(folder))
         add_pack_columns(connection)
