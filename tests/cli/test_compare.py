@@ -217,6 +217,8 @@ def test_a_level_that_was_accepted_is_the_baseline_from_then_on(
     for base, head in ((2, 4), (3, 1)):
         found = advisor(*database, "compare", f"commit{base}", f"commit{head}", "--format", "json")
         assert json.loads(found.out)["rows"][0]["accepted"] is None
+    assert advisor(*database, "runs", "remove", "commit2", "--yes").status == 0
+    assert advisor(*database, "check", "commit3", "--baseline", "commit1").status == 1
 
 
 def test_simulated_runs_are_not_compared_with_measured_ones(

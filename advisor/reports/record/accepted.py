@@ -69,8 +69,9 @@ def _between(
     connection: duckdb.DuckDBPyConnection, base: StoredRun, head: StoredRun
 ) -> dict[str, AcceptedBaseline]:
     """Return the last level that was accepted of each series, of those between two runs."""
-    levels = accepted_levels(connection)
-    runs = get_runs(connection, {each.run_id for each in levels})
+    stored = accepted_levels(connection)
+    runs = get_runs(connection, {each.run_id for each in stored})
+    levels = [each for each in stored if each.run_id in runs]
     found: dict[str, AcceptedBaseline] = {}
     for each in sorted(levels, key=lambda level: (runs[level.run_id].night, level.accepted_at)):
         run = runs[each.run_id]
