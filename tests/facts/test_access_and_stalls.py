@@ -79,7 +79,12 @@ def test_local_memory_is_a_share_of_l1() -> None:
 
 def test_the_top_stall_is_no_waiting_while_ready() -> None:
     facts = facts_of(
-        warp_latency=20.0, stall_long_scoreboard=8.0, stall_wait=2.0, stall_not_selected=9.0
+        warp_latency=20.0,
+        stall_long_scoreboard=8.0,
+        stall_short_scoreboard=0.5,
+        stall_wait=2.0,
+        stall_barrier=0.5,
+        stall_not_selected=9.0,
     )
     assert facts["top_stall"] == "long_scoreboard"
     assert facts["top_stall_share"] == pytest.approx(0.4)
@@ -87,9 +92,19 @@ def test_the_top_stall_is_no_waiting_while_ready() -> None:
 
 
 def test_the_states_add_up_where_the_total_is_not_stored() -> None:
-    facts = facts_of(stall_wait=3.0, stall_barrier=5.0)
-    assert facts["stall_total"] == 8
+    main = {"stall_long_scoreboard": 1.0, "stall_short_scoreboard": 2.0, "stall_wait": 3.0}
+    facts = facts_of(**main, stall_barrier=5.0)
+    assert facts["stall_total"] == 11
     assert facts["top_stall"] == "barrier"
+    assert facts["top_stall_share"] == pytest.approx(5 / 11)
+
+
+def test_without_a_main_state_there_are_no_shares() -> None:
+    facts = facts_of(stall_wait=3.0, stall_barrier=5.0, stall_short_scoreboard=1.0)
+    assert facts["stall_total"] is None
+    assert facts["stall_share_wait"] is None
+    assert facts["top_stall"] is None
+    assert facts["top_stall_share"] is None
 
 
 def test_no_states_no_stall() -> None:

@@ -68,3 +68,17 @@ def test_utilisations_name_the_unit_where_the_report_does_not(
     values: dict[str, float], unit: str | None
 ) -> None:
     assert facts_of(**values)["limiting_unit"] == unit
+
+
+def test_one_unit_counted_on_both_sides_is_memory() -> None:
+    twice = {"compute_utilization": 0.9, "memory_utilization": 0.91, "lsu_utilization": 0.89}
+    assert facts_of(**twice)["limiter"] == "memory"
+    assert facts_of(**{**twice, "lsu_utilization": 0.87})["limiter"] == "balanced"
+    assert facts_of(**{**twice, "lsu_utilization": None})["limiter"] == "balanced"
+    low = {"compute_utilization": 0.5, "memory_utilization": 0.51, "lsu_utilization": 0.5}
+    assert facts_of(**low)["limiter"] == "latency"
+
+
+def test_a_grid_on_half_of_the_device_waits_whatever_was_not_collected() -> None:
+    assert facts_of(grid_size=5.0, sm_count=10.0)["limiter"] == "latency"
+    assert facts_of(grid_size=6.0, sm_count=10.0)["limiter"] is None

@@ -133,3 +133,32 @@ def test_no_more_blocks_are_at_once_than_fit_or_than_there_are(
 ) -> None:
     facts = facts_of(**A100, block_size=256.0, registers_per_thread=32.0, grid_size=blocks)
     assert facts["blocks_at_once"] == at_once
+
+
+def test_the_next_step_of_occupancy_fits() -> None:
+    # 4 blocks of 8 warps: 64 registers × 32 = 2,048 a warp, 8 warps in each quarter of 65,536.
+    # One block more is 40 warps, 10 a quarter: 16,384 / 10 = 1,638, in units of 256 that is 1,536,
+    # which is 48 a thread.
+    facts = facts_of(
+        block_size=256.0,
+        warp_size=32.0,
+        registers_per_thread=64.0,
+        registers_per_sm=65536.0,
+        max_warps_per_sm=64.0,
+        max_blocks_per_sm=32.0,
+        schedulers_per_sm=4.0,
+        shared_memory_static=0.0,
+        shared_memory_dynamic=0.0,
+    )
+    assert (facts["blocks_per_sm"], facts["next_blocks"]) == (4, 5)
+    assert facts["next_registers"] == 48
+    assert facts["next_occupancy"] == pytest.approx(40 / 64)
+    assert facts["finest_occupancy"] == pytest.approx(0.5)
+
+
+def test_idle_slots_are_what_was_measured() -> None:
+    # Busy for 80 % of the time with three quarters of the warps: 40 % of the slots stood empty.
+    measured = {"sm_busy": 0.8, "occupancy_achieved": 0.6, "occupancy_theoretical_reported": 0.8}
+    assert facts_of(**measured)["idle_slots"] == pytest.approx(0.4)
+    assert facts_of(sm_busy=0.8)["idle_slots"] == pytest.approx(0.2)
+    assert facts_of(occupancy_achieved=0.6)["idle_slots"] is None

@@ -238,3 +238,31 @@ def test_a_ratio_is_taken_over_the_launches_that_know_both() -> None:
     assert kernel["arithmetic_intensity"] == pytest.approx(500)
     assert kernel["flops"] == pytest.approx(10.0e9)
     assert kernel["coverage"] == {"dram_bytes": 1}
+
+
+def test_no_launch_is_shorter_than_an_empty_one() -> None:
+    # Two launches of 1.5 µs and of 1 ms: the one is all start, the other starts in 1.6 µs.
+    short, long = {"duration": 1.5e-6, "compute_capability": 8.6}, {"duration": 1e-3}
+    (kernel,) = kernels_of([short, {**long, "compute_capability": 8.6}])
+    assert kernel["t_launch"] == pytest.approx(3.1e-6)
+    assert kernel["t_least"] == pytest.approx(3.1e-6)
+    assert facts_of(duration=1e-3, compute_capability=7.5)["t_launch"] == pytest.approx(1.4e-6)
+    assert facts_of(duration=1e-3)["t_launch"] is None
+
+
+def test_the_least_time_says_what_it_is_made_of() -> None:
+    bytes_ = {"dram_bytes": 1e6, "peak_dram_bandwidth": 1e12}  # 1 µs
+    assert facts_of(duration=1e-5, **bytes_)["binding_resource"] == "dram"
+    start = facts_of(duration=1e-5, compute_capability=8.6, **bytes_)
+    assert (start["binding_resource"], start["t_least"]) == ("launch", pytest.approx(1.6e-6))
+    busy = facts_of(duration=1e-5, compute_utilization=0.5, **bytes_)
+    assert (busy["binding_resource"], busy["t_least"]) == ("units", pytest.approx(5e-6))
+    assert busy["roof_fraction"] == pytest.approx(0.5)
+    assert busy["wasted_time"] == pytest.approx(5e-6)
+
+
+def test_launches_without_a_roof_are_as_near_to_it_as_the_others() -> None:
+    known = {"duration": 2e-5, "dram_bytes": 1e7, "peak_dram_bandwidth": 1e12}  # 10 of 20 µs
+    (kernel,) = kernels_of([known, {"duration": 2e-5}])
+    assert kernel["t_least"] == pytest.approx(2e-5)
+    assert kernel["roof_fraction"] == pytest.approx(0.5)
