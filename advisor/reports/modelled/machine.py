@@ -6,16 +6,17 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from advisor import escaping
+
 if TYPE_CHECKING:
-    from advisor import escaping
-from advisor.modelling.results import (
-    DeviceResult,
-    Modelled,
-    OperationResult,
-    StepResult,
-    Sweep,
-    Total,
-)
+    from advisor.modelling.results import (
+        DeviceResult,
+        Modelled,
+        OperationResult,
+        StepResult,
+        Sweep,
+        Total,
+    )
 
 _OPERATION = (
     "name", "operation", "work", "repeat", "flops", "bytes", "time", "arithmetic_intensity",
