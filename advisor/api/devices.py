@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from advisor.api.modelling import load_machines
+from advisor.configuration import DEFAULTS, Configuration
+from advisor.errors import UsageError
 from advisor.hardware import DeviceDescription, describe_device
 from advisor.hardware import list_devices as known_devices
+from advisor.hardware.describe import ridge_points
 from advisor.wording import si
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from advisor.hardware import Ceiling, RidgePoint
+    from advisor.hardware.machines import Machine
 
 Rows = list[tuple[object, ...]]
 
@@ -15,12 +27,22 @@ _LIST = (
 _CEILINGS = ("resource", "kind", "value", "basis", "source", "confidence")
 
 
-def list_devices(vendor: str | None) -> tuple[tuple[str, ...], Rows]:
-    """Return columns and one row per known device; peaks are nominal.
+def list_devices(
+    vendor: str | None, *, configuration: Configuration = DEFAULTS
+) -> tuple[tuple[str, ...], Rows]:
+    """Return columns and one row per known device, the user's own last; peaks are nominal.
 
     Raises:
         UsageError: no device of that vendor is known.
+        RuleError: a file of the user's own devices is wrong; with its place.
     """
+    own = [each for each in load_machines(configuration).own if _is_of(each, vendor)]
+    try:
+        shipped = known_devices(vendor)
+    except UsageError:
+        if not own:
+            raise
+        shipped = ()
     rows: Rows = [
         (
             device.device_id,
@@ -34,18 +56,53 @@ def list_devices(vendor: str | None) -> tuple[tuple[str, ...], Rows]:
             si(device.tensor_fp16, "FLOP/s"),
             _marked(device.confidence),
         )
-        for device in known_devices(vendor)
+        for device in shipped
     ]
-    return _LIST, rows
+    return _LIST, rows + [_own_row(each) for each in own]
 
 
-def show_device(name: str) -> tuple[str, tuple[str, ...], Rows]:
+def _is_of(machine: Machine, vendor: str | None) -> bool:
+    return vendor is None or vendor.casefold() == (machine.vendor or "").casefold()
+
+
+def _own_row(machine: Machine) -> tuple[object, ...]:
+    def rated(*resources: str) -> float | None:
+        found = (machine.ceiling(resource) for resource in resources)
+        return next((each.value for each in found if each is not None), None)
+
+    return (
+        machine.device_id,
+        machine.name,
+        machine.vendor or "",
+        "",
+        None,
+        si(machine.memory_bytes, "B"),
+        si(rated("dram"), "B/s"),
+        si(rated("vector_fp32"), "FLOP/s"),
+        si(rated("tensor_fp16", "tensor_bf16"), "FLOP/s"),
+        "your own",
+    )
+
+
+def show_device(
+    name: str, *, configuration: Configuration = DEFAULTS
+) -> tuple[str, tuple[str, ...], Rows]:
     """Return a heading, columns, and one row per ceiling and ridge point of a device.
 
     Raises:
         UsageError: there is no such device, or there are several; names them or the nearest.
+        RuleError: a file of the user's own devices is wrong; with its place.
     """
+    own = {each.name.casefold(): each for each in load_machines(configuration).own}
+    machine = own.get(name.casefold().strip())
+    if machine is not None:
+        heading = f"{machine.name}: your own, memory {si(machine.memory_bytes, 'B')}"
+        return heading, _CEILINGS, _rows(machine.ceilings, ridge_points(machine))
     found = describe_device(name)
+    return _heading(found), _CEILINGS, _rows(found.device.ceilings, found.ridge_points)
+
+
+def _rows(ceilings: Sequence[Ceiling], points: Sequence[RidgePoint]) -> Rows:
     rows: Rows = [
         (
             ceiling.resource,
@@ -55,7 +112,7 @@ def show_device(name: str) -> tuple[str, tuple[str, ...], Rows]:
             ceiling.source or "",
             _marked(ceiling.confidence),
         )
-        for ceiling in found.device.ceilings
+        for ceiling in ceilings
     ]
     rows += [
         (
@@ -66,9 +123,9 @@ def show_device(name: str) -> tuple[str, tuple[str, ...], Rows]:
             "",
             _marked(point.confidence),
         )
-        for point in found.ridge_points
+        for point in points
     ]
-    return _heading(found), _CEILINGS, rows
+    return rows
 
 
 def _heading(found: DeviceDescription) -> str:

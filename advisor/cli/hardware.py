@@ -34,11 +34,12 @@ hardware.add_command(occupancy)
 @hardware.command("list")
 @click.option("--vendor", help="Only this vendor's devices.")
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True)
-def list_(vendor: str | None, style: str) -> None:
-    """List the devices that advisor knows."""
+@click.pass_obj
+def list_(settings: CommandSettings, vendor: str | None, style: str) -> None:
+    """List the devices that advisor knows, and your own."""
     from advisor.api.devices import list_devices
 
-    columns, rows = list_devices(vendor)
+    columns, rows = list_devices(vendor, configuration=settings.configuration)
     write_rows(columns, rows, style, _LIST)
 
 
@@ -69,9 +70,10 @@ def compare(
     other.
     """
     from advisor.api.comparing import compare_devices
-    from advisor.reports.modelled import compared
 
     found = compare_devices(devices, roof, configuration=settings.configuration)
+    from advisor.reports.modelled import compared
+
     if style == "csv":
         text = csv_text(*compared.table_rows(found))
     else:
@@ -98,14 +100,15 @@ def add(settings: CommandSettings, file: Path) -> None:
 @hardware.command()
 @click.argument("device")
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True)
-def show(device: str, style: str) -> None:
+@click.pass_obj
+def show(settings: CommandSettings, device: str, style: str) -> None:
     """Show every ceiling of DEVICE, with kind, source and confidence.
 
     DEVICE is an id, a name, an alias, or words of an id.
     """
     from advisor.api.devices import show_device
 
-    heading, columns, rows = show_device(device)
+    heading, columns, rows = show_device(device, configuration=settings.configuration)
     if style == "table":
         click.echo(heading + "\n")
     write_rows(columns, rows, style)

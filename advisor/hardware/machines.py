@@ -60,6 +60,11 @@ class Machines:
         """Return what some device rates, each with its unit: B/s or FLOP/s."""
         return self._resources
 
+    @property
+    def own(self) -> tuple[Machine, ...]:
+        """Return the user's own devices."""
+        return tuple(self._own.values())
+
     def every(self) -> tuple[Machine, ...]:
         """Return all devices, the shipped ones first."""
         return (*map(of_device, self._devices), *self._own.values())

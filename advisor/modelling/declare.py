@@ -8,8 +8,8 @@ from pathlib import Path
 
 from advisor.errors import UsageError
 from advisor.modelling.costs import read_costs
-from advisor.modelling.given import Given, number, parse_number
-from advisor.modelling.names import ModelRequest
+from advisor.modelling.given import Given, number
+from advisor.modelling.names import ModelRequest, parse_number
 from advisor.modelling.read import Known, find_operation
 from advisor.modelling.scenario import DeclaredOperation, Item, Scenario, ScenarioState
 from advisor.suggest import did_you_mean

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -71,21 +70,6 @@ def _formula(text: str, names: frozenset[str], at: Location) -> Given:
     symbols = dict.fromkeys(names, Symbol(Kind.NUMBER, DIMENSIONLESS))
     made = compile_expression(text, symbols, at=at, kind=Kind.NUMBER)
     return Given(text=text, names=made.names, at=at, calculate=made.calculation())
-
-
-def parse_number(text: str, what: str) -> float:
-    """Return the number, 0 or more, that a word of the command line is.
-
-    Raises:
-        UsageError: it is none.
-    """
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value < math.inf:
-        raise UsageError(f"{what} must be a number, 0 or more, not {text!r}")
-    return value
 
 
 class Sizes:

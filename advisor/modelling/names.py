@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,3 +46,18 @@ def check_name(name: str, known: Iterable[str], at: Location | None = None) -> N
     meant = did_you_mean(name, known, like=_LIKE)
     hint = f"{meant} {lists}" if meant else lists
     raise UsageError(f"there is no operation {name!r}", at=at, hint=hint)
+
+
+def parse_number(text: str, what: str) -> float:
+    """Return the number, 0 or more, that a word of the command line is.
+
+    Raises:
+        UsageError: it is none.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise UsageError(f"{what} must be a number, 0 or more, not {text!r}")
+    return value

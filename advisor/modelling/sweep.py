@@ -9,7 +9,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from advisor.errors import UsageError
-from advisor.modelling.given import Sizes, parse_number
+from advisor.modelling.given import Sizes
+from advisor.modelling.names import parse_number
 from advisor.modelling.needs import WEIGHTS, need, needs
 from advisor.modelling.operations import operations_on, total
 from advisor.modelling.results import Crossing, Sweep, SweepRow

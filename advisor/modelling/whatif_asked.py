@@ -27,7 +27,7 @@ def parse_scales(words: Sequence[str], settings: ElsewhereSettings) -> dict[str,
     Raises:
         UsageError: there is no such peak, it is there twice, or its factor is no positive number.
     """
-    from advisor.modelling.given import parse_number
+    from advisor.modelling.names import parse_number
 
     found: dict[str, float] = {}
     for word in words:

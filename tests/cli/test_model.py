@@ -359,3 +359,18 @@ def test_ships_scenarios_that_run(advisor: Run) -> None:
     assert len(paths) >= 15
     for path in paths:
         assert advisor("model", str(path)).status == 0
+
+
+def test_own_devices_are_listed_and_shown(
+    advisor: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "advisor.yaml").write_text("devices: ours\n")
+    (tmp_path / "new.yaml").write_text(
+        "devices: [{name: draft, vendor: Ours, ceilings: {dram: 2.0e+12, tensor_bf16: 4.0e+14}}]\n"
+    )
+    assert advisor("hardware", "add", "new.yaml").status == 0
+    (row,) = json.loads(advisor("hardware", "list", "--vendor", "ours", "--format", "json").out)
+    assert (row["device"], row["units"], row["confidence"]) == ("draft", None, "your own")
+    shown = advisor("hardware", "show", "DRAFT", "--format", "csv").out.replace("\xa0", " ")
+    assert '"ridge point, tensor_bf16",nominal,200 FLOP/B' in shown
