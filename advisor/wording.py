@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable
+from sys import float_info
 from typing import TypeGuard
 
 UNKNOWN = "unknown"
@@ -185,6 +186,17 @@ def plural(noun: str, value: float | None) -> str:
     ('launch', 'launches', 'variants')
     """
     return noun if value == 1 else f"{noun}es" if noun.endswith(("ch", "s")) else f"{noun}s"
+
+
+def chance(value: float) -> str:
+    """Return a probability with one digit; below what a double tells from 0, that it is less.
+
+    >>> chance(0.0123)
+    '0.01'
+    >>> chance(0.0)
+    '< 2e-16'
+    """
+    return f"< {float_info.epsilon:.0e}" if value < float_info.epsilon else f"{value:.1g}"
 
 
 def ratio(value: float | None, digits: int = 3) -> str:

@@ -19,7 +19,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from advisor.api.reporting import load_report, render_report
+from advisor.api.reporting import ReportForm, load_report, render_report
 from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.reports.write.render import html
 from studies.browser import Browser
@@ -80,7 +80,9 @@ def real_pages(out: Path) -> list[Path]:
             str(database), [str(_REAL / path)], labels=RunLabels(), wait=_WAIT
         ):
             if stored.run_id is not None:
-                page = render_report(str(database), stored.run_id, style="html", wait=_WAIT)
+                page = render_report(
+                    str(database), stored.run_id, form=ReportForm(style="html"), wait=_WAIT
+                )
                 pages.append(_write(out / f"real-{number}.html", page["-"]))
     return pages
 

@@ -76,6 +76,32 @@ def test_sees_a_table_in_sql(code: str) -> None:
     assert list(statements(code))
 
 
+def test_pastes_no_sql_together() -> None:
+    """A statement is one string, which a reader and the linter see whole."""
+    found = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and pastes_sql(node)
+    ]
+    assert found == []
+
+
+def pastes_sql(call: ast.Call) -> bool:
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "join" or not call.args:
+        return False
+    pieces = call.args[0].elts if isinstance(call.args[0], ast.Tuple | ast.List) else []
+    texts = [piece.value for piece in pieces if isinstance(piece, ast.Constant)]
+    return any(re.match(r"(SELECT|FROM|DELETE|CREATE)\b", str(text), re.I) for text in texts)
+
+
+def test_sees_sql_that_is_pasted_together() -> None:
+    (pasted,) = ast.parse('" ".join(("select", names, "from", table))').body
+    assert isinstance(pasted, ast.Expr)
+    assert isinstance(pasted.value, ast.Call)
+    assert pastes_sql(pasted.value)
+
+
 def test_takes_no_prose_for_sql() -> None:
     assert not list(
         statements('"""Read values from launch to launch."""\nx = "a value from run 3"')

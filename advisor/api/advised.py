@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.connect import open_for_reading
 from advisor.database.outcomes import stored_outcomes
+from advisor.database.parts import rows_of
 from advisor.escaping import json_text
 from advisor.facts import current, kernels_select
 from advisor.knowledge.load import find_rule, load_knowledge
@@ -246,12 +247,10 @@ def _facts(
     if not runs:
         return {}
     relations = current(connection, vocabulary, runs)
-    columns = ("series_id", "run_id", "duration", *_DOT)
+    columns = ("series_id", "run_id", "variant_id", "duration", *_DOT)
     select = kernels_select(vocabulary, columns, relations)
-    which = ", ".join("?" * len(runs))
-    query = f"SELECT * FROM ({select}) WHERE run_id IN ({which}) ORDER BY duration"
-    rows = connection.execute(query, runs).fetchall()
-    return {(row[0], row[1]): dict(zip(columns, row, strict=True)) for row in rows}
+    shortest_first = reversed(rows_of(connection, select, runs))
+    return {(row["series_id"], row["run_id"]): row for row in shortest_first}
 
 
 def _dot(row: Row, facts: Mapping[tuple[str, str], Row]) -> tuple[Row, Row] | None:

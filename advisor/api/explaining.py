@@ -20,7 +20,7 @@ from advisor.reports.record.source import named
 from advisor.rules import Outcome
 from advisor.rules.engine.asking import asking
 from advisor.rules.engine.evaluate import run_words
-from advisor.rules.engine.explain import Explanation, explain
+from advisor.rules.engine.explain import Explanation, Language, explain
 from advisor.rules.engine.reach import ProfilerRequest
 from advisor.rules.language.subjects import RUN, SUBJECTS
 
@@ -84,9 +84,11 @@ def explain_rule(
             run_id,
             [str(row["variant_id"]) for row in rows],
             kernels=partial(kernels_select, knowledge.vocabulary, relations=relations),
-            vocabulary=knowledge.vocabulary,
-            settings=knowledge.settings,
-            words=run_words(connection, [run_id], knowledge.settings)[run_id],
+            language=Language(
+                vocabulary=knowledge.vocabulary,
+                settings=knowledge.settings,
+                words=run_words(connection, [run_id], knowledge.settings)[run_id],
+            ),
         )
         reach = knowledge.compiled.reach(about.profiler)
         explanations = [_within_reach(each, reach) for each in explanations]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from advisor.api.reading import open_run
-from advisor.database.parts import curves_of
+from advisor.database.parts import curves_of, rows_of
 from advisor.errors import UsageError
 from advisor.facts import current, kernels_select
 from advisor.hardware.occupancy import (
@@ -27,7 +27,7 @@ from advisor.hardware.occupancy import (
 )
 from advisor.knowledge.load import load_facts
 from advisor.knowledge.parts import load_mapping
-from advisor.reports.record.rows import Row, fetch, number, text, whole
+from advisor.reports.record.rows import Row, number, text, whole
 from advisor.reports.record.source import named
 
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ _COLUMNS = (
     "shared_memory_driver", "shared_memory_configured", "compute_capability",
     "occupancy_theoretical_reported",
 )  # fmt: skip
-_OF_RUN = ("SELECT * FROM (", ") WHERE run_id = ? ORDER BY duration DESC NULLS LAST, variant_id")
 _NEEDED = (
     "block_size", "registers_per_thread", "shared_memory_static", "shared_memory_dynamic",
     "compute_capability",
@@ -149,8 +148,8 @@ def calculate_measured(
     with open_run(database, run, wait=wait) as (connection, found):
         vocabulary = load_facts()
         relations = current(connection, vocabulary, [found.run_id])
-        query = kernels_select(vocabulary, _COLUMNS, relations).join(_OF_RUN)
-        rows = named(fetch(connection, query, [found.run_id]), kernel, found.run_id)
+        select = kernels_select(vocabulary, _COLUMNS, relations)
+        rows = named(rows_of(connection, select, [found.run_id]), kernel, found.run_id)
         known = [row for row in rows if None not in (number(row, name) for name in _NEEDED)]
         if not known:
             problem = f"the profile does not record what a block of {kernel!r} takes, or on what"

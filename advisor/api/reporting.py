@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from advisor.api.reading import open_run
@@ -21,25 +22,45 @@ from advisor.rules.engine.records import rule_records
 STDOUT = "-"
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReportForm:
+    """How a report is written, and where; ``width`` is in columns, 0 for the default of 80.
+
+    ``style`` is text, html, markdown or json.
+    """
+
+    style: str = "text"
+    width: int = 0
+    color: bool = False
+    output: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HistoryAsked:
+    """From when history is told: a number of nights, a date, the name of a run; None for all."""
+
+    since: str | None = None
+
+
+PLAIN = ReportForm()
+"""Text on stdout."""
+
+
 def render_report(
     database: str,
     run: str,
     *,
-    style: str = "text",
     kernel: str | None = None,
-    width: int = 0,
-    output: str | None = None,
+    form: ReportForm = PLAIN,
     since: str | None = None,
     wait: float,
-    color: bool = False,
     configuration: Configuration = DEFAULTS,
 ) -> dict[str, str]:
     """Return the pages of a report by file name (``-`` for stdout): one, or two with a picture.
 
     ``since`` is a number of nights, a date, or the name of a run: from when history is told.
-
-    ``width`` is in columns, 0 for the default of 80. Markdown that is written to a file has its
-    roofline beside it, as a file of the same name that ends in ``.svg``.
+    Markdown that is written to a file has its roofline beside it, as a file of the same name that
+    ends in ``.svg``.
 
     Raises:
         UsageError: there is no such run, or no kernel of that name in it; or ``since`` is unknown.
@@ -49,12 +70,11 @@ def render_report(
         database,
         run,
         kernel=kernel,
-        over_time=True,
-        since=since,
+        history=HistoryAsked(since=since),
         wait=wait,
         configuration=configuration,
     )
-    place = output or STDOUT
+    place, style = form.output or STDOUT, form.style
     if style == "html":
         return {place: _html(report)}
     if style == "markdown":
@@ -65,9 +85,9 @@ def render_report(
         return {place: json_text(report)}
     from advisor.reports.write.terminal import report_text
 
-    return {
-        place: report_text(report, width=width, colour=color, ascii_only=not _has_unicode(place))
-    }
+    ascii_only = not _has_unicode(place)
+    text = report_text(report, width=form.width, colour=form.color, ascii_only=ascii_only)
+    return {place: text}
 
 
 def render_kernel(
@@ -76,9 +96,8 @@ def render_kernel(
     *,
     run: str,
     every: bool,
-    width: int,
+    form: ReportForm = PLAIN,
     wait: float,
-    color: bool,
     configuration: Configuration = DEFAULTS,
 ) -> str:
     """Return everything known about the kernels that a name, pattern or id means.
@@ -100,8 +119,8 @@ def render_kernel(
     return kernel_text(
         report,
         report.kernels,
-        width=width,
-        colour=color,
+        width=form.width,
+        colour=form.color,
         ascii_only=not _has_unicode(STDOUT),
     )
 
@@ -112,17 +131,17 @@ def load_report(
     *,
     kernel: str | None = None,
     every_fact: bool = False,
-    over_time: bool = False,
-    since: str | None = None,
+    history: HistoryAsked | None = None,
     wait: float,
     configuration: Configuration = DEFAULTS,
 ) -> Report:
     """Return a run as records: everything that the pages show.
 
-    ``over_time`` adds the history up to the run, told from ``since`` on.
+    ``history`` adds that of the kernels up to the run.
 
     Raises:
-        UsageError: there is no such run, or no kernel of that name in it; or ``since`` is unknown.
+        UsageError: there is no such run, or no kernel of that name in it; or what
+            history is told from is unknown.
         DatabaseError: the database cannot be opened.
     """
     knowledge = load_knowledge(configuration)
@@ -152,10 +171,10 @@ def load_report(
                 judgement=judgement,
             )
         )
-        if over_time:
+        if history is not None:
             from advisor.api.nightly import with_history
 
-            report = with_history(connection, report, found, knowledge, since)
+            report = with_history(connection, report, found, knowledge, history.since)
         return report
 
 

@@ -13,6 +13,7 @@ from advisor.cli.output import has_unicode, plain, terminal_width
 if TYPE_CHECKING:
     from advisor.api.collecting import ToCollect
     from advisor.reports.write.paper import Paper
+    from advisor.rules.engine.collect import Collection
 
 _EPILOG = """\b
 Examples:
@@ -68,55 +69,60 @@ def _json(found: ToCollect) -> str:
 
 def _text(found: ToCollect) -> str:
     from advisor.reports.write.paper import Paper
-    from advisor.wording import seconds
 
     paper = Paper(width=terminal_width(), ascii_only=not has_unicode())
     if found.collection is None:
-        if found.profiler is None:
-            paper.write(f"Nothing is known about what the profiler of {found.run_id} can collect.")
-        else:
-            paper.write(
-                f"Nothing to collect: {found.run_id} has every counter of {found.profiler} that "
-                "could show a saving."
-            )
-        _not_knowable(paper, found)
-        return paper.text()
-    version = found.collection.needs_version
+        paper.write(_nothing(found))
+    else:
+        _command(paper, found, found.collection)
+        paper.blank()
+        _settled(paper, found, found.collection)
+        paper.blank()
+        paper.write(f"Kernels: {', '.join(found.kernels)}")
+    _not_knowable(paper, found)
+    return paper.text()
+
+
+def _nothing(found: ToCollect) -> str:
+    if found.profiler is None:
+        return f"Nothing is known about what the profiler of {found.run_id} can collect."
+    return (
+        f"Nothing to collect: {found.run_id} has every counter of {found.profiler} that "
+        "could show a saving."
+    )
+
+
+def _command(paper: Paper, found: ToCollect, collection: Collection) -> None:
+    version = collection.needs_version
     needed = "" if version is None else f", with {found.profiler} {version} or later"
     paper.write(f"Run this{needed}, then pass the profile to advisor ingest:")
-    paper.command(found.collection.command)
-    if found.collection.unsplit is not None:
+    paper.command(collection.command)
+    if collection.unsplit is not None:
         paper.write(
-            "The stored command line is left out: no shell would take it "
-            f"({found.collection.unsplit})."
+            f"The stored command line is left out: no shell would take it ({collection.unsplit})."
         )
-    if not found.collection.is_complete:
+    if not collection.is_complete:
         paper.write(
             "The profile does not hold the whole command: fill in what is in angle brackets, and "
             "select launches as before."
         )
-    paper.blank()
-    value = found.collection.value
+
+
+def _settled(paper: Paper, found: ToCollect, collection: Collection) -> None:
+    from advisor.wording import seconds
+
+    value = collection.value
     stake = (
         "whose time is not in the profile"
         if value is None
         else f"which could still save up to {seconds(value)}"
     )
-    paper.write(
-        f"It settles {_counted(len(found.settles), 'rule')} on "
-        f"{_counted(len(found.collection.variant_ids), 'kernel')}, {stake}:"
-    )
+    rules = _counted(len(found.settles), "rule")
+    kernels = _counted(len(collection.variant_ids), "kernel")
+    paper.write(f"It settles {rules} on {kernels}, {stake}:")
     for each in found.settles:
-        lacks = each.lacks_named
-        paper.write(
-            f"{each.title} ({each.rule_id}; {_counted(each.kernels, 'kernel')}; needs {lacks})",
-            indent=4,
-            first="  -",
-        )
-    paper.blank()
-    paper.write(f"Kernels: {', '.join(found.kernels)}")
-    _not_knowable(paper, found)
-    return paper.text()
+        where = f"{_counted(each.kernels, 'kernel')}; needs {each.lacks_named}"
+        paper.write(f"{each.title} ({each.rule_id}; {where})", indent=4, first="  -")
 
 
 def _not_knowable(paper: Paper, found: ToCollect) -> None:

@@ -27,7 +27,7 @@ def demo(settings: CommandSettings, output: str) -> None:
     The runs are made by a stated little machine model and are marked as simulated everywhere.
     """
     from advisor.api.demonstration import ingest_examples
-    from advisor.api.reporting import render_report
+    from advisor.api.reporting import ReportForm, render_report
 
     with Progress("reading", clock=time.monotonic) as progress:
         stored = ingest_examples(settings.database, wait=settings.wait, progress=progress)
@@ -38,8 +38,7 @@ def demo(settings: CommandSettings, output: str) -> None:
         pages = render_report(
             settings.database,
             "latest",
-            style=style,
-            output=str(directory / name),
+            form=ReportForm(style=style, output=str(directory / name)),
             wait=settings.wait,
         )
         for path, text in pages.items():

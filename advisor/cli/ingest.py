@@ -16,6 +16,7 @@ from advisor.wording import printable
 
 if TYPE_CHECKING:
     from advisor.ingest.profiles import RunLabels
+    from advisor.ingest.records import HowToRead
     from advisor.ingest.trial import Tried
 
 _EPILOG = """\b
@@ -89,16 +90,18 @@ def ingest(settings: CommandSettings, /, paths: tuple[str, ...], **options: Any)
     all. Files may be packed as .gz or .zip. Exit status 3 says that at least one file was refused;
     the others are stored.
     """
-    reading = {name: options[name] for name in ("as_format", "allow_truncated", "jobs")}
+    from advisor.ingest.records import HowToRead
+
+    how = HowToRead(**{name: options[name] for name in ("as_format", "allow_truncated", "jobs")})
     if options["dry_run"]:
-        return _try(settings, paths, reading)
+        return _try(settings, paths, how)
     labels = _labels(options)
     with Progress("reading", clock=time.monotonic) as progress:
         if options["spool"] is not None:
             from advisor.ingest.spool import spool_paths
 
             spooled = spool_paths(
-                options["spool"], paths, labels=labels, progress=progress, **reading
+                options["spool"], paths, labels=labels, how=how, progress=progress
             )
             totals = tell_all(spooled, progress)
         else:
@@ -108,10 +111,10 @@ def ingest(settings: CommandSettings, /, paths: tuple[str, ...], **options: Any)
                 settings.database,
                 paths,
                 labels=labels,
+                how=how,
                 wait=settings.wait,
                 progress=progress,
                 configuration=settings.configuration,
-                **reading,
             )
             totals = tell_all(stored, progress)
     if totals["new"] or totals["known"]:
@@ -134,14 +137,12 @@ def _labels(options: dict[str, Any]) -> RunLabels:
     return RunLabels(**told)
 
 
-def _try(settings: CommandSettings, paths: tuple[str, ...], reading: dict[str, Any]) -> int:
+def _try(settings: CommandSettings, paths: tuple[str, ...], how: HowToRead) -> int:
     from advisor.ingest.trial import try_paths
 
     totals: Counter[str] = Counter()
     with Progress("trying", clock=time.monotonic) as progress:
-        tried = try_paths(
-            settings.database, paths, wait=settings.wait, progress=progress, **reading
-        )
+        tried = try_paths(settings.database, paths, how=how, wait=settings.wait, progress=progress)
     for each in tried:
         totals[each.result.status] += 1
         tell(each.result)

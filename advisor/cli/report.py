@@ -52,7 +52,7 @@ def report(
     RUN is an id or the beginning of one, a label, a branch (its newest run), a commit, or
     "latest"; "last~7" is seven runs before the latest one in its history.
     """
-    from advisor.api.reporting import render_report
+    from advisor.api.reporting import ReportForm, render_report
 
     style = style or settings.configuration.report_format.value
     if output is None and style == "html" and sys.stdout.isatty():
@@ -60,13 +60,10 @@ def report(
     pages = render_report(
         settings.database,
         run,
-        style=style,
         kernel=kernel,
-        width=terminal_width(),
-        output=output,
+        form=ReportForm(style=style, width=terminal_width(), color=wants_color(), output=output),
         since=since,
         wait=settings.wait,
-        color=wants_color(),
         configuration=settings.configuration,
     )
     for name, text in pages.items():

@@ -30,16 +30,15 @@ def show(settings: CommandSettings, kernel: str, run: str, every: bool, source: 
     if source:
         _show_instructions(settings, kernel, run)
         return
-    from advisor.api.reporting import render_kernel
+    from advisor.api.reporting import ReportForm, render_kernel
 
     text = render_kernel(
         settings.database,
         kernel,
         run=run,
         every=every,
-        width=terminal_width(),
+        form=ReportForm(width=terminal_width(), color=wants_color()),
         wait=settings.wait,
-        color=wants_color(),
         configuration=settings.configuration,
     )
     write_text(text, None)

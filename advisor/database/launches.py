@@ -79,7 +79,7 @@ class LaunchWriter:
     def _prepare(self) -> None:
         statement = _LAUNCHES
         if self._quantities is not None:
-            statement += " ".join(("LEFT JOIN (", self._quantities(_VALUES), ") USING (row)"))
+            statement += f"LEFT JOIN ({self._quantities(_VALUES)}) USING (row)"
         self._connection.execute(statement)
         self._prepared = True
 

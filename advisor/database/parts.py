@@ -189,6 +189,16 @@ def profilers_of(
     return connection.execute(query, {"runs": list(run_ids)}).fetchall()
 
 
+def rows_of(
+    connection: duckdb.DuckDBPyConnection, select: str, run_ids: Sequence[str]
+) -> list[Row]:
+    """Return the rows of some runs that a SELECT of kernels gives, the longest first."""
+    which = ", ".join("?" * len(run_ids))
+    order = "ORDER BY duration DESC NULLS LAST, run_id, variant_id"
+    query = f"SELECT * FROM ({select}) WHERE run_id IN ({which}) {order}"
+    return _rows(connection, query, list(run_ids))
+
+
 def keep_rows(
     connection: duckdb.DuckDBPyConnection, table: str, select: str, run_ids: Sequence[str]
 ) -> None:

@@ -206,7 +206,7 @@ def _runs(
     connection: duckdb.DuckDBPyConnection, clause: str, parameters: Mapping[str, object]
 ) -> list[StoredRun]:
     order = (clause, _NEWEST_FIRST) if clause.startswith("WHERE") else (_NEWEST_FIRST, clause)
-    query = " ".join(("SELECT", _COLUMNS, "FROM run", *order))
+    query = f"SELECT {_COLUMNS} FROM run {' '.join(order)}"
     cursor = connection.execute(query, dict(parameters))
     names = [column[0] for column in cursor.description or ()]
     return [StoredRun(**dict(zip(names, row, strict=True))) for row in cursor.fetchall()]

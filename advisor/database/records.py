@@ -36,16 +36,16 @@ def insert_records(
     """
     if not records:
         return
-    described = connection.execute(" ".join(("DESCRIBE", quoted(table)))).fetchall()
+    described = connection.execute(f"DESCRIBE {quoted(table)}").fetchall()
     types = {name: kind for name, kind, *_ in described if name in records[0]}
     shape = json.dumps([types]).replace("'", "''")
     document = json.dumps(records, default=str, allow_nan=False, ensure_ascii=False)
     document = _NO_UTF8.sub(lambda found: f"\\{_escaped(found)}", document)  # JSON's own backslash
     verb = "INSERT OR REPLACE INTO" if known == "replace" else "INSERT INTO"
     rows = f"SELECT unnest(from_json($1, '{shape}')) AS record"
-    statement = (verb, quoted(table), "BY NAME SELECT record.* FROM (", rows, ")")
     conflict = "ON CONFLICT DO NOTHING" if known == "keep" else ""
-    connection.execute(" ".join((*statement, conflict)), [document])
+    statement = f"{verb} {quoted(table)} BY NAME SELECT record.* FROM ({rows}) {conflict}"
+    connection.execute(statement, [document])
 
 
 def storable(text: str) -> str:

@@ -74,7 +74,7 @@ def bystander(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     (database,) = connection.execute("SELECT current_database()").fetchall()[0]
     with connection.cursor() as other:
         other.begin()
-        other.execute(" ".join(("FROM", f"{quoted(database)}.main.meta", "LIMIT 1"))).fetchall()
+        other.execute(f"FROM {quoted(database)}.main.meta LIMIT 1").fetchall()
         try:
             yield
         finally:

@@ -63,4 +63,4 @@ def _passed(
 
 def select(columns: str, source: str, *more: str) -> str:
     """Return a SELECT of ``columns`` from ``source``, with clauses after it."""
-    return " ".join(("select", columns, "from", source, *more))
+    return " ".join((f"select {columns} from {source}", *more))

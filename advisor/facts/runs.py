@@ -133,9 +133,7 @@ class RunFacts:
             for fact in self.facts.values()
             if fact.over == over and fact.aggregate is not None
         ]
-        return " ".join(
-            ("SELECT", ", ".join(("run_id", *parts)), "FROM", source, "GROUP BY run_id")
-        )
+        return f"SELECT {', '.join(('run_id', *parts))} FROM {source} GROUP BY run_id"
 
     def _of_run(self, relations: Relations) -> str:
         parts = [
@@ -143,7 +141,7 @@ class RunFacts:
             for fact in self.facts.values()
             if fact.over == RUN
         ]
-        return " ".join(("SELECT", ", ".join(("run_id", *parts)), "FROM", relations.item("run")))
+        return f"SELECT {', '.join(('run_id', *parts))} FROM {relations.item('run')}"
 
 
 def load_run_facts(symbols: Mapping[str, Symbol], path: Path | None = None) -> RunFacts:

@@ -36,7 +36,7 @@ def create_views(
         relations = current(connection, vocabulary, relations=relations)
     for name, query in view_selects(vocabulary, relations).items():
         if names is None or name in names:
-            connection.execute(" ".join(("create or replace temp view", name, "as", query)))
+            connection.execute(f"create or replace temp view {name} as {query}")
 
 
 def view_selects(vocabulary: Vocabulary, relations: Relations = STORED) -> dict[str, str]:

@@ -79,7 +79,8 @@ def _add_below(directory: str, found: Found) -> None:
     closed: dict[str, InputError] = {}
     paths = (Path(place, name) for place, _, names in _walk(directory, closed) for name in names)
     top = os.path.realpath(directory)
-    files, links = [], []
+    files: list[str] = []
+    links: list[str] = []
     for path in sorted(str(path) for path in paths if _is_file(path)):
         (links if _leads_out(path, top) else files).append(path)
     profiles = frozenset(path for path in files if _is_meant(path))

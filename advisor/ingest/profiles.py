@@ -12,7 +12,7 @@ from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import InputError
 from advisor.ingest.batches import Ingested, ProfileWriter
 from advisor.ingest.files import expand
-from advisor.ingest.records import Profile, RunLabels, content_hash
+from advisor.ingest.records import USUAL, HowToRead, Profile, RunLabels, content_hash
 from advisor.knowledge.load import load_knowledge
 from advisor.readers import ARCHIVES, NoProfileError, Source, detect
 from advisor.readers.archives import plain_sources
@@ -30,9 +30,7 @@ def ingest_paths(
     paths: Sequence[str],
     *,
     labels: RunLabels,
-    as_format: str | None = None,
-    allow_truncated: bool = False,
-    jobs: int = 1,
+    how: HowToRead = USUAL,
     wait: float,
     progress: Callable[[str], None] = lambda _: None,
     configuration: Configuration = DEFAULTS,
@@ -48,9 +46,7 @@ def ingest_paths(
     profiles = read_profiles(
         paths,
         labels=labels,
-        as_format=as_format,
-        allow_truncated=allow_truncated,
-        jobs=jobs,
+        how=how,
         entered=place.enter,
     )
     yield from writer.store(profiles)
@@ -60,24 +56,21 @@ def read_profiles(
     paths: Sequence[str],
     *,
     labels: RunLabels,
-    as_format: str | None = None,
-    allow_truncated: bool = False,
-    jobs: int = 1,
+    how: HowToRead = USUAL,
     entered: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Profile | Ingested]:
     """Yield the profiles that ``paths`` name, or why one is refused.
 
-    Files are hashed ahead by ``jobs`` threads. ``entered`` is told which file is read.
+    ``entered`` is told which file is read.
 
     Raises:
         InputError: a path or pattern names nothing.
-        UsageError: there is no format called ``as_format``.
+        UsageError: there is no format of the name that ``how`` gives.
     """
     found = expand(paths)
-    how = _How(labels=labels, as_format=as_format, allow_truncated=allow_truncated)
-    for number, (path, hashed) in enumerate(_hashed([*found.files], jobs), start=1):
+    for number, (path, hashed) in enumerate(_hashed([*found.files], how.jobs), start=1):
         entered(f"{number:,} of {len(found.files):,}: {path}")
-        yield from _profiles(path, hashed, how, is_named=found.files[path])
+        yield from _profiles(path, hashed, _How(labels=labels, how=how), is_named=found.files[path])
     for error in found.closed.values():
         yield _refused(error)
     for path in found.links:
@@ -91,8 +84,7 @@ class _How:
     """What is asked for of every profile."""
 
     labels: RunLabels
-    as_format: str | None
-    allow_truncated: bool
+    how: HowToRead
 
     def profile(self, source: Source, hashed: _Hashed | None) -> Profile:
         """Return the source as a profile; what is unpacked and small moves into memory."""
@@ -102,11 +94,11 @@ class _How:
                 source = Source.from_stream(file, source.name)
         return Profile(
             source=source,
-            reader=detect(source, self.as_format),
+            reader=detect(source, self.how.as_format),
             digest=hashed.digest if hashed else content_hash(source),
             state=hashed.state if hashed else None,
             labels=self.labels,
-            allow_truncated=self.allow_truncated,
+            allow_truncated=self.how.allow_truncated,
             lasting=lasting,
         )
 

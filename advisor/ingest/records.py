@@ -22,6 +22,22 @@ _TEXTS = ("label", "configuration", "commit", "branch", "note", "compiler", "gro
 
 
 @dataclass(frozen=True, kw_only=True)
+class HowToRead:
+    """How profiles are found and read: with ``as_format`` not by their first bytes.
+
+    With ``allow_truncated`` what is whole of a cut file is taken. ``jobs`` threads hash ahead.
+    """
+
+    as_format: str | None = None
+    allow_truncated: bool = False
+    jobs: int = 1
+
+
+USUAL = HowToRead()
+"""How profiles are read unless the user says otherwise."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunLabels:
     """What the user says about the runs; ``step_time`` is in seconds, ``at`` replaces the start.
 

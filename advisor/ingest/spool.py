@@ -33,7 +33,7 @@ from advisor.ingest.batches import (
 )
 from advisor.ingest.bundles import SUFFIX, pack, place, read_labels, unpack
 from advisor.ingest.profiles import read_profiles
-from advisor.ingest.records import Profile, RunLabels
+from advisor.ingest.records import USUAL, HowToRead, Profile, RunLabels
 from advisor.ingest.store import check_profile
 from advisor.knowledge.knowledge import Knowledge
 from advisor.knowledge.load import load_knowledge
@@ -50,9 +50,7 @@ def spool_paths(
     paths: Sequence[str],
     *,
     labels: RunLabels,
-    as_format: str | None = None,
-    allow_truncated: bool = False,
-    jobs: int = 1,
+    how: HowToRead = USUAL,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Ingested]:
     """Write every profile that ``paths`` name into the spool; yield the outcome of each.
@@ -76,9 +74,7 @@ def spool_paths(
         for profile in read_profiles(
             paths,
             labels=labels,
-            as_format=as_format,
-            allow_truncated=allow_truncated,
-            jobs=jobs,
+            how=how,
             entered=progress,
         ):
             yield checked.spooled(profile) if isinstance(profile, Profile) else profile

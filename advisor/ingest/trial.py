@@ -14,7 +14,7 @@ from advisor.database.read import StoredRun, run_details
 from advisor.errors import InputError
 from advisor.ingest.batches import Ingested, ProfileWriter, known_as, stored_runs, temporary_files
 from advisor.ingest.profiles import read_profiles
-from advisor.ingest.records import Profile, RunLabels
+from advisor.ingest.records import USUAL, HowToRead, Profile, RunLabels
 from advisor.knowledge.load import load_knowledge
 
 if TYPE_CHECKING:
@@ -40,9 +40,7 @@ def try_paths(
     database: str,
     paths: Sequence[str],
     *,
-    as_format: str | None = None,
-    allow_truncated: bool = False,
-    jobs: int = 1,
+    how: HowToRead = USUAL,
     wait: float,
     progress: Callable[[str], None] = lambda _: None,
 ) -> list[Tried]:
@@ -57,9 +55,7 @@ def try_paths(
     profiles = read_profiles(
         paths,
         labels=RunLabels(),
-        as_format=as_format,
-        allow_truncated=allow_truncated,
-        jobs=jobs,
+        how=how,
         entered=progress,
     )
     with temporary_files(database), tempfile.TemporaryDirectory(prefix="advisor-") as folder:

@@ -45,6 +45,7 @@ class Limits:
     levels_share: float
     levels_gap: float
     equal_work: float
+    same_value: float
 
     @property
     def least_effect(self) -> float:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from advisor.api.demonstration import ingest_examples
-from advisor.api.reporting import load_report, render_report
+from advisor.api.reporting import HistoryAsked, load_report, render_report
 from advisor.errors import UsageError
 from advisor.reports.record.over_time import RunHistory
 from advisor.reports.record.records import Report
@@ -37,7 +37,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def report_of(database: str, run: str = "latest", since: str | None = None) -> Report:
     """Return a report with its history."""
-    return load_report(database, run, over_time=True, since=since, wait=0)
+    return load_report(database, run, history=HistoryAsked(since=since), wait=0)
 
 
 def history_of(database: str, run: str = "latest", since: str | None = None) -> RunHistory:

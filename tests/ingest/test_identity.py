@@ -11,7 +11,7 @@ from advisor.api.querying import run_query
 from advisor.database.rows import RunRow
 from advisor.ingest.identity import IncomingRun
 from advisor.ingest.profiles import RunLabels, ingest_paths
-from advisor.ingest.records import Profile
+from advisor.ingest.records import HowToRead, Profile
 from advisor.model import Launch, ReportedDevice, Session, Skipped
 from advisor.readers import Source, reader_of
 from seed.simulation.ncu_encoder import write_report
@@ -127,7 +127,7 @@ def test_a_file_that_was_cut_gives_a_partial_run(
         (tmp_path / folder / name).write_bytes(content)
     database = str(tmp_path / "test.duckdb")
     results = ingest_paths(
-        database, [str(tmp_path)], labels=RunLabels(), wait=0, allow_truncated=True
+        database, [str(tmp_path)], labels=RunLabels(), how=HowToRead(allow_truncated=True), wait=0
     )
     assert [result.status for result in results] == ["new", "new"]
     with run_query(

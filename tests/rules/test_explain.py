@@ -11,7 +11,8 @@ from advisor.expression import Kind
 from advisor.facts import Vocabulary
 from advisor.quoting import quoted
 from advisor.rules import EvaluationSettings, Outcome, Rule
-from advisor.rules.engine.explain import Clause, Explanation, explain
+from advisor.rules.engine.clauses import Clause
+from advisor.rules.engine.explain import Explanation, Language, explain
 from advisor.rules.engine.program import compile_program
 from advisor.rules.language.rule import Value
 from tests.support.sample_rule import Load
@@ -81,8 +82,9 @@ def told(load_rule: Load, vocabulary: Vocabulary, settings: EvaluationSettings) 
                 "r1",
                 ["v1"],
                 kernels=lambda _: "FROM kernels",
-                vocabulary=vocabulary,
-                settings=settings,
+                language=Language(
+                    vocabulary=vocabulary, settings=settings, words=settings.vendors.default
+                ),
             )
         return found
 

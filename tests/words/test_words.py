@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from advisor.api.reporting import render_kernel, render_report
+from advisor.api.reporting import ReportForm, render_kernel, render_report
 from advisor.configuration import DEFAULTS
 from advisor.facts.vocabulary import Vocabulary, load_vocabulary
 from advisor.ingest.batches import ProfileWriter
@@ -175,11 +175,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     made = {
         style: text
         for style in styles
-        for text in render_report(database, style=style, **request).values()
+        for text in render_report(database, form=ReportForm(style=style), **request).values()
     }
-    made["show"] = render_kernel(
-        database, ".", every=False, width=0, color=False, configuration=DEFAULTS, **request
-    )
+    made["show"] = render_kernel(database, ".", every=False, configuration=DEFAULTS, **request)
     body = made["html"].partition("<body>")[2]
     made["html"] = re.sub(r"<script.*?</script>|<code.*?</code>|<[^>]*>", " ", body, flags=re.S)
     return made

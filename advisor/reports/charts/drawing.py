@@ -120,7 +120,7 @@ class LevelTick:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Levels:
+class LevelMarks:
     """What is drawn only for the selected kernel: ticks at L2 and L1, and the drop to its roof."""
 
     kernel_id: str
@@ -197,7 +197,7 @@ class Drawing:
     ridge: PlacedText | None
     remark: PlacedText | None
     marks: tuple[Mark, ...]
-    levels: tuple[Levels, ...]
+    levels: tuple[LevelMarks, ...]
     listing: Listing | None
     zoomable: bool
     ways: tuple[NightWay, ...] = ()

@@ -11,7 +11,7 @@ from advisor.reports.charts.drawing import (
     Drawing,
     DrawingSize,
     GridLine,
-    Levels,
+    LevelMarks,
     LevelTick,
     ListedKernel,
     Listing,
@@ -320,7 +320,7 @@ def _ridge(sheet: _Sheet) -> PlacedText | None:
     return PlacedText(text="", x=x, y=y, at=at)
 
 
-def _levels(sheet: _Sheet, spot: MarkSpot, selected: bool) -> Levels:
+def _levels(sheet: _Sheet, spot: MarkSpot, selected: bool) -> LevelMarks:
     """Return the ticks at L2 and L1 on one line with the mark, and the drop to its roof."""
     frame, placement = sheet.frame, spot.placement
     y = spot.at[1]
@@ -342,7 +342,7 @@ def _levels(sheet: _Sheet, spot: MarkSpot, selected: bool) -> Levels:
         span = stroke(Line(style="levels", points=points), frame)
     if x is not None and placement.roof:
         drop = stroke(Line(style="drop", points=((x, y), (x, math.log10(placement.roof)))), frame)
-    return Levels(kernel_id=spot.kernel.id, span=span, ticks=ticks, drop=drop)
+    return LevelMarks(kernel_id=spot.kernel.id, span=span, ticks=ticks, drop=drop)
 
 
 def _name_box(tick: LevelTick) -> Box:

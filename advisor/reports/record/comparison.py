@@ -66,10 +66,7 @@ def compare_runs(
     Raises:
         UsageError: one run is simulated and the other was measured.
     """
-    if base.simulated != head.simulated:
-        simulated, measured = (base, head) if base.simulated else (head, base)
-        problem = f"run {simulated.run_id} is simulated, run {measured.run_id} was measured"
-        raise UsageError(problem, hint="compare runs of one kind: advisor runs list shows which")
+    _refuse_other_kinds(base, head)
     comparing = load_comparing()
     joined = _join(connection, base, head, knowledge, comparing)
     samples = _samples(connection, base, head, joined, comparing)
@@ -117,6 +114,13 @@ def compare_runs(
         for row, pair in zip(changed, joined.pairs, strict=True)
     ]
     return explain_changes(connection, whole, asked, knowledge, comparing)
+
+
+def _refuse_other_kinds(base: StoredRun, head: StoredRun) -> None:
+    if base.simulated != head.simulated:
+        simulated, measured = (base, head) if base.simulated else (head, base)
+        problem = f"run {simulated.run_id} is simulated, run {measured.run_id} was measured"
+        raise UsageError(problem, hint="compare runs of one kind: advisor runs list shows which")
 
 
 def _key(pair: Pair) -> tuple[int, int]:

@@ -155,12 +155,15 @@ def _scanned(
     ]
     results = scan_histories(tracked, settings=settings)
     together = _together(results, numbers, settings)
+    retold = map(_retold, results, together.newest)
     found = [
-        _series_history(
-            chain, its, each, _retold(result, newest), nights, known, levels, marks, settings
+        replace(
+            _series_history(chain, its, each, result, nights, known),
+            accepted=_accepted(levels, result, settings),
+            calibrated_noise=marks.noises.get(chain[0].series_id),
         )
-        for chain, its, each, result, newest, levels in zip(
-            chains, numbers, tracked, results, together.newest, accepted, strict=True
+        for chain, its, each, result, levels in zip(
+            chains, numbers, tracked, retold, accepted, strict=True
         )
         if chain[0].series_id in known
     ]
@@ -211,20 +214,8 @@ def _series_history(
     result: SeriesResult,
     nights: Sequence[HistoryNight],
     known: Mapping[str, KnownSeries],
-    levels: Mapping[int, Accepted],
-    marks: _Marks,
-    settings: TrackingSettings,
 ) -> SeriesHistory:
     of = known[chain[0].series_id]
-    accepted = tuple(
-        AcceptedLevel(
-            index=index,
-            run_id=level.run_id,
-            because=level.because,
-            change=change_at(index, result, settings),
-        )
-        for index, level in sorted(levels.items())
-    )
     return SeriesHistory(
         series_id=of.series_id,
         kernel=of.short_name,
@@ -238,9 +229,21 @@ def _series_history(
         durations=tuple(tracked.values),
         result=result,
         splits=tuple(tracked.splits),
-        accepted=accepted,
-        calibrated_noise=marks.noises.get(of.series_id),
         is_missing=numbers[-1] < len(nights) - 1,
+    )
+
+
+def _accepted(
+    levels: Mapping[int, Accepted], result: SeriesResult, settings: TrackingSettings
+) -> tuple[AcceptedLevel, ...]:
+    return tuple(
+        AcceptedLevel(
+            index=index,
+            run_id=level.run_id,
+            because=level.because,
+            change=change_at(index, result, settings),
+        )
+        for index, level in sorted(levels.items())
     )
 
 

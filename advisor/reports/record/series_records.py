@@ -87,9 +87,9 @@ class SeriesHistory:
     durations: tuple[float, ...]
     result: SeriesResult
     splits: tuple[int, ...]
-    accepted: tuple[AcceptedLevel, ...]
-    calibrated_noise: float | None
     is_missing: bool
+    accepted: tuple[AcceptedLevel, ...] = ()
+    calibrated_noise: float | None = None
 
     @property
     def newest_night(self) -> HistoryNight:

@@ -44,7 +44,6 @@ KERNELS = "compared_kernels"
 
 _FACTS = "change_facts"
 _SHOWN = 5  # facts that moved, of each series
-_SAME = 1e-3
 _TYPES = {Kind.NUMBER: "DOUBLE", Kind.TEXT: "VARCHAR", Kind.BOOLEAN: "BOOLEAN"}
 _SEVERITIES = tuple(Severity)
 
@@ -99,7 +98,7 @@ def explain_changes(
         rows[number] = replace(
             each.row,
             causes=causes[number],
-            moved=_moved(each.row, whole, kernels, knowledge.vocabulary),
+            moved=_moved(each.row, whole, kernels, knowledge.vocabulary, comparing),
         )
     return replace(whole, rows=rows)
 
@@ -271,6 +270,7 @@ def _moved(
     whole: RunComparison,
     kernels: Mapping[tuple[str, str], Mapping[str, Value]],
     vocabulary: Vocabulary,
+    comparing: Comparing,
 ) -> tuple[MovedFact, ...]:
     """Return the facts that moved most, by the size of the logarithm of their ratio."""
     if row.base is None or row.head is None:
@@ -286,6 +286,6 @@ def _moved(
             continue
         if vocabulary.adds_up(name):
             one, other = one / max(row.base.launches, 1), other / max(row.head.launches, 1)
-        if one > 0 and other > 0 and abs(math.log(other / one)) > _SAME:
+        if one > 0 and other > 0 and abs(math.log(other / one)) > comparing.limits.same_value:
             found.append(MovedFact(fact=name, before=one, after=other))
     return tuple(sorted(found, key=lambda each: -abs(math.log(each.after / each.before)))[:_SHOWN])

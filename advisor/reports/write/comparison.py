@@ -19,7 +19,7 @@ from advisor.reports.record.compared import (
 )
 from advisor.tracking.attribution import Terms
 from advisor.tracking.records import Verdict
-from advisor.wording import one_line, percent, seconds
+from advisor.wording import chance, one_line, percent, seconds
 
 SCHEMA_VERSION = 1
 ORDER = (
@@ -134,17 +134,11 @@ def cells(row: ComparedSeries) -> tuple[str, ...]:
         "" if row.base is None else seconds(row.base.total),
         "" if row.head is None else seconds(row.head.total),
         signed(row.relative),
-        _chance(row.p_value),
+        "" if row.p_value is None else chance(row.p_value),
         "" if row.noise is None else percent(row.noise, 1),
         "" if row.needed is None else percent(row.needed, 1),
         mostly(row.terms) if row.verdict != Verdict.UNCHANGED else "",
     )
-
-
-def _chance(p_value: float | None) -> str:
-    if p_value is None:
-        return ""
-    return "< 1e-16" if p_value < 1e-16 else f"{p_value:.1g}"
 
 
 def signed(relative: float | None) -> str:

@@ -11,7 +11,8 @@ from advisor.rules.language.rule import Outcome
 if TYPE_CHECKING:
     from advisor.reports.record.instructions import Ranking
     from advisor.reports.write.paper import Paper
-    from advisor.rules.engine.explain import Clause, Explanation, GainExplained, Term
+    from advisor.rules.engine.clauses import Clause, GainExplained, Term
+    from advisor.rules.engine.explain import Explanation
     from advisor.rules.language.rule import Value
 
 _TRUTH = {True: "true", False: "false", None: wording.UNKNOWN}

@@ -155,6 +155,5 @@ def _without_subject(rules: Sequence[Rule], vocabulary: Vocabulary) -> set[str]:
     if not conditions:
         return set()
     with duckdb.connect(":memory:") as connection:
-        query = " ".join(("SELECT", ", ".join(conditions.values())))
-        (row,) = connection.execute(query).fetchall()
+        (row,) = connection.execute(f"SELECT {', '.join(conditions.values())}").fetchall()
     return {rule_id for rule_id, applies in zip(conditions, row, strict=True) if applies is False}

@@ -2,88 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import duckdb
 
+from advisor.database.parts import keep_rows
 from advisor.database.relations import STORED
-from advisor.expression import Expression, Kind, Symbol, compile_expression, written
-from advisor.expression.tree import ExpressionNode
 from advisor.facts.vocabulary import Vocabulary
-from advisor.quoting import quoted
+from advisor.rules.engine.clauses import Clause, Clauses, GainExplained, Guarded, Row, RuleParts
 from advisor.rules.engine.evaluate import read_details, run_program
-from advisor.rules.engine.gains import Raw, Seconds, cut
-from advisor.rules.engine.program import OUTCOMES, compile_program, detail_columns
-from advisor.rules.language.rule import SECONDS, FilledExpression, Outcome, Rule, Value
+from advisor.rules.engine.evaluation import Evaluation
+from advisor.rules.engine.program import OUTCOMES, compile_program
+from advisor.rules.language.rule import Outcome, Rule
 from advisor.rules.language.settings import EvaluationSettings
 from advisor.rules.language.subjects import SUBJECTS, SubjectKind
 from advisor.rules.language.thresholds import in_scope
 from advisor.rules.language.words import VendorWords
 
-_JOINING = ("and", "or", "not")
-_ORDERED = ("<", "<=", ">", ">=", "=")
 _FACTS = "explained_facts"
 _KERNELS = "explained_kernels"
 
-Row = Mapping[str, Value]
+KernelsSelect = Callable[[Sequence[str]], str]
+"""Gives the SELECT of some facts of kernels."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Clause:
-    """A condition and its value for one subject; None is unknown.
+class Language:
+    """What gives a rule its meaning: facts, what holds for all rules, and a vendor's words."""
 
-    ``joined`` is and, or, not where it has ``parts``. A comparison of numbers has both sides in SI
-    (``unit``) and ``distance``, how far apart they are. ``values`` are the facts it read.
-    """
-
-    text: str
-    holds: bool | None
-    joined: str | None = None
-    parts: tuple[Clause, ...] = ()
-    operator: str | None = None
-    left: Value = None
-    right: Value = None
-    unit: str | None = None
-    distance: float | None = None
-    values: Row
-
-
-@dataclass(frozen=True, kw_only=True)
-class Guarded:
-    """A guard of the rule: its condition, and what is said where it holds."""
-
-    clause: Clause
-    because: str
-    required: bool
-    shared: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class Term:
-    """A formula with its value in SI, and the facts and thresholds it read."""
-
-    name: str
-    text: str
-    value: Value
-    unit: str
-    values: Row
-
-
-@dataclass(frozen=True, kw_only=True)
-class GainExplained:
-    """How the gain came about: parameters, the three formulas in seconds, caps, what is left."""
-
-    estimator: str | None
-    parameters: tuple[Term, ...]
-    bounds: tuple[Term, ...]
-    assumes: tuple[Term, ...]
-    duration: float | None
-    floor: float | None
-    floor_achievable: float | None
-    cap: float | None
-    cap_likely: float | None
-    gain: Seconds | None
+    vocabulary: Vocabulary
+    settings: EvaluationSettings
+    words: VendorWords
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,58 +60,64 @@ def explain(
     run_id: str,
     variant_ids: Sequence[str],
     *,
-    kernels: Callable[[Sequence[str]], str],
-    vocabulary: Vocabulary,
-    settings: EvaluationSettings,
-    words: VendorWords | None = None,
+    kernels: KernelsSelect,
+    language: Language,
 ) -> list[Explanation]:
     """Return one explanation per variant, in order; just one for a rule about runs.
 
     ``kernels`` gives a SELECT of the named facts of kernels.
     """
-    kind = SUBJECTS[rule.subject]
-    key = kind.key
+    kind, vocabulary, settings = SUBJECTS[rule.subject], language.vocabulary, language.settings
+    key, words = kind.key, language.words
     program = compile_program([rule], kind.counted(settings), vocabulary)
     columns = program.columns if kind.relation is None else kind.relation.reads(settings)
-    named = kernels(sorted({*columns, "variant_id", "run_id"}))
-    _take(connection, named, run_id, settings, kind)
-    symbols = kind.vocabulary(vocabulary, settings)
-    words = words or settings.vendors.default
-    scope = in_scope(symbols, rule.thresholds)
-    explainer = _Explainer(rule, scope, program.settings.time, words)
-    values = _rows(connection, explainer.select(key), key)
+    _take(connection, kernels(sorted({*columns, "variant_id", "run_id"})), run_id, settings, kind)
+    scope = in_scope(kind.vocabulary(vocabulary, settings), rule.thresholds)
+    parts = RuleParts(rule, scope, program.settings.time, words)
+    values = _rows(connection, parts.select(key, _FACTS), key)
     facts = _rows(connection, f"FROM {_FACTS}", key)
     details = read_details(connection, program, _FACTS, key, [(subject, 0) for subject in facts])
     outcomes = dict(connection.execute(program.outcomes(_FACTS, key)).fetchall())
-    said = {
-        each.variant_id: each
-        for each in run_program(
-            connection, program, _FACTS, key=key, run_id=run_id, words={run_id: words}
+    found = run_program(connection, program, _FACTS, key=key, run_id=run_id, words={run_id: words})
+    said = {each.variant_id: each for each in found}
+    return [
+        _explanation(
+            subject,
+            OUTCOMES[outcomes[subject]],
+            said.get(subject),
+            parts.clauses(values[subject], facts[subject]),
+            parts.gain(values[subject], facts[subject], details[subject]),
+            rule,
+            words,
         )
-    }
-    found = []
-    for subject in variant_ids if kind.relation is None else facts:
-        outcome = OUTCOMES[outcomes[subject]]
-        clauses = explainer.clauses(values[subject], facts[subject])
-        evaluation = said.get(subject)
-        fires = evaluation is not None and outcome is Outcome.FIRES
-        found.append(
-            Explanation(
-                rule=rule,
-                subject=subject,
-                outcome=outcome,
-                because=_because(outcome, clauses, evaluation.missing if evaluation else ()),
-                applies_to=clauses.applies_to,
-                when=clauses.when,
-                unless=clauses.unless,
-                gain=explainer.gain(values[subject], facts[subject], details[subject]),
-                confidence=evaluation.confidence if evaluation and fires else None,
-                confidence_because=evaluation.confidence_because if evaluation else (),
-                missing=evaluation.missing if evaluation else (),
-                words=words,
-            )
-        )
-    return found
+        for subject in (variant_ids if kind.relation is None else facts)
+    ]
+
+
+def _explanation(
+    subject: str,
+    outcome: Outcome,
+    evaluation: Evaluation | None,
+    clauses: Clauses,
+    gain: GainExplained | None,
+    rule: Rule,
+    words: VendorWords,
+) -> Explanation:
+    fires = evaluation is not None and outcome is Outcome.FIRES
+    return Explanation(
+        rule=rule,
+        subject=subject,
+        outcome=outcome,
+        because=_because(outcome, clauses, evaluation.missing if evaluation else ()),
+        applies_to=clauses.applies_to,
+        when=clauses.when,
+        unless=clauses.unless,
+        gain=gain,
+        confidence=evaluation.confidence if evaluation and fires else None,
+        confidence_because=evaluation.confidence_because if evaluation else (),
+        missing=evaluation.missing if evaluation else (),
+        words=words,
+    )
 
 
 def _take(
@@ -173,11 +129,10 @@ def _take(
 ) -> None:
     """Put the facts of the subjects of a run into a temporary table."""
     target = _FACTS if kind.relation is None else _KERNELS
-    made = ("CREATE OR REPLACE TEMP TABLE", target, "AS SELECT * FROM (", kernels)
-    connection.execute(" ".join((*made, ") WHERE run_id = ?")), [run_id])
+    keep_rows(connection, target, kernels, [run_id])
     if kind.relation is not None:
         subjects = kind.relation.select(settings, _KERNELS, STORED)
-        connection.execute(" ".join(("CREATE OR REPLACE TEMP TABLE", _FACTS, "AS", subjects)))
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE {_FACTS} AS {subjects}")
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, query: str, key: str) -> dict[str, Row]:
@@ -187,7 +142,7 @@ def _rows(connection: duckdb.DuckDBPyConnection, query: str, key: str) -> dict[s
     return {str(row[key]): row for row in rows}
 
 
-def _because(outcome: Outcome, clauses: _Clauses, missing: Sequence[str]) -> str:
+def _because(outcome: Outcome, clauses: Clauses, missing: Sequence[str]) -> str:
     if outcome is Outcome.NOT_APPLICABLE:
         return "it does not apply here"
     if outcome is Outcome.SILENT:
@@ -196,214 +151,3 @@ def _because(outcome: Outcome, clauses: _Clauses, missing: Sequence[str]) -> str
         return f"no value for {', '.join(missing)}"
     held = next((guard for guard in clauses.unless if guard.clause.holds), None)
     return held.because if held else "its condition is true and no guard holds"
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Clauses:
-    applies_to: Clause | None
-    when: Clause
-    unless: tuple[Guarded, ...]
-
-
-class _Explainer:
-    """The parts of one rule as columns of a SELECT, and back into clauses."""
-
-    def __init__(
-        self, rule: Rule, symbols: Mapping[str, Symbol], time: str, words: VendorWords
-    ) -> None:
-        self._rule = rule
-        self._words = words
-        self._time = time
-        self._symbols = symbols
-        self._columns: dict[str, str] = {}
-        self._units: dict[str, str | None] = {}
-        for expression in self._conditions():
-            self._add(expression.tree, Kind.BOOLEAN)
-        for _, formula in self._formulas():
-            self._columns[_formula_text(formula)] = formula.sql(self._column)
-        for expression in (*self._parameters().values(), *rule.assumes.values()):
-            self._columns[_text(expression)] = expression.sql(self._column)
-
-    def select(self, key: str) -> str:
-        """Return the SELECT of ``key`` and the value of every part, by its place."""
-        parts = [f"{sql} AS v{place}" for place, sql in enumerate(self._columns.values())]
-        return " ".join(("SELECT", ", ".join((quoted(key), *parts)), "FROM", _FACTS))
-
-    def clauses(self, row: Row, facts: Row) -> _Clauses:
-        """Return the rule's conditions with the values of one subject."""
-        rule = self._rule
-        read = self._read(facts)
-        guards = tuple(
-            Guarded(
-                clause=self._clause(guard.when.tree, row, read),
-                because=self._words.fill(guard.because, read),
-                required=guard.required,
-                shared=guard.shared,
-            )
-            for guard in rule.unless
-        )
-        applies = None
-        if rule.applies_to is not None:
-            applies = self._clause(rule.applies_to.tree, row, read)
-        when = self._clause(rule.when.tree, row, read)
-        return _Clauses(applies_to=applies, when=when, unless=guards)
-
-    def gain(self, row: Row, facts: Row, details: Row) -> GainExplained | None:
-        """Return how the gain of one subject comes about; None for a rule without one."""
-        rule = self._rule
-        if rule.gain is None:
-            return None
-        read = self._read(facts)
-        raw = _raw(rule, facts[self._time], details)
-        parameters = self._parameters().items()
-        return GainExplained(
-            estimator=rule.gain.estimator,
-            parameters=tuple(self._term(name, each, row, read) for name, each in parameters),
-            bounds=tuple(self._bound(name, each, row, read) for name, each in self._formulas()),
-            assumes=tuple(self._term(n, each, row, read) for n, each in rule.assumes.items()),
-            duration=raw.duration,
-            floor=raw.floor,
-            floor_achievable=raw.floor_achievable,
-            cap=raw.most,
-            cap_likely=raw.most_likely,
-            gain=cut(raw),
-        )
-
-    def _conditions(self) -> Iterator[Expression]:
-        if self._rule.applies_to is not None:
-            yield self._rule.applies_to
-        yield self._rule.when
-        yield from (guard.when for guard in self._rule.unless)
-
-    def _formulas(self) -> Iterator[tuple[str, FilledExpression]]:
-        gain = self._rule.gain
-        if gain is not None:
-            yield from (("low", gain.low), ("likely", gain.likely), ("high", gain.high))
-
-    def _parameters(self) -> Mapping[str, Expression]:
-        gain = self._rule.gain
-        return {} if gain is None else gain.likely.parameters
-
-    def _add(self, node: ExpressionNode, kind: Kind | None) -> None:
-        text = written(node)
-        if text not in self._columns:
-            compiled = compile_expression(text, self._symbols, at=self._rule.when.at, kind=kind)
-            self._columns[text] = compiled.sql(self._column)
-            self._units[text] = None if compiled.unit is None else str(compiled.unit)
-        if node.head in _JOINING:
-            for operand in node.operands:
-                self._add(operand, Kind.BOOLEAN)
-        elif len(node.operands) > 1 and node.head not in ("call", "case"):
-            for operand in node.operands:
-                self._add(operand, None)
-
-    def _column(self, name: str) -> str:
-        threshold = self._rule.thresholds.get(name)
-        return quoted(name) if threshold is None else f"CAST({threshold.value!r} AS DOUBLE)"
-
-    def _read(self, facts: Row) -> dict[str, Value]:
-        thresholds = {name: each.value for name, each in self._rule.thresholds.items()}
-        return {**facts, **thresholds}
-
-    def _value(self, text: str, row: Row) -> Value:
-        return row[f"v{list(self._columns).index(text)}"]
-
-    def _term(self, name: str, expression: Expression, row: Row, read: Row) -> Term:
-        text = _text(expression)
-        return Term(
-            name=name,
-            text=text,
-            value=self._value(text, row),
-            unit=str(expression.unit or "1"),
-            values={each: read[each] for each in sorted(expression.names)},
-        )
-
-    def _bound(self, name: str, formula: FilledExpression, row: Row, read: Row) -> Term:
-        return Term(
-            name=name,
-            text=_text(formula.expression),
-            value=self._value(_formula_text(formula), row),
-            unit=str(SECONDS),
-            values={each: read[each] for each in sorted(formula.names)},
-        )
-
-    def _clause(self, node: ExpressionNode, row: Row, read: Row) -> Clause:
-        text = written(node)
-        holds = self._value(text, row)
-        values = {name: read[name] for name in _names(node)}
-        common = Clause(text=text, holds=None if holds is None else bool(holds), values=values)
-        if node.head in _JOINING:
-            return _joined(common, node, tuple(self._clause(n, row, read) for n in _flat(node)))
-        if node.head not in _ORDERED:
-            return common
-        left, right = (written(operand) for operand in node.operands)
-        a, b = self._value(left, row), self._value(right, row)
-        return _compared(common, node.head, a, b, self._units[left] or self._units[right])
-
-
-def _raw(rule: Rule, duration: Value, details: Row) -> Raw:
-    names = detail_columns(rule, 0)
-    low, likely, high = (_number(details[name]) for name in names.bounds)
-    return Raw(
-        duration=_number(duration),
-        low=low,
-        likely=likely,
-        high=high,
-        floor=_number(details[names.floor]),
-        floor_achievable=_number(details[names.floor_achievable]),
-        busy=_number(details.get(names.busy)),
-        busy_after=_number(details.get(names.busy_after)),
-    )
-
-
-def _joined(clause: Clause, node: ExpressionNode, parts: tuple[Clause, ...]) -> Clause:
-    return Clause(
-        text=clause.text,
-        holds=clause.holds,
-        values=clause.values,
-        joined=node.head,
-        parts=parts,
-    )
-
-
-def _compared(clause: Clause, operator: str, a: Value, b: Value, unit: str | None) -> Clause:
-    x, y = _number(a), _number(b)
-    return Clause(
-        text=clause.text,
-        holds=clause.holds,
-        values=clause.values,
-        operator=operator,
-        left=a,
-        right=b,
-        unit=unit,
-        distance=None if x is None or y is None else abs(x - y),
-    )
-
-
-def _flat(node: ExpressionNode) -> Iterator[ExpressionNode]:
-    """Yield the operands of a chain of one operator: a and b and c has three."""
-    for operand in node.operands:
-        if operand.head == node.head and node.head != "not":
-            yield from _flat(operand)
-        else:
-            yield operand
-
-
-def _names(node: ExpressionNode) -> list[str]:
-    """Return the names that a tree reads, in order of appearance."""
-    found = [str(node.value)] if node.head == "name" else []
-    inner = (name for operand in node.operands for name in _names(operand))
-    return list(dict.fromkeys((*found, *inner)))
-
-
-def _text(expression: Expression) -> str:
-    return written(expression.tree)
-
-
-def _formula_text(formula: FilledExpression) -> str:
-    parameters = [f"{name} = {_text(each)}" for name, each in formula.parameters.items()]
-    return "; ".join((_text(formula.expression), *parameters))
-
-
-def _number(value: Value) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -250,4 +250,4 @@ def _with(thresholds: Mapping[str, Threshold], facts: Columns) -> Columns:
 
 
 def _select(columns: Sequence[str], source: str) -> str:
-    return " ".join(("SELECT", ", ".join(columns), "FROM", source))
+    return f"SELECT {', '.join(columns)} FROM {source}"

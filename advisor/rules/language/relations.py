@@ -36,7 +36,7 @@ class Exclusion:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Relations:
+class FactRelations:
     """The whole file.
 
     ``causes`` are the symptoms (patterns of ids) that a rule explains; ``enough`` is the share of
@@ -67,7 +67,7 @@ class Relations:
         return self.like if _matches(rule_id, self.changing) else 1.0
 
 
-def load_relations(path: Path | None = None) -> Relations:
+def load_relations(path: Path | None = None) -> FactRelations:
     """Return what the file says.
 
     Raises:
@@ -79,7 +79,7 @@ def load_relations(path: Path | None = None) -> Relations:
     explains.refuse_unknown(("enough", "causes"))
     changing = document.mapping("changes_results")
     changing.refuse_unknown(("of_like_size", "rules"))
-    return Relations(
+    return FactRelations(
         exclusions=tuple(_exclusion(node.as_mapping()) for node in document.sequence("excludes")),
         causes=tuple(
             (cause, symptoms)

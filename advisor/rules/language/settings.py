@@ -12,7 +12,7 @@ from advisor.documents import MappingNode, load
 from advisor.expression import Expression, Kind, Symbol, compile_expression
 from advisor.facts.runs import RunFacts, load_run_facts
 from advisor.resources import counter_dirs, data_dir
-from advisor.rules.language.relations import Relations, load_relations
+from advisor.rules.language.relations import FactRelations, load_relations
 from advisor.rules.language.rule import SECONDS, Guard, Rule, Threshold
 from advisor.rules.language.thresholds import in_scope, read_thresholds
 from advisor.rules.language.words import Vendors, load_words
@@ -92,7 +92,7 @@ class EvaluationSettings:
     guards: tuple[SharedGuard, ...]
     states: tuple[str, ...]
     collect: CollectSettings
-    relations: Relations
+    relations: FactRelations
     run: RunFacts
     instruction_views: tuple[InstructionView, ...]
     vendors: Vendors

@@ -121,7 +121,7 @@ def measure_sql(verify: Verify, thresholds: Mapping[str, float], table: str, key
     for check in verify.checks:
         parts.append(check.expression.sql(column))
         parts.append("NULL" if check.target is None else check.target.sql(column))
-    return " ".join(("SELECT", ", ".join(parts), "FROM", table))
+    return f"SELECT {', '.join(parts)} FROM {table}"
 
 
 def measured(row: Sequence[float | None]) -> tuple[Measured, ...]:

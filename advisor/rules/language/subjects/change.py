@@ -88,7 +88,7 @@ def change_select(
             (AFTER, "head_run", "head_variant"),
         )
     )
-    return " ".join(("SELECT", ", ".join(parts), "FROM", pairs, *joins))
+    return f"SELECT {', '.join(parts)} FROM {pairs} {' '.join(joins)}"
 
 
 def kernel_columns(columns: Collection[str]) -> frozenset[str]:
