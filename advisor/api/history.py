@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from advisor.api.history_causes import causes_of
-from advisor.api.matching import SeriesWanted, matching_series
+from advisor.api.matching import EVERY_SERIES, SeriesWanted, matching_series
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.connect import open_for_reading
 from advisor.database.nights import branch_of_history, known_series
@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 
 def history(
     database: str,
-    kernel: str | None = None,
+    wanted: SeriesWanted = EVERY_SERIES,
     *,
-    device: str | None = None,
-    configuration_label: str | None = None,
     branch: str | None = None,
     since: int | datetime | None = None,
     wait: float = 0.0,
@@ -34,7 +32,6 @@ def history(
 ) -> History:
     """Return the history of one branch: that of the newest run, or the one called ``branch``.
 
-    ``kernel`` is a series' id or the beginning of one, or a pattern that its name matches.
     ``since`` is a number of nights or a moment: what is shown, the detector sees every night.
     ``wait`` is for the database's lock [s]. ``with_causes`` asks why the latest changes came.
 
@@ -42,7 +39,6 @@ def history(
         UsageError: there is no such branch, or nothing that matches.
         DatabaseError: the database cannot be opened.
     """
-    wanted = SeriesWanted(kernel=kernel, device=device, configuration=configuration_label)
     with open_for_reading(database, wait) as connection:
         chosen = branch_of_history(connection, branch)
         if chosen is None and branch is None:

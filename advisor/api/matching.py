@@ -19,11 +19,18 @@ _LEAST_ID = 4  # digits of an id that name a series
 
 @dataclass(frozen=True, kw_only=True)
 class SeriesWanted:
-    """Which series are asked for: a kernel's name pattern or series' id, a device, a label."""
+    """Which series are asked for: a kernel, a device, a label.
+
+    ``kernel`` is a series' id or the beginning of one, or a pattern that its name matches.
+    """
 
     kernel: str | None = None
     device: str | None = None
     configuration: str | None = None
+
+
+EVERY_SERIES = SeriesWanted()
+"""No series is left out."""
 
 
 def matching_series(

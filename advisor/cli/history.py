@@ -100,12 +100,11 @@ def show(
     or the runs of one --group; simulated ones are never shown beside measured ones.
     """
     from advisor.api.history import history as read
+    from advisor.api.matching import SeriesWanted
 
     found = read(
         settings.database,
-        kernel,
-        device=device,
-        configuration_label=configuration,
+        SeriesWanted(kernel=kernel, device=device, configuration=configuration),
         branch=branch,
         since=since,
         wait=settings.wait,

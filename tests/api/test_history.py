@@ -14,6 +14,7 @@ import pytest
 from advisor.api.history import history
 from advisor.api.history_json import as_json
 from advisor.api.marking import accept, calibrate, link, list_series, pooled_deviation, unlink
+from advisor.api.matching import SeriesWanted
 from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.database.nights import ShapeNights, chains_of
 from advisor.database.pruning import older_runs
@@ -378,7 +379,7 @@ def test_a_machine_that_moved_is_one_finding_whatever_is_asked_for(fill: Fill) -
     assert whole.machine is not None
     assert (whole.machine.night.run_id, whole.machine.series) == ("run035", 10)
     assert whole.machine.relative == pytest.approx(0.06, abs=0.005)
-    one = history(database, "k3")
+    one = history(database, SeriesWanted(kernel="k3"))
     assert [each.result.newest.verdict for each in one.series] == [Verdict.ENVIRONMENT]
     assert one.machine == whole.machine
 

@@ -13,6 +13,7 @@ import yaml
 from advisor.api.history import history
 from advisor.api.history_json import as_json
 from advisor.api.marking import accept
+from advisor.api.matching import SeriesWanted
 from advisor.api.runs import prune_runs, relabel
 from advisor.database.connect import open_for_reading
 from advisor.errors import UsageError
@@ -62,7 +63,7 @@ def test_a_run_that_is_called_otherwise_is_as_if_it_had_come_so(tmp_path: Path) 
     assert rows(changed, query) == [("nightly", "O3", "main", ["old", "new"])]
     of_accepted = "SELECT short_name FROM accepted JOIN series USING (series_id) JOIN kernel USING"
     assert rows(changed, f"{of_accepted} (kernel_id)") == [("gelu_kernel",)]
-    (series,) = history(changed, "gelu_kernel").series
+    (series,) = history(changed, SeriesWanted(kernel="gelu_kernel")).series
     assert [level.because for level in series.accepted] == ["why"]
     before = rows(changed, KEYS)
     with pytest.raises(UsageError, match="there is no run 'nope'"):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from advisor.api.demonstration import ingest_examples
-from advisor.api.reporting import HistoryAsked, load_report, render_report
+from advisor.api.reporting import HistoryAsked, ReportForm, load_report, render_report
 from advisor.errors import UsageError
 from advisor.reports.record.over_time import RunHistory
 from advisor.reports.record.records import Report
@@ -125,7 +125,9 @@ def test_the_first_night_has_no_history_and_says_from_when(demo: str) -> None:
     assert report.first_night.startswith("The next run")
     pages = render_report(demo, first, style="json", output="r.json", wait=0)
     assert json.loads(pages["r.json"])["history"] is None
-    page = render_report(demo, first, style="html", output="r.html", wait=0)["r.html"]
+    page = render_report(demo, first, form=ReportForm(style="html", output="r.html"), wait=0)[
+        "r.html"
+    ]
     assert 'id="moved"' not in page
     assert 'class="spark"' not in page
 
@@ -181,7 +183,7 @@ def test_has_the_keys_that_programs_read(document: dict[str, object]) -> None:
 @pytest.mark.parametrize("style", ["text", "markdown", "html"])
 def test_tells_it_in_every_form_and_in_one_order(demo: str, style: str, tmp_path: Path) -> None:
     place = str(tmp_path / "report.out")
-    page = render_report(demo, "latest", style=style, output=place, wait=0)[place]
+    page = render_report(demo, "latest", form=ReportForm(style=style, output=place), wait=0)[place]
     plain = page.replace("\\_", "_").replace("<wbr>", "").replace("\N{NO-BREAK SPACE}", " ")
     for words in ("49 % slower", "118 µs → 177 µs", "7ead6a9", "172 µs", "560.35.03"):
         assert words in plain

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
@@ -44,17 +45,25 @@ Facts = Mapping[tuple[str, str], Sequence[Row]]
 """The facts of the charted kernels by run and series."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ChartedBy:
+    """What nights are charted by: facts, the file of settings, the words of the vendor."""
+
+    knowledge: Knowledge
+    settings: HistorySettings
+    words: VendorWords
+
+
 def kernel_nights(
     connection: duckdb.DuckDBPyConnection,
     history: History,
     report: Report,
     variants: Mapping[tuple[str, str], RunVariant],
     moved: Sequence[Move],
-    knowledge: Knowledge,
-    settings: HistorySettings,
-    words: VendorWords,
+    by: ChartedBy,
 ) -> dict[str, KernelNights]:
     """Return the kernels of the run by variant; charts of those that moved or waste most."""
+    knowledge, settings, words = by.knowledge, by.settings, by.words
     places = {
         night.run_id: place
         for place, night in enumerate(n for n in history.nights if history.is_shown(n))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -174,14 +174,16 @@ def _move(
     accepted = each.accepted_level(change)
     return Move(
         history=each,
-        row=_row(
-            each,
-            variant,
-            index=change.index,
-            verdict=str(change.verdict),
-            state=state,
-            kind=str(change.kind),
-            levels=(change.before, change.after, change.relative),
+        row=replace(
+            _row(
+                each,
+                variant,
+                index=change.index,
+                verdict=str(change.verdict),
+                state=state,
+                kind=str(change.kind),
+                levels=(change.before, change.after, change.relative),
+            ),
             p_value=change.p_value,
             because=None if accepted is None else accepted.because,
         ),
@@ -207,14 +209,16 @@ def _alone(each: SeriesHistory, variant: RunVariant | None) -> Move:
     base, head = median(each.durations[start:index]), each.durations[index]
     return Move(
         history=each,
-        row=_row(
-            each,
-            variant,
-            index=index,
-            verdict=str(newest.verdict),
-            state=NEW,
-            kind=_ALONE,
-            levels=(base, head, newest.relative),
+        row=replace(
+            _row(
+                each,
+                variant,
+                index=index,
+                verdict=str(newest.verdict),
+                state=NEW,
+                kind=_ALONE,
+                levels=(base, head, newest.relative),
+            ),
             p_value=newest.p_value,
         ),
         start=start,
@@ -233,8 +237,6 @@ def _row(
     state: str,
     kind: str,
     levels: tuple[float, float, float | None],
-    p_value: float | None,
-    because: str | None = None,
 ) -> MovedSeries:
     night, before = each.nights[index], each.nights[max(0, index - 1)]
     base, head, relative = levels
@@ -253,11 +255,10 @@ def _row(
         base=base,
         head=head,
         relative=relative,
-        p_value=p_value,
+        p_value=None,
         noise=each.result.noise,
         lost=(head - base) * (1 if variant is None else variant.launches),
         around=night.changed,
-        because=because,
         is_alone=kind == _ALONE,
         is_same_commit=night.commit is not None and night.commit == before.commit,
     )

@@ -14,7 +14,7 @@ from advisor.database.nights import Branch, known_series
 from advisor.reports.record.charted import NightPath
 from advisor.reports.record.history_settings import HistorySettings, load_history_settings
 from advisor.reports.record.history_words import day, history_sentence
-from advisor.reports.record.kernel_nights import kernel_nights
+from advisor.reports.record.kernel_nights import ChartedBy, kernel_nights
 from advisor.reports.record.moved import RunVariant, moves, older_open
 from advisor.reports.record.moved_why import explained
 from advisor.reports.record.outcomes_shown import outcomes_until
@@ -88,7 +88,12 @@ def history_of_run(
         outcomes=advice.decided,
         open_advice=advice.open,
         kernels=kernel_nights(
-            connection, history, report, variants, moved, knowledge, settings, words
+            connection,
+            history,
+            report,
+            variants,
+            moved,
+            ChartedBy(knowledge=knowledge, settings=settings, words=words),
         ),
         older_open=older_open(history, tracking),
         missing=_missing(history),
