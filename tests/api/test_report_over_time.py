@@ -50,7 +50,9 @@ def history_of(database: str, run: str = "latest", since: str | None = None) -> 
 @pytest.fixture(scope="module")
 def document(demo: str) -> dict[str, object]:
     """Return the history of the newest run's report as JSON."""
-    pages = render_report(demo, "latest", style="json", output="report.json", wait=0)
+    pages = render_report(
+        demo, "latest", form=ReportForm(style="json", output="report.json"), wait=0
+    )
     found = json.loads(pages["report.json"])["history"]
     assert isinstance(found, dict)
     return found
@@ -123,7 +125,7 @@ def test_the_first_night_has_no_history_and_says_from_when(demo: str) -> None:
     report = report_of(demo, first)
     assert report.history is None
     assert report.first_night.startswith("The next run")
-    pages = render_report(demo, first, style="json", output="r.json", wait=0)
+    pages = render_report(demo, first, form=ReportForm(style="json", output="r.json"), wait=0)
     assert json.loads(pages["r.json"])["history"] is None
     page = render_report(demo, first, form=ReportForm(style="html", output="r.html"), wait=0)[
         "r.html"

@@ -85,7 +85,7 @@ def history_of_run(
         sentence=_sentence(history, rows, len(shown), settings, tracking),
         moved=tuple(rows),
         environment=_environment(history),
-        outcomes=advice.decided,
+        outcomes=tuple(advice.decided),
         open_advice=advice.open,
         kernels=kernel_nights(
             connection,
