@@ -10,6 +10,13 @@ import click
 from advisor.cli.application import CommandSettings
 from advisor.cli.output import Progress, write_text
 
+_FORMS = (
+    ("html", "report.html"),
+    ("markdown", "report.md"),
+    ("text", "report.txt"),
+    ("json", "report.json"),
+)
+
 
 @click.command()
 @click.option(
@@ -24,6 +31,8 @@ from advisor.cli.output import Progress, write_text
 def demo(settings: CommandSettings, output: str) -> None:
     """Ingest 30 nights of simulated runs and write the report of the last one.
 
+    It tells by itself what moved, why, and which advice worked.
+
     The runs are made by a stated little machine model and are marked as simulated everywhere.
     """
     from advisor.api.demonstration import ingest_examples
@@ -34,7 +43,7 @@ def demo(settings: CommandSettings, output: str) -> None:
     click.echo(f"{stored:,} simulated runs are in {settings.database}", err=True)
     directory = Path(output)
     directory.mkdir(parents=True, exist_ok=True)
-    for style, name in (("html", "report.html"), ("markdown", "report.md")):
+    for style, name in _FORMS:
         pages = render_report(
             settings.database,
             "latest",

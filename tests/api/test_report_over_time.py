@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -13,6 +15,9 @@ from advisor.api.reporting import HistoryAsked, ReportForm, load_report, render_
 from advisor.errors import UsageError
 from advisor.reports.record.over_time import RunHistory
 from advisor.reports.record.records import Report
+from advisor.reports.write.machine import json_text
+from advisor.reports.write.render import html, markdown
+from advisor.reports.write.terminal import report_text
 from tests.support.shared import made_once
 
 SPILLS = "stencil_heat3d_kernel"
@@ -202,6 +207,24 @@ def test_tells_it_in_every_form_and_in_one_order(demo: str, style: str, tmp_path
     }[style]  # fmt: skip
     places = [plain.index(heading) for heading in headings]
     assert places == sorted(places)
+
+
+def test_lets_no_name_act_in_any_form(demo: str) -> None:
+    report = report_of(demo)
+    assert report.history is not None
+    bad = "<img src=x onerror=alert(1)>\N{RIGHT-TO-LEFT OVERRIDE}|`=cmd()"
+    moved = tuple(
+        replace(row, kernel=bad, commit=bad, note=bad, cause=bad, around=(bad,), came=(bad,))
+        for row in report.history.moved
+    )
+    outcomes = tuple(replace(each, kernel=bad, title=bad) for each in report.history.outcomes)
+    history = replace(report.history, moved=moved, outcomes=outcomes, sentence=bad)
+    hostile = replace(report, history=history)
+    assert "<img" not in html(hostile)
+    assert not re.search(r"(?<!\\)<img", markdown(hostile, None))
+    for page in (html(hostile), markdown(hostile, None), report_text(hostile)):
+        assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in page
+    assert json.loads(json_text(hostile))["history"]["sentence"] == bad
 
 
 def test_draws_the_path_of_what_moved_with_at_most_twelve_dots(demo: str) -> None:
