@@ -60,6 +60,7 @@ def _reading(folder: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
     yield "advisor hardware occupancy", ("hardware", "occupancy", "--kernel", KERNEL)
     yield "advisor query", ("query", "select short_name, limiter from kernels")
     yield "advisor runs list", ("runs", "list")
+    yield "advisor whatif --all-devices", ("whatif", "--all-devices")
     scenario = data_dir("seed") / "scenarios" / "serving.yaml"
     yield "advisor model, 1,000 points", ("model", scenario, "--sweep", "batch=1:1000")
 
