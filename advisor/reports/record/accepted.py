@@ -24,7 +24,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Again:
-    """What is said of a series against the level that was accepted.
+    """The verdict on a series against the level that was accepted.
 
     ``environment``: the run whose level it is ran on something else than the head.
     """
