@@ -74,8 +74,7 @@ class DraftDatabase:
                 what is written.
         """
         with self._attached(read_only=False):
-            schema.require_head(self.connection, self._path)
-            schema.require_tables_only(self.connection, self._path)
+            schema.require_head(self.connection, self._path)  # what it stores was checked before
             yield self.connection
 
     @contextlib.contextmanager
