@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
@@ -67,7 +68,7 @@ def contradicted(profiler: Profiler, seen: dict[str, list[str]]) -> list[str]:
     ]
 
 
-def _result_with_sections() -> type:
+def _result_with_sections() -> Any:
     """Return the message of a result with what is wanted of its sections."""
     file = descriptor_pb2.FileDescriptorProto(name="sections.proto", syntax="proto2")
     kinds = descriptor_pb2.FieldDescriptorProto
