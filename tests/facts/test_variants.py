@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -43,9 +44,9 @@ def stored(launches: list[Row]) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def rows(
-    connection: duckdb.DuckDBPyConnection, vocabulary: Vocabulary, **choice: object
+    connection: duckdb.DuckDBPyConnection, vocabulary: Vocabulary, **choice: Any
 ) -> list[dict[str, object]]:
-    query = kernels_select(vocabulary, **choice)  # type: ignore[arg-type]
+    query = kernels_select(vocabulary, **choice)
     result = connection.execute(f"select * from ({query}) order by run_id, variant_id")
     names = [column[0] for column in result.description or ()]
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]

@@ -77,10 +77,16 @@ def run(known: Known, tmp_path: Path) -> Run:
     ) -> Modelled:
         path = tmp_path / "config.json"
         path.write_text(json.dumps(configuration))
-        asked = {"batch": 1, "context": 1024, "weights": "bf16", "kv": "bf16", **said}
+        asked: dict[str, Any] = {
+            "batch": 1,
+            "context": 1024,
+            "weights": "bf16",
+            "kv": "bf16",
+            **said,
+        }
         return model_transformer(
             path,
-            Pass(phase=phase, **asked),  # type: ignore[arg-type]
+            Pass(phase=phase, **asked),
             ModelRequest(devices=(device,)),
             known,
             load_workloads([data_dir("rules")]),

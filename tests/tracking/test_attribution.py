@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from math import log
+from typing import Any
 
 import pytest
 
@@ -33,12 +34,12 @@ BASE = Side(
 )
 
 
-def after(**given: object) -> Side:
+def after(**given: Any) -> Side:
     """Return the base with amounts, peaks, clocks, launches or duration of its own."""
     side = BASE
     for name, value in given.items():
         if name in ("launches", "duration"):
-            side = replace(side, **{name: value})  # type: ignore[arg-type]
+            side = replace(side, **{name: value})
             continue
         for group in ("amounts", "peaks", "clocks"):
             held = getattr(side, group)

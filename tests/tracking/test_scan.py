@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,8 +28,8 @@ def nights(*levels: tuple[float, int], noise: float = 0.01) -> list[float]:
     return [level * (1 + noise * PATTERN[i % len(PATTERN)]) for i, level in enumerate(flat)]
 
 
-def scan(values: list[float], **options: object) -> SeriesResult:
-    return scan_series(values, settings=SETTINGS, **options)  # type: ignore[arg-type]
+def scan(values: list[float], **options: Any) -> SeriesResult:
+    return scan_series(values, settings=SETTINGS, **options)
 
 
 def kinds(found: SeriesResult) -> list[tuple[ChangeKind, int, int]]:
