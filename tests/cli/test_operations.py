@@ -89,7 +89,7 @@ def test_shows_what_is_needed(bound: Callable[..., Outcome]) -> None:
         "work needed 88.47 MFLOP by the operation",
     ):
         assert line in text
-    assert "2.25" in text
+    assert "2.25 times the 142 MB that this layer-norm needs" in text
 
 
 def test_leaves_alone_what_moves_no_more_than_it_must(bound: Callable[..., Outcome]) -> None:
