@@ -172,7 +172,7 @@ def test_a_percentage_belongs_to_the_roof_of_its_sentence(kernels: list[Kernel])
             count += 1
             said = f"{100 * over / under:.0f}\N{NO-BREAK SPACE}%"
             close = f"{100 * over / under:.1f}\N{NO-BREAK SPACE}%"
-            small = "< 1\N{NO-BREAK SPACE}%" if over < 0.01 * under else said
+            small = "<\N{NO-BREAK SPACE}1\N{NO-BREAK SPACE}%" if over < 0.01 * under else said
             if not any(share in each.evidence for share in (said, close, small)):
                 wrong.append(f"{kernel.name}: {each.rule.id} {said}: {each.evidence}")
     report("sentences with a percentage of a roof", count, wrong)
