@@ -145,7 +145,7 @@ def _publish(connection: duckdb.DuckDBPyConnection, table: str, rest: str) -> No
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, table: str) -> None:
-    connection.execute(" ".join(("INSERT INTO", f"{_DRAFT}.{table}", "FROM", f"{FILE}.{table}")))
+    connection.execute(f"INSERT INTO {_DRAFT}.{table} FROM {FILE}.{table}")
 
 
 def _detached(connection: duckdb.DuckDBPyConnection) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from advisor.database.parts import keep_rows
 from advisor.facts.layers import select
 from advisor.quoting import literal, quoted
 from advisor.rules.engine.evaluate import evaluate_table
@@ -50,8 +51,7 @@ def found_and_assumed(
     connection: duckdb.DuckDBPyConnection, compiled: Compiled, run_id: str, relations: Relations
 ) -> tuple[Assumed, ...]:
     """Return what each rule with ``assumes`` changes, for the kernels of a run where it fires."""
-    facts = select("*", f"({compiled.kernels_from(relations)})", "where run_id = ?")
-    connection.execute(" ".join(("create or replace temp table", _TABLE, "as", facts)), [run_id])
+    keep_rows(connection, _TABLE, compiled.kernels_from(relations), [run_id])
     try:
         evaluations = evaluate_table(connection, compiled, _TABLE, relations)
         fires = [
