@@ -184,7 +184,7 @@ def opened(
 
 @contextlib.contextmanager
 def told_of(path: Path) -> Iterator[None]:
-    """Tell of a failure of the disk while the block ran that it was about ``path``.
+    """Report a failure of the disk while the block ran as one of ``path``.
 
     Raises:
         DatabaseError: there was one.

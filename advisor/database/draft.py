@@ -149,7 +149,7 @@ def _copy(connection: duckdb.DuckDBPyConnection, table: str) -> None:
 
 
 def _detached(connection: duckdb.DuckDBPyConnection) -> None:
-    """Let go of a draft that is a file, which is removed next."""
+    """Detach a draft that is a file, which is removed next."""
     with contextlib.suppress(duckdb.Error):
         connection.execute("USE memory")
         connection.execute(f"DETACH {_DRAFT}")

@@ -69,7 +69,7 @@ class Formula:
 
     @property
     def is_arithmetic(self) -> bool:
-        """Tell whether it has no value as soon as one name has none, being sums and products."""
+        """Return whether it lacks a value as soon as one name does: it is of sums and products."""
         return _is_arithmetic(self.expression.tree)
 
     def needs(self) -> Needs:

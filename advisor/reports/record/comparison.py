@@ -29,7 +29,7 @@ from advisor.reports.record.spreads import launches_of, spread_of
 from advisor.reports.record.why import KERNELS, Changed, explain_changes, facts_read
 from advisor.tracking.attribution import Side, Terms, attribute
 from advisor.tracking.comparing import Comparing, load_comparing
-from advisor.tracking.gates import Gated, Samples, judge
+from advisor.tracking.gates import Gated, MachineShift, Samples, judge
 from advisor.tracking.levels import Levels
 from advisor.tracking.pair import Pair, Variant, pair_variants
 from advisor.tracking.records import Verdict
@@ -70,33 +70,12 @@ def compare_runs(
     comparing = load_comparing()
     joined = _join(connection, base, head, knowledge, comparing)
     samples = _samples(connection, base, head, joined, comparing)
-    common = [pair for pair in joined.pairs if pair.base is not None and pair.head is not None]
-    gated, machine = judge([samples[_key(pair)] for pair in common], comparing.limits)
     details = [run_details(connection, each.run_id) for each in (base, head)]
     environment = differing(comparing.environment, *details)
     around = differing(comparing.around, *details)
-    by_pair = dict(zip(map(_key, common), gated, strict=True))
-    again = judge_accepted(
-        connection,
-        base,
-        head,
-        [(joined.head[pair.head or 0], samples[_key(pair)]) for pair in common],
-        comparing,
+    changed, machine = _verdicts(
+        connection, base, head, joined, samples, bool(environment), comparing
     )
-    accepted = {_key(common[index]): each for index, each in again.items()}
-    levels = {key: each.levels for key, each in samples.items()}
-    changed = [
-        _judged(
-            pair,
-            joined,
-            by_pair.get(_key(pair)),
-            levels.get(_key(pair)),
-            accepted.get(_key(pair)),
-            bool(environment),
-            comparing,
-        )
-        for pair in joined.pairs
-    ]
     whole = RunComparison(
         base=base,
         head=head,
@@ -114,6 +93,38 @@ def compare_runs(
         for row, pair in zip(changed, joined.pairs, strict=True)
     ]
     return explain_changes(connection, whole, asked, knowledge, comparing)
+
+
+def _verdicts(
+    connection: duckdb.DuckDBPyConnection,
+    base: StoredRun,
+    head: StoredRun,
+    joined: _Joined,
+    samples: Mapping[tuple[int, int], Samples],
+    environment: bool,
+    comparing: Comparing,
+) -> tuple[list[ComparedSeries], MachineShift | None]:
+    """Return what each pair of series did, and whether the whole machine shifted."""
+    common = [pair for pair in joined.pairs if pair.base is not None and pair.head is not None]
+    gated, machine = judge([samples[_key(pair)] for pair in common], comparing.limits)
+    by_pair = dict(zip(map(_key, common), gated, strict=True))
+    asked = [(joined.head[pair.head or 0], samples[_key(pair)]) for pair in common]
+    again = judge_accepted(connection, base, head, asked, comparing)
+    accepted = {_key(common[index]): each for index, each in again.items()}
+    levels = {key: each.levels for key, each in samples.items()}
+    changed = [
+        _judged(
+            pair,
+            joined,
+            by_pair.get(_key(pair)),
+            levels.get(_key(pair)),
+            accepted.get(_key(pair)),
+            environment,
+            comparing,
+        )
+        for pair in joined.pairs
+    ]
+    return changed, machine
 
 
 def _refuse_other_kinds(base: StoredRun, head: StoredRun) -> None:
