@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 
 from advisor.configuration import DEFAULTS, Configuration
-from advisor.database.connect import open_for_query
+from advisor.database.connect import DEFAULT_MEMORY, open_for_query
 from advisor.database.limits import ended_after, refused, single_select
 from advisor.database.records import storable
 from advisor.errors import UsageError
@@ -20,9 +20,6 @@ from advisor.knowledge.load import load_facts
 _BATCH = 1_000
 TIMEOUT = 60.0
 """Seconds that a query may take by default."""
-
-MEMORY = "4GB"
-"""Memory that a query may take by default, as DuckDB writes it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +38,7 @@ def run_query(
     wait: float,
     configuration: Configuration = DEFAULTS,
     timeout: float = TIMEOUT,
-    memory: str = MEMORY,
+    memory: str = DEFAULT_MEMORY,
 ) -> Iterator[Answer]:
     """Give the answer to one SELECT; the file is read-only and nothing else can be reached.
 

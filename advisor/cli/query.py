@@ -40,7 +40,8 @@ def query(
     The file is opened read-only and the query can reach no other file. It ends after 60 seconds and
     may take 4 GB unless the options say otherwise. Units are SI; docs/schema.md names every column.
     """
-    from advisor.api.querying import MEMORY, TIMEOUT, run_query
+    from advisor.api.querying import TIMEOUT, run_query
+    from advisor.database.connect import DEFAULT_MEMORY
 
     if sql is None or sql == "-":
         sql = sys.stdin.buffer.read().decode(errors="surrogateescape")
@@ -50,6 +51,6 @@ def query(
         wait=settings.wait,
         configuration=settings.configuration,
         timeout=TIMEOUT if timeout is None else timeout,
-        memory=memory or MEMORY,
+        memory=memory or DEFAULT_MEMORY,
     ) as answer:
         write_rows(answer.columns, answer.rows, style)

@@ -30,6 +30,9 @@ Connect = Callable[[], duckdb.DuckDBPyConnection]
 DEFAULT_WAIT = 30.0
 """Seconds to wait for a lock that another process holds."""
 
+DEFAULT_MEMORY = "4GB"
+"""Memory that a query may take, as DuckDB writes it."""
+
 _PAUSES = (0.01, 0.05)  # seconds between two tries, at least and at most
 _FULL = os.strerror(errno.ENOSPC)
 _SIZE = re.compile(r"\d+(\.\d+)?\s?[KMGT]i?B", re.IGNORECASE)
@@ -113,7 +116,7 @@ def open_for_reading(
 
 @contextlib.contextmanager
 def open_for_query(
-    path: str | Path, wait: float = DEFAULT_WAIT, *, memory: str
+    path: str | Path, wait: float = DEFAULT_WAIT, *, memory: str = DEFAULT_MEMORY
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a connection for SQL that somebody else wrote.
 

@@ -8,7 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from advisor.api.querying import MEMORY, TIMEOUT
+from advisor.api.querying import TIMEOUT
+from advisor.database.connect import DEFAULT_MEMORY
 from advisor.readers.archives import LARGEST, MOST_MEMBERS
 from advisor.resources import data_dir
 
@@ -17,7 +18,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "untrusted.md").read_text(encoding=
 
 def test_its_limits_are_those_of_the_program() -> None:
     assert f"at most {MOST_MEMBERS:,} members and {LARGEST // 2**30} GiB" in PAGE
-    assert f"{TIMEOUT:g} seconds and {MEMORY.replace('GB', ' GB')} by default" in PAGE
+    assert f"{TIMEOUT:g} seconds and {DEFAULT_MEMORY.replace('GB', ' GB')} by default" in PAGE
 
 
 def test_its_recipe_runs(tmp_path: Path) -> None:
