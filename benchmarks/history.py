@@ -24,7 +24,7 @@ from benchmarks.measure import Line
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from advisor.tracking import SeriesResult
+    from advisor.tracking.records import SeriesResult
     from benchmarks.history_rivals import Answer
 
 PAGE = rivals.ROOT / "docs" / "history-detector.md"

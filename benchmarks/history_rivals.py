@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from advisor.tracking import ChangeKind, Nights, Verdict, load_settings, scan_many
+from advisor.tracking.records import ChangeKind, Verdict
+from advisor.tracking.scan import Nights, scan_many
+from advisor.tracking.settings import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from advisor.tracking import SeriesResult
+    from advisor.tracking.records import SeriesResult
     from benchmarks.history_series import Floats, Labelled
 
 ROOT = Path(__file__).parent.parent

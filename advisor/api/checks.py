@@ -108,7 +108,7 @@ def _series(database: str, wait: float) -> str:
     from advisor.database.connect import open_for_reading
     from advisor.database.nights import branch_of_history, known_series, runs_of_branch
     from advisor.reports.record.series_history import falling_apart
-    from advisor.tracking import load_settings
+    from advisor.tracking.settings import load_settings
 
     with open_for_reading(Path(database), wait) as connection:
         branch = branch_of_history(connection, None)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.database.planning import plan_for
 from advisor.database.read import get_runs
-from advisor.tracking import ChangeKind, Verdict
+from advisor.tracking.records import ChangeKind, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from advisor.knowledge.knowledge import Knowledge
     from advisor.reports.record.series_records import History, SeriesHistory
-    from advisor.tracking import Change
+    from advisor.tracking.records import Change
 
 _MOST = 3  # pairs of runs that are compared
 _LEVELS = (ChangeKind.STEP, ChangeKind.DRIFT)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
         MachineMoved,
         SeriesHistory,
     )
-    from advisor.tracking import Change
+    from advisor.tracking.records import Change
 
 SCHEMA_VERSION = 1
 

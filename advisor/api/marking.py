@@ -20,8 +20,8 @@ from advisor.database.nights import (
 )
 from advisor.database.read import find_run
 from advisor.errors import UsageError
-from advisor.tracking import load_settings
 from advisor.tracking.conditions import environment_texts
+from advisor.tracking.settings import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

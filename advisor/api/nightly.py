@@ -6,11 +6,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from advisor.database.nights import Branch, runs_of_branch
 from advisor.database.read import find_run
 from advisor.errors import UsageError
 from advisor.reports.record.history_settings import load_history_settings
-from advisor.reports.record.run_history import history_of_run, with_nights, with_paths
-from advisor.rules.engine.evaluate import run_words
 
 if TYPE_CHECKING:
     import duckdb
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
     from advisor.database.read import StoredRun
     from advisor.knowledge.knowledge import Knowledge
     from advisor.reports.record.records import Report
+
+_FEWEST = 2  # nights, of which one can be compared with the other
 
 
 def with_history(
@@ -33,6 +34,13 @@ def with_history(
         UsageError: ``since`` is no number of nights, no date, and no run before this one.
     """
     moment, baseline = _since(connection, run, since)
+    branch = Branch(name=run.branch, simulated=run.simulated, until=run.run_id)
+    if len(runs_of_branch(connection, branch)) < _FEWEST:
+        return replace(report, first_night=load_history_settings().first_night)
+    # The detector is imported only where there is something to detect.
+    from advisor.reports.record.run_history import history_of_run, with_nights, with_paths
+    from advisor.rules.engine.evaluate import run_words
+
     settings = knowledge.compiled.of_kernels.settings
     history = history_of_run(
         connection,

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from advisor.api.nights_table import NightSeries, Time, read_table
 from advisor.errors import InputError, Location
-from advisor.tracking import Nights, SeriesResult, Verdict, load_settings, scan_many
+from advisor.tracking.records import SeriesResult, Verdict
+from advisor.tracking.scan import Nights, scan_many
+from advisor.tracking.settings import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

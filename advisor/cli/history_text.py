@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from advisor.cli.output import Narrow, table
 from advisor.reports.record.series_records import WORST_FIRST
-from advisor.tracking import ChangeKind, Verdict
+from advisor.tracking.records import ChangeKind, Verdict
 from advisor.wording import count, one_line, percent, seconds
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         MachineMoved,
         SeriesHistory,
     )
-    from advisor.tracking import Change
+    from advisor.tracking.records import Change
 
 _DEFAULT_WIDTH = 80
 _SHOWN = 40

@@ -7,14 +7,14 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from advisor.cli.output import Narrow, table
-from advisor.tracking import ChangeKind, Verdict
+from advisor.tracking.records import ChangeKind, Verdict
 from advisor.wording import count, one_line, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from advisor.api.scanning import ScannedSeries
-    from advisor.tracking import Change
+    from advisor.tracking.records import Change
 
 _ORDER = (
     Verdict.REGRESSED,

@@ -22,8 +22,8 @@ from advisor.database.read import find_run, list_runs
 from advisor.database.records import insert_records
 from advisor.errors import UsageError
 from advisor.reports.record.past import Asked, past_of
-from advisor.tracking import Verdict
 from advisor.tracking.comparing import load_comparing
+from advisor.tracking.records import Verdict
 
 FIRST = datetime.fromisoformat("2026-01-01T03:00")
 PLAIN_RUN = {

@@ -22,7 +22,7 @@ from advisor.ingest.profiles import RunLabels, ingest_paths, read_profiles
 from advisor.ingest.spool import merge_spool, spool_paths
 from advisor.knowledge.load import load_knowledge
 from advisor.resources import data_dir
-from advisor.tracking import Verdict
+from advisor.tracking.records import Verdict
 
 FOLDER = data_dir("seed") / "runs" / "nightly"
 RUNS: list[dict[str, Any]] = yaml.safe_load((FOLDER / "runs.yaml").read_text("utf-8"))["runs"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from advisor.cli.history_text import as_text, sparkline
 from advisor.reports.record.series_records import History, HistoryNight, SeriesHistory
-from advisor.tracking import Change, ChangeKind, Newest, SeriesResult, Verdict
+from advisor.tracking.records import Change, ChangeKind, Newest, SeriesResult, Verdict
 
 if TYPE_CHECKING:
     from conftest import Run

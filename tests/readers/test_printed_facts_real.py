@@ -33,7 +33,7 @@ PER_CYCLE_RELATIVE = 2e-2
 TWO_DECIMALS = (
     "stall_", "top_stall_share", "waves", "waves_per_sm", "tail_share", "pipe_",
     "active_warps", "eligible_warps", "issue_slot_utilization", "sm_active_cycles", "warp_latency",
-    "predicated_threads_per_instruction", "threads_per_instruction", "divergence",
+    "idle_slots", "predicated_threads_per_instruction", "threads_per_instruction", "divergence",
 )  # fmt: skip
 
 IDENTITY = {"run_id", "variant_id", "kernel_id", "series_id", "device_id", "kernel_name"}
@@ -49,7 +49,7 @@ OF_REPORTS = {
 OF_REPORTS |= {"t_sol_achievable", "roof_fraction_achievable"}
 OF_REPORTS |= {"t_sol_practical", "roof_reached", "at_practical_roof"}
 # What no advice goes below rests on whether every term is known (t_sol_complete).
-OF_REPORTS |= {"t_least", "t_least_practical"}
+OF_REPORTS |= {"t_least", "t_least_practical", "roof_fraction", "wasted_time"}
 # Without a duration a launch is left out of totals; a peak from a percentage near zero has no
 # digits; a report's own limit may be for another carve-out of shared memory.
 OF_REPORTS |= {"launches_excluded", "peak_dram_bandwidth", "blocks_by_shared_memory"}
@@ -61,6 +61,7 @@ OF_REPORTS |= {
 }
 # With fewer terms known, a bound is looser and says so (t_sol_known).
 OF_TERMS = {"t_sol", "roof_fraction", "wasted_time", "binding_resource", "t_compute"}
+OF_TERMS |= {"compute_roof_share"}
 # In the first the counters have the names of 2019, in the second all failed and print as 0.
 APART = ("Twisty/profile.nsight-cuprof-report", "profileMSDKT5.out.ncu-rep.raw.csv")
 

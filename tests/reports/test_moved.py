@@ -19,8 +19,8 @@ from advisor.reports.record.series_records import (
     HistoryNight,
     SeriesHistory,
 )
-from advisor.tracking import load_settings
 from advisor.tracking.history import Tracked, change_at, scan_histories
+from advisor.tracking.settings import load_settings
 from advisor.wording import NO_BREAK
 
 FIRST = datetime.fromisoformat("2026-01-01T03:00")

@@ -150,5 +150,5 @@ def test_promises_nothing_where_the_profile_tells_nothing() -> None:
     void = replace(card("building with optimisation", about_measurement=False), voids=True)
     said = verdict_of([DONE], [void]).sentence
     assert said == (
-        "This profile does not tell what limits the run. Start by building with optimisation."
+        "This profile does not show what limits the run. Start by building with optimisation."
     )

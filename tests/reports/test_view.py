@@ -45,6 +45,9 @@ STREAM: Launch = {
     "peak_fp32": 1e13,
     "compute_utilization": 0.1,
     "memory_utilization": 0.8,
+    "dram_utilization": 0.8,
+    "l2_utilization": 0.4,
+    "l1_utilization": 0.3,
     "sm_clock": 1.4e9,
 }
 # The default set of the profiler: utilisations, launch and occupancy, no bytes, no operations.
@@ -63,6 +66,7 @@ NO_FLOP: Launch = {
     "launch_index": 2,
     "duration": 2e-3,
     "dram_bytes": 1e9,
+    "dram_utilization": 0.5,
     "flops_fp32": 0.0,
 }
 

@@ -7,7 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from advisor.tracking import load_settings, scan_many
+from advisor.tracking.scan import scan_many
+from advisor.tracking.settings import load_settings
 from benchmarks import annotated, history, history_rivals
 from benchmarks.history_series import NOISES, Labelled, newly_stepped, quiet_nights, stepped
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from advisor.tracking import SeriesResult, Verdict, load_settings, scan_series
 from advisor.tracking.conditions import (
     environment_texts,
     filled,
@@ -14,6 +13,9 @@ from advisor.tracking.conditions import (
     what_changed,
 )
 from advisor.tracking.history import Tracked, scan_histories
+from advisor.tracking.records import SeriesResult, Verdict
+from advisor.tracking.scan import scan_series
+from advisor.tracking.settings import load_settings
 
 SETTINGS = load_settings()
 

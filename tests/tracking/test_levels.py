@@ -7,10 +7,11 @@ from math import log, sqrt
 import numpy as np
 import pytest
 
-from advisor.tracking import load_settings, scan_series
 from advisor.tracking.history import Tracked
 from advisor.tracking.levels import Levels, levels_between
 from advisor.tracking.records import SeriesResult
+from advisor.tracking.scan import scan_series
+from advisor.tracking.settings import load_settings
 
 SETTINGS = load_settings()
 

@@ -9,7 +9,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.tracking import Nights, SeriesResult, load_settings, scan_many, scan_series
+from advisor.tracking.records import SeriesResult
+from advisor.tracking.scan import Nights, scan_many, scan_series
+from advisor.tracking.settings import load_settings
 
 SETTINGS = load_settings()
 MIRROR = {"regressed": "improved", "improved": "regressed"}

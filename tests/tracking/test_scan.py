@@ -8,15 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from advisor.tracking import (
-    ChangeKind,
-    Nights,
-    SeriesResult,
-    Verdict,
-    load_settings,
-    scan_many,
-    scan_series,
-)
+from advisor.tracking.records import ChangeKind, SeriesResult, Verdict
+from advisor.tracking.scan import Nights, scan_many, scan_series
+from advisor.tracking.settings import load_settings
 
 SETTINGS = load_settings()
 PATTERN = (0.4, -1.1, 0.9, -0.2, 1.3, -0.8, 0.1, -1.4, 0.7, 1.0, -0.6, -0.3)  # sum 0, spread 0.85

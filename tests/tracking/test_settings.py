@@ -6,7 +6,7 @@ import pytest
 
 from advisor.errors import RuleError
 from advisor.resources import data_dir
-from advisor.tracking import load_settings
+from advisor.tracking.settings import load_settings
 
 SHIPPED = data_dir("rules") / "tracking.yaml"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.tracking import Newest, Verdict
 from advisor.tracking.comparing import load_comparing
+from advisor.tracking.records import Newest, Verdict
 from advisor.tracking.together import NewestTest, Together, judge_together
 
 LIMITS = load_comparing().limits

@@ -13,8 +13,8 @@ from advisor.tracking.records import ChangeKind, Verdict
 
 if TYPE_CHECKING:
     from advisor.reports.record.series_records import History, SeriesHistory
-    from advisor.tracking import SeriesResult, TrackingSettings
-    from advisor.tracking.records import Change
+    from advisor.tracking.records import Change, SeriesResult
+    from advisor.tracking.settings import TrackingSettings
 
 _LEVELS = (ChangeKind.STEP, ChangeKind.DRIFT)
 _ALONE = "night"

@@ -32,8 +32,8 @@ from advisor.reports.record.series_records import (
     HistoryNight,
     SeriesHistory,
 )
-from advisor.tracking import TrackingSettings, load_settings
 from advisor.tracking.records import Verdict
+from advisor.tracking.settings import TrackingSettings, load_settings
 
 if TYPE_CHECKING:
     import duckdb

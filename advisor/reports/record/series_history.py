@@ -30,7 +30,6 @@ from advisor.reports.record.series_records import (
     MachineMoved,
     SeriesHistory,
 )
-from advisor.tracking import Newest, SeriesResult, load_settings
 from advisor.tracking.comparing import load_comparing
 from advisor.tracking.conditions import (
     differences,
@@ -40,6 +39,8 @@ from advisor.tracking.conditions import (
     what_changed,
 )
 from advisor.tracking.history import Tracked, change_at, scan_histories
+from advisor.tracking.records import Newest, SeriesResult
+from advisor.tracking.settings import load_settings
 from advisor.tracking.together import NewestTest, Together, judge_together
 from advisor.wording import count
 
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from advisor.tracking import TrackingSettings
+    from advisor.tracking.settings import TrackingSettings
 
 
 def read_history(

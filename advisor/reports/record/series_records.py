@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from advisor.tracking import Verdict
+from advisor.tracking.records import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from advisor.tracking import Change, SeriesResult
+    from advisor.tracking.records import Change, SeriesResult
 
 WORST_FIRST = (
     Verdict.REGRESSED,
