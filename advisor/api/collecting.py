@@ -13,13 +13,13 @@ from advisor.database.parts import variants_of
 from advisor.database.read import run_details
 from advisor.knowledge.load import load_knowledge
 from advisor.profilers import Options
+from advisor.profilers.command import profiled
 from advisor.reports.record.rows import text
 from advisor.reports.record.source import named
 from advisor.rules import Collection, Outcome, collect, evaluate_runs, named_launches
-from advisor.rules.engine.asking import asking, missing_facts
+from advisor.rules.engine.collect import asking, missing_facts
 from advisor.rules.engine.evaluate import run_words
-from advisor.rules.engine.profiled import profiled
-from advisor.rules.engine.suppress import screen
+from advisor.rules.engine.findings import screen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -18,7 +18,7 @@ from advisor.knowledge.load import find_rule, load_knowledge
 from advisor.reports.record.instructions import worst_instructions
 from advisor.reports.record.source import named
 from advisor.rules import Outcome
-from advisor.rules.engine.asking import asking
+from advisor.rules.engine.collect import asking
 from advisor.rules.engine.evaluate import run_words
 from advisor.rules.engine.explain import Explanation, Language, explain
 from advisor.rules.engine.reach import ProfilerRequest
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from advisor.reports.record.instructions import Ranking, Rankings
     from advisor.reports.record.rows import Row
     from advisor.rules import EvaluationSettings, Rule
-    from advisor.rules.engine.asking import Asking
+    from advisor.rules.engine.collect import Asking
     from advisor.rules.engine.reach import Reach
 
 

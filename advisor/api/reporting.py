@@ -17,7 +17,7 @@ from advisor.reports.record.records import Report
 from advisor.reports.record.source import VIEWS, Request, read_source
 from advisor.reports.record.view import build_report
 from advisor.resources import data_dir
-from advisor.rules.engine.records import rule_records
+from advisor.rules.engine.rank import rule_records
 
 STDOUT = "-"
 

@@ -30,8 +30,8 @@ from advisor.knowledge.knowledge import Knowledge
 from advisor.model import Launch, Record, Session, Skipped
 from advisor.readers import ReadOptions
 from advisor.rules.engine.evaluate import evaluate_runs, run_words
+from advisor.rules.engine.findings import store_evaluations
 from advisor.rules.engine.outcomes import renew_outcomes
-from advisor.rules.engine.store import store_evaluations
 
 if TYPE_CHECKING:
     import duckdb

@@ -16,7 +16,7 @@ from advisor.rules.language.settings import EvaluationSettings, load_settings
 
 if TYPE_CHECKING:
     from advisor.rules.engine.examples import ExampleResult, run_examples
-    from advisor.rules.engine.store import store_evaluations
+    from advisor.rules.engine.findings import store_evaluations
     from advisor.rules.language.load import load_rules
 
 # Remembered rules need none of these, nor the libraries that come with them.

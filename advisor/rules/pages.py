@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from advisor.facts.operations import Operation, OperationSize
 from advisor.facts.vocabulary import Vocabulary
-from advisor.rules.engine.asking import Asking
+from advisor.rules.engine.collect import Asking
 from advisor.rules.engine.reach import Reach
 from advisor.rules.language.proven import Evidence
 from advisor.rules.language.rule import Outcome, Rule

@@ -7,10 +7,9 @@ import pytest
 
 from advisor.facts import Vocabulary
 from advisor.profilers import Options, Profiler, Section
+from advisor.profilers.command import Profiled
 from advisor.rules import Evaluation, EvaluationSettings, Outcome, Rule, collect
-from advisor.rules.engine.asking import Asking
-from advisor.rules.engine.collect import NamedLaunch
-from advisor.rules.engine.profiled import Profiled
+from advisor.rules.engine.collect import Asking, NamedLaunch
 from advisor.rules.engine.reach import Reach
 from advisor.rules.language.subjects import RUN
 from tests.support.sample_rule import RULE, Load

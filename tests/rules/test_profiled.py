@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.profilers import load_profilers
-from advisor.rules.engine.profiled import Profiled, profiled
+from advisor.profilers.command import Profiled, profiled
 
 NCU = "/opt/nsight-compute/target/linux/ncu"
 NCU_OPTIONS = load_profilers()["ncu"].options

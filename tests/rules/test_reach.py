@@ -15,7 +15,7 @@ from advisor.facts import Vocabulary
 from advisor.profilers import Profiler, Section, load_profilers
 from advisor.profilers.command import asking_words, command_words
 from advisor.rules import EvaluationSettings
-from advisor.rules.engine.asking import Asking
+from advisor.rules.engine.collect import Asking
 from advisor.rules.engine.reach import Reach, make_reach
 from advisor.units import DIMENSIONLESS
 

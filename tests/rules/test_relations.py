@@ -10,7 +10,7 @@ import pytest
 
 from advisor.errors import RuleError
 from advisor.rules import Evaluation, Outcome, Rule, Seconds
-from advisor.rules.engine.settle import settle
+from advisor.rules.engine.evaluation import settle
 from advisor.rules.language.relations import Exclusion, load_relations
 from tests.support.sample_rule import RULE, Load
 

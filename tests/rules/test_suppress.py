@@ -11,7 +11,7 @@ from advisor.configuration import Suppression
 from advisor.errors import Location
 from advisor.reports.record.said import suppressed
 from advisor.rules import Evaluation, Outcome
-from advisor.rules.engine.suppress import Screened, screen
+from advisor.rules.engine.findings import Screened, screen
 from tests.support.sample_rule import Load
 
 TODAY = date(2026, 11, 20)

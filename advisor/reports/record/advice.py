@@ -24,7 +24,7 @@ from advisor.rules.engine.rank import Action
 from advisor.rules.language.rule import Outcome, Severity
 
 if TYPE_CHECKING:
-    from advisor.rules.engine.asking import Asking
+    from advisor.rules.engine.collect import Asking
     from advisor.rules.engine.reach import Reach
 
 MOST_CARDS = 3

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from advisor import wording
 from advisor.database.parts import findings_of_vendor
 from advisor.profilers import Options
+from advisor.profilers.command import profiled
 from advisor.reports.record import advice
 from advisor.reports.record.instructions import of_findings
 from advisor.reports.record.kernel_records import Gain, RuleResult, VendorFinding
@@ -24,13 +25,10 @@ from advisor.reports.record.records import (
 from advisor.reports.record.rows import Row, number, text, whole
 from advisor.reports.record.source import TABLE, ReportSource
 from advisor.rules import collect, named_launches, rank
-from advisor.rules.engine.asking import Asking, asking, missing_facts
-from advisor.rules.engine.collect import Collection
-from advisor.rules.engine.findings import Findings, findings_of_run
-from advisor.rules.engine.profiled import profiled
+from advisor.rules.engine.collect import Asking, Collection, asking, missing_facts
+from advisor.rules.engine.findings import Findings, Screened, findings_of_run, screen
+from advisor.rules.engine.rank import believed
 from advisor.rules.engine.reach import Reach
-from advisor.rules.engine.records import believed
-from advisor.rules.engine.suppress import Screened, screen
 from advisor.rules.language.rule import Outcome
 from advisor.rules.language.subjects import RUN
 

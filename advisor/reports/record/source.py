@@ -21,7 +21,7 @@ from advisor.reports.record.rows import Row, fetch, number, text
 from advisor.reports.record.verdict import Totals, totals
 from advisor.rules.engine.compiled import Compiled
 from advisor.rules.engine.evaluate import run_words
-from advisor.rules.engine.records import Records
+from advisor.rules.engine.rank import Records
 from advisor.rules.language.words import VendorWords
 
 if TYPE_CHECKING:

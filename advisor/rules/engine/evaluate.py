@@ -14,7 +14,7 @@ from advisor.database.read import get_vendors
 from advisor.database.relations import STORED, Relations
 from advisor.facts import current
 from advisor.rules.engine.compiled import FACTS_TABLE, Compiled
-from advisor.rules.engine.evaluation import Evaluation
+from advisor.rules.engine.evaluation import Evaluation, settle
 from advisor.rules.engine.gains import Raw, cut
 from advisor.rules.engine.program import (
     OUTCOMES,
@@ -24,7 +24,6 @@ from advisor.rules.engine.program import (
     factor_column,
 )
 from advisor.rules.engine.reach import Reach
-from advisor.rules.engine.settle import settle
 from advisor.rules.language.rule import Guard, Outcome, Rule, Value
 from advisor.rules.language.settings import EvaluationSettings
 from advisor.rules.language.words import VendorWords

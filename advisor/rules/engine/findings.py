@@ -1,25 +1,32 @@
-"""The findings of a run: the stored ones, or the run judged again where the rules are others."""
+"""The findings of a run: stored, read back, or judged again where the rules are others.
+
+Those that a user suppresses until a day are set apart and counted, never deleted.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
+import duckdb
+
+from advisor.configuration import Suppression
 from advisor.database.parts import stored_findings
+from advisor.database.rows import FindingRow
+from advisor.database.write import insert_findings
 from advisor.rules.engine.compiled import Compiled
 from advisor.rules.engine.evaluate import evaluate_table, not_collected, run_program, within_reach
-from advisor.rules.engine.evaluation import Evaluation
+from advisor.rules.engine.evaluation import Evaluation, settle
 from advisor.rules.engine.gains import Seconds
-from advisor.rules.engine.settle import settle
+from advisor.rules.engine.rank import rank
 from advisor.rules.language.rule import Outcome, Rule
-from advisor.rules.language.subjects import KERNEL
+from advisor.rules.language.subjects import KERNEL, SUBJECTS
 from advisor.rules.language.words import VendorWords
 
 if TYPE_CHECKING:
-    import duckdb
-
     from advisor.rules.engine.reach import Reach
 
 _OUTCOMES = {"fires": Outcome.FIRES, "ruled_out": Outcome.RULED_OUT}
@@ -113,3 +120,88 @@ def _gain(row: Mapping[str, Any]) -> Seconds | None:
     if row["gain_likely"] is None:
         return None
     return Seconds(low=row["gain_low"], likely=row["gain_likely"], high=row["gain_high"])
+
+
+def store_evaluations(
+    connection: duckdb.DuckDBPyConnection, run_id: str, evaluations: Sequence[Evaluation]
+) -> None:
+    """Store what fires and what was ruled out, in place of what the run had."""
+    positions = {
+        (action.evaluation.variant_id, action.evaluation.rule.id): action.position
+        for action in rank(evaluations)
+    }
+    rows = [
+        _row(each, positions.get((each.variant_id, each.rule.id)))
+        for each in evaluations
+        if each.outcome not in (Outcome.UNKNOWN, Outcome.NOT_KNOWABLE)
+    ]
+    insert_findings(connection, run_id, rows)
+
+
+def _row(evaluation: Evaluation, position: int | None) -> FindingRow:
+    rule, gain = evaluation.rule, evaluation.gain
+    fires = evaluation.outcome is Outcome.FIRES
+    row = FindingRow(
+        run_id=evaluation.run_id,
+        rule_id=rule.id,
+        rule_hash=rule.text_hash,
+        subject=rule.subject,
+        outcome="fires" if fires else "ruled_out",
+        severity=rule.severity.value,
+        mechanism=rule.mechanism,
+        gain_low=None if gain is None else gain.low,
+        gain_likely=None if gain is None else gain.likely,
+        gain_high=None if gain is None else gain.high,
+        cap=evaluation.cap,
+        cap_likely=evaluation.cap_likely,
+        confidence=evaluation.confidence if fires else None,
+        confidence_because=evaluation.confidence_because,
+        rank=position,
+        evidence=evaluation.evidence,
+        because=evaluation.because,
+        unchecked=evaluation.unchecked,
+        values=json.dumps(evaluation.values, sort_keys=True, allow_nan=False),
+    )
+    column = SUBJECTS[rule.subject].stored_in
+    named: dict[str, Any] = {} if column is None else {column: evaluation.variant_id}
+    return replace(row, **named)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Screened:
+    """Evaluations after suppression.
+
+    ``shown`` are to be ranked. ``suppressed`` are findings with what silences them; ``returned``
+    are findings, shown again, with the suppression that has expired.
+    """
+
+    shown: tuple[Evaluation, ...]
+    suppressed: tuple[tuple[Evaluation, Suppression], ...]
+    returned: tuple[tuple[Evaluation, Suppression], ...]
+
+
+def screen(
+    evaluations: Iterable[Evaluation],
+    suppressions: Sequence[Suppression],
+    *,
+    kernel_names: Mapping[str, tuple[str, ...]],
+    today: date,
+) -> Screened:
+    """Set apart what suppressions cover; ``kernel_names`` are those of each variant.
+
+    What a covered rule does not know is left out too: its counters need not be collected.
+    """
+    shown: list[Evaluation] = []
+    suppressed: list[tuple[Evaluation, Suppression]] = []
+    returned: list[tuple[Evaluation, Suppression]] = []
+    for each in evaluations:
+        names = kernel_names.get(each.variant_id, ())
+        covering = [s for s in suppressions if s.covers(each.rule.id, names)]
+        active = next((s for s in covering if not s.expired(today)), None)
+        if active is None or each.outcome is Outcome.RULED_OUT:
+            shown.append(each)
+        elif each.outcome is Outcome.FIRES:
+            suppressed.append((each, active))
+        if active is None and covering and each.outcome is Outcome.FIRES:
+            returned.append((each, covering[0]))
+    return Screened(shown=tuple(shown), suppressed=tuple(suppressed), returned=tuple(returned))
