@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from advisor import __version__
-from advisor.counters.mapping import Mapping
+from advisor.counters.staging import Mapping
 from advisor.database import ids, write
 from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.database.launches import LaunchWriter

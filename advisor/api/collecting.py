@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from advisor.api.reading import open_run
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.parts import variants_of
-from advisor.database.read import run_details
+from advisor.database.read import open_run, run_details
 from advisor.knowledge.load import load_knowledge
 from advisor.profilers import Options
 from advisor.profilers.command import profiled

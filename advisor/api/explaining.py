@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from advisor.api.reading import open_run
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.counters.instructions import of_symptom
 from advisor.database.parts import variants_of
+from advisor.database.read import open_run
 from advisor.errors import UsageError
 from advisor.escaping import json_text
 from advisor.facts import current, kernels_select

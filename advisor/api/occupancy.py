@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from advisor.api.reading import open_run
 from advisor.database.parts import curves_of, rows_of
+from advisor.database.read import open_run
 from advisor.errors import UsageError
 from advisor.facts import current, kernels_select
 from advisor.hardware.occupancy import (

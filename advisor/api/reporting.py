@@ -7,8 +7,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from advisor.api.reading import open_run
 from advisor.configuration import DEFAULTS, Configuration
+from advisor.database.read import open_run
 from advisor.facts import create_views
 from advisor.knowledge.cache import code_files, kept, remembered
 from advisor.knowledge.load import load_knowledge

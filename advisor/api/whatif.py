@@ -189,8 +189,7 @@ class _Here:
 
 @contextmanager
 def _opened(about: About, *, operations: bool = False) -> Iterator[_Here]:
-    from advisor.api.reading import open_run
-    from advisor.database.read import get_vendors
+    from advisor.database.read import get_vendors, open_run
     from advisor.facts import current
     from advisor.knowledge.load import load_knowledge
     from advisor.modelling.measured import kernels_of, read_rows

@@ -1,19 +1,25 @@
-"""Launches as columns: one array per counter, NULL where a launch has none.
+"""Counters of launches → quantities: a staging table, and the one SELECT over it.
 
-The arrays are what the mapping SQL runs over. Values keep the profiler's units.
+The table has one column per counter, NULL where a launch has none, in the profiler's units. The
+SELECT yields one column per quantity. ``mapping`` makes it from the files of a profiler.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from operator import mul
 from typing import TYPE_CHECKING
 
+from advisor.facts.devices import DEVICE_ID, device_values
+from advisor.facts.layers import Column, layered, select
 from advisor.model import Keyed, Launch, Packed
+from advisor.quantities import Quantities
+from advisor.quoting import quoted
+from advisor.units import Dimension
 
 if TYPE_CHECKING:
     import numpy as np
@@ -126,6 +132,84 @@ class OpcodeTable:
     def _weight(self, column: OpcodeColumn, opcode: str) -> float:
         taken = any(self._columns[name].weigh(opcode) for name in column.excepted)
         return 0.0 if taken else column.weigh(opcode)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mapping:
+    """How one profiler's counters become quantities.
+
+    ``counters`` are the scalar counters that formulas read, ``measures`` what the units that pages
+    print them in measure. ``keyed`` and ``instructions`` are the counters with many values that are
+    kept. ``curves`` are those of the keyed ones that hold the resident warps of a multiprocessor
+    over a parameter of the launch: parameter → counter.
+    ``devices`` are the values of the device that formulas read; they are joined to the launches.
+    ``ways`` are the ways to know a quantity, helper or weighted sum, best first: the names that
+    each cannot do without. ``columns`` are the quantities and helpers; ``flags`` is the SQL, over
+    columns of ``launch``, that lists what is odd about it. Both are text already: what is kept
+    needs no formula again.
+    """
+
+    profiler: str
+    counters: tuple[str, ...]
+    measures: dict[str, frozenset[Dimension]]
+    keyed: tuple[str, ...]
+    curves: tuple[tuple[str, str], ...]
+    instructions: tuple[str, ...]
+    opcodes: tuple[OpcodeColumn, ...]
+    breakdowns: tuple[Breakdown, ...]
+    devices: tuple[str, ...]
+    ways: dict[str, tuple[frozenset[str], ...]]
+    columns: tuple[Column, ...]
+    flags: str
+    quantities: Quantities
+
+    def stage(
+        self, launches: Sequence[Launch], device_ids: Sequence[str | None] = ()
+    ) -> dict[str, Array]:
+        """Return one array per column of the staging table, in the order of ``launches``.
+
+        ``device_ids`` say on which device each of them ran; where they are left out, none is known.
+        """
+        columns = stage(launches, self.counters, self.opcodes, self.breakdowns)
+        if self.devices:
+            import numpy as np  # what only reads the database needs none
+
+            known = device_ids or [None] * len(launches)
+            columns[DEVICE_ID] = np.array(known, dtype=np.object_)
+        return columns
+
+    def sql(self, staging: str) -> str:
+        """Return a SELECT over ``staging``, which has a ``row`` beside the columns of ``stage``.
+
+        It gives ``row``, quantities (numbers are DOUBLE in SI), their sources, and ``flags``.
+        """
+        shape = ", ".join(map(quoted, shape_columns()))
+        outputs = ", ".join(("row", shape, *self._outputs()))
+        read = ("row", *shape_columns(), *self._known())
+        inner = select(outputs, f"({layered(self._source(staging), self.columns, read)})")
+        return select(f"* exclude ({shape}), {self.flags} as flags", f"({inner})")
+
+    def _source(self, staging: str) -> str:
+        """Return the staging table, with the values of devices where formulas read them."""
+        if not self.devices:
+            return quoted(staging)
+        device = {name: self.quantities.device[name] for name in self.devices}
+        joined = f"left join ({device_values(device)}) using ({DEVICE_ID})"
+        return f"({select('*', quoted(staging), joined)})"
+
+    def _known(self) -> set[str]:
+        """Return every name that has a value: quantities, their sources, helpers."""
+        return {column.name for column in self.columns} | {b.name for b in self.breakdowns}
+
+    def _outputs(self) -> Iterator[str]:
+        known = self._known()
+        for quantity in self.quantities.quantities.values():
+            kind = "varchar" if quantity.is_text else "double"
+            value = quoted(quantity.name) if quantity.name in known else "null"
+            yield f"{value}::{kind} as {quoted(quantity.name)}"
+            if quantity.remember_source:
+                source = quoted(f"{quantity.name}_source")
+                yield f"{source if quantity.name in known else 'null'}::varchar as {source}"
 
 
 def stage(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
 import duckdb
 
+from advisor.database.connect import open_for_reading
+from advisor.database.planning import plan_for
 from advisor.database.records import storable
 from advisor.errors import UsageError
 from advisor.suggest import did_you_mean
@@ -102,6 +105,22 @@ def find_run(connection: duckdb.DuckDBPyConnection, wanted: str = LATEST) -> Sto
     if back is None or _runs(connection, "WHERE label = $wanted", {"wanted": storable(wanted)}):
         return _named(connection, wanted)
     return _earlier(connection, _named(connection, back["name"]), int(back["nights"]), wanted)
+
+
+@contextmanager
+def open_run(
+    database: str, run: str, *, wait: float
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, StoredRun]]:
+    """Yield a connection that may only read, and the run that ``run`` names.
+
+    Raises:
+        UsageError: there is no such run.
+        DatabaseError: the database cannot be opened.
+    """
+    with open_for_reading(database, wait) as connection:
+        found = find_run(connection, run)
+        plan_for(connection, found.launches)
+        yield connection, found
 
 
 def _named(connection: duckdb.DuckDBPyConnection, wanted: str) -> StoredRun:

@@ -36,7 +36,7 @@ from advisor.rules.engine.outcomes import renew_outcomes
 if TYPE_CHECKING:
     import duckdb
 
-    from advisor.counters.mapping import Mapping
+    from advisor.counters.staging import Mapping
 
 _BATCH = 1024  # launches that are held at a time
 _NUMBERS = 200_000  # counters and values per instruction that are held at a time

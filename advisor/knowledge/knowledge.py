@@ -15,7 +15,7 @@ from advisor.rules.language.rule import Rule
 from advisor.rules.language.settings import EvaluationSettings
 
 if TYPE_CHECKING:
-    from advisor.counters.mapping import Mapping as Counters
+    from advisor.counters.staging import Mapping as Counters
     from advisor.hardware import DeviceSpec
     from advisor.tracking.settings import OutcomeSettings
 

@@ -11,7 +11,7 @@ from advisor.resources import rule_dirs
 from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:
-    from advisor.counters.mapping import Mapping
+    from advisor.counters.staging import Mapping
     from advisor.hardware import DeviceSpec
     from advisor.tracking.settings import OutcomeSettings
 

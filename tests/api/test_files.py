@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from advisor.errors import InputError
-from advisor.ingest.files import expand
+from advisor.ingest.profiles import expand
 
 REPORT = b"NVR\0"
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from advisor.counters.mapping import Mapping, load_mapping
+from advisor.counters.mapping import load_mapping
+from advisor.counters.staging import Mapping
 from advisor.errors import RuleError
 from advisor.model import Keyed, Launch
 from tests.support.quantities import quantity_rows

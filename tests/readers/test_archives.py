@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from advisor.errors import InputError
-from advisor.readers import archives
-from advisor.readers.archives import plain_sources
+from advisor.readers import detect as archives
 from advisor.readers.base import Source
+from advisor.readers.detect import plain_sources
 from tests.support.page_mutants import PAGES
 
 RAW, DETAILS, TEXT = (page.encode() for page in PAGES)

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from advisor.errors import InputError, UsageError
-from advisor.readers import Source, detect, readers
+from advisor.readers import Source, readers
+from advisor.readers.detect import detect
 from advisor.readers.ncu import report as ncu_report
 from tests.support.page_mutants import PAGES
 

@@ -7,7 +7,8 @@ import time
 import pytest
 
 from advisor.model import Launch
-from advisor.readers import Reader, ReadOptions, Source, detect
+from advisor.readers import Reader, ReadOptions, Source
+from advisor.readers.detect import detect
 from advisor.readers.ncu import csv as ncu_csv
 from advisor.readers.ncu import text as ncu_text
 from tests.support.judging import LONGEST, in_page, judge

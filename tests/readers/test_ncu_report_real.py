@@ -10,7 +10,8 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.model import Launch, Session
-from advisor.readers import ReadOptions, Source, detect
+from advisor.readers import ReadOptions, Source
+from advisor.readers.detect import detect
 
 pytestmark = pytest.mark.real
 

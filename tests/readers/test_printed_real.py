@@ -14,7 +14,8 @@ import pytest
 from advisor.counters.mapping import load_mapping
 from advisor.errors import InputError
 from advisor.model import Launch, ReferenceFinding, Session
-from advisor.readers import ReadOptions, Source, detect
+from advisor.readers import ReadOptions, Source
+from advisor.readers.detect import detect
 from advisor.readers.ncu.values import load_labels
 from advisor.units import Dimension
 

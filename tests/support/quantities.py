@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import duckdb
 import numpy as np
 
-from advisor.counters.mapping import Mapping
+from advisor.counters.staging import Mapping
 from advisor.database.arrays import ArrayTable
 from advisor.model import Launch
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import duckdb
 
-from advisor.counters.mapping import Mapping, load_mapping
+from advisor.counters.mapping import load_mapping
+from advisor.counters.staging import Mapping
 from advisor.database.launches import LaunchWriter
 from advisor.database.rows import PlacedLaunch
 from advisor.errors import InputError
@@ -17,7 +18,8 @@ from advisor.hardware.devices import DeviceSpec, load_devices
 from advisor.hardware.matching import identify_device
 from advisor.hardware.seeding import seed_database, store_device
 from advisor.model import Launch, Session
-from advisor.readers import ReadOptions, Source, detect
+from advisor.readers import ReadOptions, Source
+from advisor.readers.detect import detect
 from tests.support.facts import FROM_LAUNCHES, empty_database, vocabulary_once
 
 

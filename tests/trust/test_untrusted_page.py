@@ -10,7 +10,7 @@ from pathlib import Path
 
 from advisor.api.querying import TIMEOUT
 from advisor.database.connect import DEFAULT_MEMORY
-from advisor.readers.archives import LARGEST, MOST_MEMBERS
+from advisor.readers.detect import LARGEST, MOST_MEMBERS
 from advisor.resources import data_dir
 
 PAGE = (Path(__file__).parents[2] / "docs" / "untrusted.md").read_text(encoding="utf-8")

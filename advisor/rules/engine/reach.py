@@ -20,7 +20,7 @@ from advisor.rules.language.rule import Rule
 from advisor.rules.language.subjects import KERNEL, SUBJECTS
 
 if TYPE_CHECKING:
-    from advisor.counters.mapping import Mapping as Counters
+    from advisor.counters.staging import Mapping as Counters
 
 _SOURCE = "_source"
 _OF = {column.name: column.of for column in KERNEL_COLUMNS}

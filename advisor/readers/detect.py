@@ -1,4 +1,8 @@
-"""Compressed profiles and pipes → plain sources, with a bound on what they may unpack to."""
+"""Files and pipes → the profiles in them, each with its reader.
+
+Archives and pipes are unpacked, with a bound on what they may unpack to. The content decides which
+reader takes a profile, never the name of the file.
+"""
 
 from __future__ import annotations
 
@@ -10,25 +14,35 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, BinaryIO, Protocol
 
 from advisor.errors import InputError, Location
-from advisor.readers import NoProfileError, looks_like_profile
-from advisor.readers.base import Source
+from advisor.profilers import load_profilers
+from advisor.readers import formats, reader_of, readers
+from advisor.readers.base import Reader, Source
+from advisor.resources import rule_dirs
 from advisor.wording import one_line, size
 
+ARCHIVES = (".gz", ".zip")
 LARGEST = 4 * 1024**3  # bytes that one archive or pipe may hold; more is taken for a bomb
 MOST_MEMBERS = 10_000
 
 _GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # the second begins an archive of nothing
 _CHUNK = 1024 * 1024
+_TAR = slice(257, 262)  # bytes that say "ustar", also in archives of GNU tar
+_LOOKED_AT = 1024 * 1024  # bytes: a program may print a lot before the profiler's table begins
 # What the standard library raises over bytes that are no archive, or one it cannot read.
 _DAMAGE = (
     EOFError, OSError, OverflowError, RuntimeError, ValueError, struct.error, zipfile.BadZipFile,
     zlib.error,
 )  # fmt: skip
+
+
+class NoProfileError(InputError):
+    """Nothing in a file is a profile, nor is it called like one."""
 
 
 class _Readable(Protocol):
@@ -200,3 +214,68 @@ def _damaged(name: str, error: Exception) -> _DamagedError:
         at=Location(name=name),
         hint="copy it again, or unpack it yourself",
     )
+
+
+def detect(source: Source, as_format: str | None = None) -> Reader:
+    """Return the reader for ``source``: the one named ``as_format``, else by content.
+
+    Raises:
+        InputError: no reader knows these bytes. ``NoProfileError`` where
+            nothing else looks like a profile either.
+        UsageError: there is no format called ``as_format``.
+    """
+    if as_format is not None:
+        return reader_of(as_format)
+    head = source.head(_LOOKED_AT)
+    found = _accepting(head)
+    if found is not None and head[_TAR] != b"ustar":
+        return found
+    is_meant = found is not None or _is_called_report(source.name)
+    error = InputError if is_meant else NoProfileError
+    raise error(_problem(head), at=Location(name=source.name), hint=_hint(source.name, head))
+
+
+def _accepting(head: bytes) -> Reader | None:
+    return next((reader for reader in readers() if reader.accepts(head)), None)
+
+
+def _is_called_report(name: str) -> bool:
+    return name.removesuffix(".gz").endswith(_suffixes())
+
+
+def _suffixes() -> tuple[str, ...]:
+    """Return what profiles of described profilers are called; content decides, this is a hint."""
+    return _suffixes_of(rule_dirs())
+
+
+@lru_cache(maxsize=2)
+def _suffixes_of(directories: tuple[Path, ...]) -> tuple[str, ...]:
+    return tuple(s for each in load_profilers(directories).values() for s in each.suffixes)
+
+
+def _problem(head: bytes) -> str:
+    if not head:
+        return "the file is empty"
+    if head[_TAR] == b"ustar":
+        return "a tar archive, which is not opened"
+    return "not a profile of a known format"
+
+
+def _hint(name: str, head: bytes) -> str:
+    if head.startswith(b"version https://git-lfs"):
+        return "this is a Git LFS pointer, not the profile itself; run: git lfs pull"
+    if head[_TAR] == b"ustar":
+        return "unpack it and ingest the files in it, or pack them as .zip"
+    if _is_called_report(name):
+        return (
+            "it lost its start or is something else (a report of Nsight Compute begins with "
+            "4e 56 52 00, NVR): copy or export it again"
+        )
+    return f"known formats: {formats()}; --as FORMAT overrides what the content says"
+
+
+def looks_like_profile(source: Source) -> bool:
+    """Return whether a file below a directory is meant to be ingested: by content, or by name."""
+    head = source.head(_LOOKED_AT)
+    is_called_so = source.name.endswith((*_suffixes(), *ARCHIVES))
+    return is_called_so or _accepting(head) is not None
