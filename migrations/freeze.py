@@ -1,7 +1,8 @@
-"""Keep the newest schema as a test asset: ``python -m migrations.freeze``.
+"""Keep the newest schema as SQL: ``python -m migrations.freeze``.
 
-It writes ``tests/database/released/REVISION.sql``: what the migrations make, and one row in each
-table that fills every column. An asset that is there and differs belongs to a released revision and
+It writes ``newest.sql``, what the migrations make, which new files are made of. It also writes the
+test asset ``tests/database/released/REVISION.sql``: the same, and one row in each table that fills
+every column. An asset that is there and differs belongs to a released revision and
 stays; ``--unreleased`` says that this one was never released. Then it is written anew, and with it
 revision 0001 itself, from ``advisor/database/tables.py``. ``README.md`` tells when to do what.
 """
@@ -9,7 +10,6 @@ revision 0001 itself, from ``advisor/database/tables.py``. ``README.md`` tells w
 from __future__ import annotations
 
 import sys
-import tempfile
 from pathlib import Path
 
 import duckdb
@@ -81,19 +81,23 @@ def first_migration() -> str:
     return HEAD + "".join(map(table_code, metadata().tables.values()))
 
 
-def asset(scripts: Path = HERE) -> str:
-    """Return SQL that makes a file of the newest revision, with a row that fills every column."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "new.duckdb"
-        with duckdb.connect(str(path)) as connection:
-            schema.migrate(connection, path, scripts)
-            connection.execute("DELETE FROM meta")  # its row names the version that made the file
-            query = "SELECT sql FROM duckdb_tables() ORDER BY table_name"
-            made = [sql for (sql,) in connection.execute(query).fetchall()]
-            rows = [row_of(connection, name) for name in _tables(connection)]
+def newest(scripts: Path = HERE) -> str:
+    """Return SQL that makes a file of the newest revision, as the migrations make it."""
+    with duckdb.connect(":memory:") as connection:
+        schema.migrate(connection, scripts, scripts)
+        query = "SELECT sql FROM duckdb_tables() ORDER BY table_name"
+        made = [sql for (sql,) in connection.execute(query).fetchall()]
     head = schema.revisions(scripts)[-1]
     version = " ".join(("INSERT INTO alembic_version VALUES", f"('{head}');"))
-    return "\n".join((*made, version, *rows)) + "\n"
+    return "\n".join((*made, version)) + "\n"
+
+
+def asset(made: str) -> str:
+    """Return the SQL ``made`` that makes tables, then a row that fills every column of each."""
+    with duckdb.connect(":memory:") as connection:
+        connection.execute(made)
+        rows = [row_of(connection, name) for name in _tables(connection)]
+    return made + "\n".join(rows) + "\n"
 
 
 def row_of(connection: duckdb.DuckDBPyConnection, table: str) -> str:
@@ -118,7 +122,7 @@ def example(of: str) -> str:
 
 
 def freeze(scripts: Path = HERE, released: Path = RELEASED, *, unreleased: bool = False) -> Path:
-    """Write the asset of the newest revision in ``scripts``; return where it is.
+    """Write the newest schema of ``scripts`` beside them, and its asset; return where that is.
 
     Raises:
         FileExistsError: it is there with another content, and nobody said ``unreleased``.
@@ -127,12 +131,14 @@ def freeze(scripts: Path = HERE, released: Path = RELEASED, *, unreleased: bool 
     if unreleased and revision == FIRST:
         first = next((scripts / "versions").glob(f"{FIRST}_*.py"))
         first.write_text(first_migration(), encoding="utf-8")
-    path, code = released / f"{revision}.sql", asset(scripts)
+    made = newest(scripts)
+    path, code = released / f"{revision}.sql", asset(made)
     if path.exists() and path.read_text(encoding="utf-8") != code and not unreleased:
         raise FileExistsError(
             f"{path} differs from what the migrations make: a released revision stays as it is;"
             " write the next migration, or say --unreleased where this one was never released"
         )
+    (scripts / schema.NEWEST).write_text(made, encoding="utf-8")
     path.write_text(code, encoding="utf-8")
     return path
 

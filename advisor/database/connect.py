@@ -253,7 +253,7 @@ def create(path: Path) -> None:
             made = Path(folder) / "new.duckdb"
             settings = {**_ALONE, "default_block_size": BLOCK_SIZE}
             with duckdb.connect(str(made), config=dict(settings)) as connection:
-                schema.migrate(connection, path)
+                schema.make(connection)
                 add_pack_columns(connection)
                 connection.execute("CHECKPOINT")  # closing would do it, and hide that it failed
             put(made, place)
@@ -279,7 +279,7 @@ def open_scratch(folder: str) -> Iterator[duckdb.DuckDBPyConnection]:
         "temp_directory": folder,
     }
     with duckdb.connect(":memory:", config=settings) as connection:
-        schema.migrate(connection, Path(folder))
+        schema.make(connection)
         add_pack_columns(connection)
         connection.execute("SET TimeZone = 'UTC'")
         yield connection

@@ -1,6 +1,7 @@
 """Which schema a file has, which is the newest, and how one becomes the other.
 
-Telling them apart costs one read; alembic and SQLAlchemy are imported only to change a schema.
+Telling them apart costs one read; alembic and SQLAlchemy are imported only to change a schema. A new
+file gets the newest from the SQL that ``migrations.freeze`` keeps of it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,11 @@ from advisor.errors import DatabaseError, Location
 from advisor.resources import data_dir
 from advisor.wording import one_line, printable
 
+NEWEST = "newest.sql"
+"""The file beside the migrations that holds what they make."""
+
 _WRITTEN_BY = "schema_written_by"
+_WRITE_VERSION = "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = EXCLUDED.value"
 _STORED_SQL = """
 SELECT 'the view', view_name FROM duckdb_views() WHERE NOT internal AND NOT temporary
 UNION ALL
@@ -95,6 +100,14 @@ def written_by(connection: duckdb.DuckDBPyConnection) -> str | None:
     return None if row is None else str(row[0])
 
 
+def make(connection: duckdb.DuckDBPyConnection) -> None:
+    """Give an empty database the newest schema."""
+    connection.begin()
+    connection.execute((data_dir("migrations") / NEWEST).read_text(encoding="utf-8"))
+    connection.execute(_WRITE_VERSION, (_WRITTEN_BY, __version__))
+    connection.commit()
+
+
 def migrate(connection: duckdb.DuckDBPyConnection, path: Path, scripts: Path | None = None) -> None:
     """Bring an open file, which may be empty, to the newest schema in one transaction.
 
@@ -121,10 +134,7 @@ def migrate(connection: duckdb.DuckDBPyConnection, path: Path, scripts: Path | N
         with engine.begin() as migrating:
             config.attributes["connection"] = migrating
             command.upgrade(config, "head")
-            migrating.exec_driver_sql(
-                "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = EXCLUDED.value",
-                (_WRITTEN_BY, __version__),
-            )
+            migrating.exec_driver_sql(_WRITE_VERSION, (_WRITTEN_BY, __version__))
     except (DBAPIError, CommandError) as error:
         problem = error.orig if isinstance(error, DBAPIError) else error
         raise DatabaseError(

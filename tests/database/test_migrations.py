@@ -135,6 +135,7 @@ def test_migrations_fill_columns_without_changing_rows() -> None:
 def test_one_command_keeps_the_new_schema(scripts: Path, tmp_path: Path) -> None:
     released = Path(shutil.copytree(freeze.RELEASED, tmp_path / "released"))
     assert freeze.freeze(scripts, released) == released / "9002.sql"
+    assert "room VARCHAR NOT NULL" in (scripts / schema.NEWEST).read_text()
     path = tmp_path / "asset.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute((released / "9002.sql").read_text())
@@ -158,9 +159,11 @@ def test_a_released_schema_stays_unless_it_never_was(scripts: Path, tmp_path: Pa
     assert asset.read_text() == whole
 
 
-def test_the_newest_asset_is_what_the_migrations_make() -> None:
+def test_the_newest_schema_and_its_asset_are_what_the_migrations_make() -> None:
     asset = freeze.RELEASED / f"{schema.revisions()[-1]}.sql"
-    assert asset.read_text() == freeze.asset()
+    made = freeze.newest()
+    assert (SCRIPTS / schema.NEWEST).read_text() == made
+    assert asset.read_text() == freeze.asset(made)
 
 
 def test_an_unreleased_first_schema_follows_the_tables(tmp_path: Path) -> None:
