@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import UsageError
 from advisor.knowledge.cache import code_files, remembered
+from advisor.knowledge.parts import load_seed
 from advisor.modelling.names import ModelRequest
 from advisor.resources import data_dir
 
@@ -155,11 +156,9 @@ def load_machines(
     Raises:
         RuleError: a file of the user's own devices is wrong; with its place.
     """
-    from advisor.hardware import devices
     from advisor.hardware.machines import Machines, load_own_machines, resources_of
 
-    files = (*devices.seed_files(), *code_files())
-    shipped = remembered("devices", files, "", devices.load_devices)
+    shipped = load_seed().devices
     folder = None if configuration.devices is None else configuration.devices.value
     return Machines(shipped, load_own_machines(folder, resources_of(shipped), without=without))
 

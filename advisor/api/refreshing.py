@@ -37,6 +37,6 @@ def refresh_runs(
     for each in chosen:
         with open_for_writing(database, wait) as connection:
             connection.execute("SET threads = 1")  # each thread holds blocks of every column
-            seed_database(connection)
+            seed_database(connection, knowledge.seed)
             refreshed = refresh_run(connection, each.run_id, knowledge=knowledge, progress=progress)
         yield refreshed

@@ -1,7 +1,7 @@
 """Which schema a file has, which is the newest, and how one becomes the other.
 
-Telling them apart costs one read; alembic and SQLAlchemy are imported only to change a schema. A new
-file gets the newest from the SQL that ``migrations.freeze`` keeps of it.
+Telling them apart costs one read; alembic and SQLAlchemy are imported only to change a schema. A
+new file gets the newest from the SQL that ``migrations.freeze`` keeps of it.
 """
 
 from __future__ import annotations

@@ -117,6 +117,19 @@ class OccupancyLimits:
     carve_outs: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True)
+class SeedData:
+    """All that a database begins with: devices, and what fits on their multiprocessors."""
+
+    devices: tuple[DeviceSpec, ...]
+    occupancy: tuple[OccupancyLimits, ...]
+
+
+def load_seed(folder: Path | None = None) -> SeedData:
+    """Return the seed data of ``folder``, None for the shipped ones."""
+    return SeedData(devices=load_devices(folder), occupancy=load_occupancy_limits(folder))
+
+
 def load_devices(folder: Path | None = None) -> tuple[DeviceSpec, ...]:
     """Return every device of the seed data, by family and in file order.
 
@@ -155,7 +168,7 @@ def load_occupancy_limits(folder: Path | None = None) -> tuple[OccupancyLimits, 
 
 
 def seed_files(folder: Path | None = None) -> tuple[Path, ...]:
-    """Return every file that ``load_devices`` and ``load_occupancy_limits`` read."""
+    """Return every file that ``load_seed`` reads."""
     folder = folder or data_dir("seed")
     patterns = ("*.yaml", "devices/*.yaml", "ceilings/*.yaml")
     return tuple(sorted(path for pattern in patterns for path in folder.glob(pattern)))

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from advisor.database.read import get_meta
 from advisor.database.records import insert_records
 from advisor.database.write import set_meta, transaction
-from advisor.hardware.devices import CUDA, load_devices, load_occupancy_limits, seed_files
+from advisor.hardware.devices import CUDA, load_seed, seed_files
 from advisor.hardware.matching import ReportedProperties, find_part
 from advisor.hardware.part import is_part
+from advisor.quoting import literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from advisor.hardware.devices import DeviceSpec, OccupancyLimits
+    from advisor.hardware.devices import DeviceSpec, OccupancyLimits, SeedData
     from advisor.hardware.matching import DeviceMatch
 
 _HASH = "seed_hash"
@@ -26,19 +27,25 @@ Value = float | str | list[str] | None
 Row = dict[str, Value]
 
 
-def seed_database(connection: duckdb.DuckDBPyConnection, folder: Path | None = None) -> bool:
+def seed_database(
+    connection: duckdb.DuckDBPyConnection,
+    seed: SeedData | None = None,
+    *,
+    folder: Path | None = None,
+) -> bool:
     """Bring the tables device, ceiling and occupancy_limit to the seed data; tell if they changed.
 
     Nothing is done where the file already holds these very data. Devices that the user added or a
     profile reported stay; instances get their share of the new data. All or nothing; call it
-    outside of a transaction. ``folder`` None means the shipped seed data.
+    outside of a transaction. ``folder`` holds the seed data, None means the shipped ones; ``seed``
+    is what they say, where that is loaded already.
     """
     digest = seed_hash(folder)
     if get_meta(connection, _HASH) == digest:
         return False
-    devices = load_devices(folder)
+    seed = seed or load_seed(folder)
     with transaction(connection):
-        _replace(connection, devices, load_occupancy_limits(folder))
+        _replace(connection, seed.devices, seed.occupancy)
         set_meta(connection, _HASH, digest)
     return True
 
@@ -76,16 +83,11 @@ def _replace(
     occupancy: Sequence[OccupancyLimits],
 ) -> None:
     rows = [_device_row(device) for device in sorted(devices, key=lambda d: d.device_id)]
-    ids = [row["device_id"] for row in rows]
-    connection.execute(
-        "DELETE FROM ceiling WHERE list_contains(?::VARCHAR[], device_id)"
-        " OR device_id IN (SELECT device_id FROM device WHERE origin = 'seed')",
-        [ids],
-    )
-    connection.execute(
-        "DELETE FROM device WHERE origin = 'seed' AND NOT list_contains(?::VARCHAR[], device_id)",
-        [ids],
-    )
+    ids = [device.device_id for device in devices]
+    are_listed = f"device_id IN ({', '.join(map(literal, ids))})"  # parameters take 0.1 ms each
+    of_seed = "device_id IN (SELECT device_id FROM device WHERE origin = 'seed')"
+    connection.execute(" ".join(("DELETE FROM ceiling WHERE", are_listed, "OR", of_seed)))
+    connection.execute(" ".join(("DELETE FROM device WHERE origin = 'seed' AND NOT", are_listed)))
     insert_records(connection, "device", rows, known="replace")
     insert_records(connection, "ceiling", [row for d in devices for row in _ceiling_rows(d)])
     insert_records(connection, "occupancy_limit", _occupancy_rows(occupancy), known="replace")

@@ -69,7 +69,7 @@ def spool_paths(
         tempfile.TemporaryDirectory(prefix="advisor-") as folder,
         open_scratch(folder) as connection,
     ):
-        seed_database(connection)
+        seed_database(connection, knowledge.seed)
         checked = _Checked(spool=spool, connection=connection, knowledge=knowledge)
         for profile in read_profiles(
             paths,

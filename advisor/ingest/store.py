@@ -123,7 +123,7 @@ def _drafted(
 
     Where it is not to ``keep`` them, the draft is as before.
     """
-    seed_database(connection)
+    seed_database(connection, knowledge.seed)
     require_columns(connection, knowledge.vocabulary.quantities.quantities.values())
     incoming: dict[str, IncomingRun] = {}
     plan_for(connection, _BATCH)
@@ -146,7 +146,7 @@ def _publish(
     """Move runs from the draft into the file, and follow the series that they continue."""
     if not run_ids:
         return
-    seed_database(connection)
+    seed_database(connection, knowledge.seed)
     with write.bystander(connection), write.transaction(connection):
         publish(connection, run_ids)
         follow(connection, affected_series(connection, run_ids), knowledge)
@@ -281,7 +281,7 @@ def _identify_devices(
 ) -> None:
     """Find the devices that the session describes."""
     for device in run.session.devices:
-        match = identify_device(device.name, device.attributes, knowledge.devices)
+        match = identify_device(device.name, device.attributes, knowledge.seed.devices)
         run.device_ids[device.id] = store_device(connection, match)
         if match.note is not None and match.note not in run.notes:
             run.notes.append(match.note)

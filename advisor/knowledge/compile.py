@@ -11,7 +11,7 @@ from advisor.facts import Vocabulary, load_vocabulary
 from advisor.facts.bindings import bind
 from advisor.facts.operations import load_operations, operation_paths
 from advisor.knowledge.knowledge import Knowledge
-from advisor.knowledge.parts import load_devices, load_mapping, load_outcomes, nearest
+from advisor.knowledge.parts import load_mapping, load_outcomes, load_seed, nearest
 from advisor.rules.engine.reach import load_reaches
 from advisor.rules.language.load import load_rules, rule_paths
 from advisor.rules.language.rule import Rule, Severity
@@ -37,7 +37,7 @@ def loaded(configuration: Configuration) -> Knowledge:
         rules=rules,
         settings=settings,
         load_mapping=load_mapping,
-        load_devices=load_devices,
+        load_seed=load_seed,
         load_outcomes=load_outcomes,
         reaches=load_reaches(vocabulary, settings.run, rules, load_mapping=load_mapping),
     )

@@ -16,7 +16,7 @@ from advisor.rules.language.settings import EvaluationSettings
 
 if TYPE_CHECKING:
     from advisor.counters.staging import Mapping as Counters
-    from advisor.hardware import DeviceSpec
+    from advisor.hardware.devices import SeedData
     from advisor.tracking.settings import OutcomeSettings
 
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class Knowledge:
     """Vocabulary, rules and settings; what only ingest needs is loaded when it does.
 
-    ``load_mapping`` returns how the counters of a profiler become quantities, ``load_devices`` the
-    devices of the seed data, ``load_outcomes`` when advice has worked; ``reaches`` say what
+    ``load_mapping`` returns how the counters of a profiler become quantities, ``load_seed`` what
+    is known of devices, ``load_outcomes`` when advice has worked; ``reaches`` say what
     profilers can tell, by their names.
     """
 
@@ -33,7 +33,7 @@ class Knowledge:
     rules: Sequence[Rule]
     settings: EvaluationSettings
     load_mapping: Callable[[str], Counters]
-    load_devices: Callable[[], tuple[DeviceSpec, ...]]
+    load_seed: Callable[[], SeedData]
     load_outcomes: Callable[[], OutcomeSettings]
     reaches: Mapping[str, Reach] = field(default_factory=dict)
     _mappings: dict[str, Counters] = field(default_factory=dict, init=False)
@@ -52,7 +52,7 @@ class Knowledge:
         """Load what storing profiles needs: it takes a while, and nobody should wait for it."""
         for profiler in profilers:
             self.mapping(profiler)
-        _ = self.compiled, self.variants, self.devices
+        _ = self.compiled, self.variants, self.seed
 
     @cached_property
     def compiled(self) -> Compiled:
@@ -70,9 +70,9 @@ class Knowledge:
         return variant_statements(self.vocabulary)
 
     @cached_property
-    def devices(self) -> tuple[DeviceSpec, ...]:
-        """The devices of the seed data."""
-        return self.load_devices()
+    def seed(self) -> SeedData:
+        """What is known of devices."""
+        return self.load_seed()
 
     @cached_property
     def outcomes(self) -> OutcomeSettings:

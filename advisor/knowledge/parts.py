@@ -12,7 +12,7 @@ from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from advisor.counters.staging import Mapping
-    from advisor.hardware import DeviceSpec
+    from advisor.hardware.devices import SeedData
     from advisor.tracking.settings import OutcomeSettings
 
 
@@ -28,12 +28,12 @@ def load_mapping(profiler: str) -> Mapping:
     return remembered(f"counters-{profiler}", files, "", lambda: mapping.load_mapping(profiler))
 
 
-def load_devices() -> tuple[DeviceSpec, ...]:
-    """Return the devices of the seed data."""
+def load_seed() -> SeedData:
+    """Return the devices of the seed data, and what fits on their multiprocessors."""
     from advisor.hardware import devices
 
     files = (*devices.seed_files(), *code_files())
-    return remembered("devices", files, "", devices.load_devices)
+    return remembered("devices", files, "", devices.load_seed)
 
 
 def load_outcomes() -> OutcomeSettings:

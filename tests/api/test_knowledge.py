@@ -24,7 +24,7 @@ from advisor.errors import ConfigError, Location, RuleError
 from advisor.hardware import devices
 from advisor.knowledge import parts
 from advisor.knowledge.load import load_knowledge
-from advisor.knowledge.parts import load_devices, load_mapping
+from advisor.knowledge.parts import load_mapping, load_seed
 from advisor.resources import data_dir
 from advisor.rules import Rule, Severity
 from tests.support.sample_rule import RULE
@@ -210,13 +210,13 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_remembers_mappings_and_devices_as_they_are_loaded(cache: Path) -> None:
-    loaded = (mappings.load_mapping("ncu"), devices.load_devices())
-    assert (load_mapping("ncu"), load_devices()) == loaded  # and kept
+    loaded = (mappings.load_mapping("ncu"), devices.load_seed())
+    assert (load_mapping("ncu"), load_seed()) == loaded  # and kept
     assert len(list(cache.glob("counters-ncu-*"))) == len(list(cache.glob("devices-*"))) == 1
     with pytest.MonkeyPatch.context() as broken:
         broken.setattr(mappings, "load_mapping", None)
-        broken.setattr(devices, "load_devices", None)
-        assert (load_mapping("ncu"), load_devices()) == loaded
+        broken.setattr(devices, "load_seed", None)
+        assert (load_mapping("ncu"), load_seed()) == loaded
 
 
 def test_loads_them_anew_when_a_file_changes(
@@ -228,11 +228,11 @@ def test_loads_them_anew_when_a_file_changes(
     monkeypatch.setattr(mappings, "counter_dirs", lambda: [tmp_path / "rules" / "counters"])
     monkeypatch.setattr(devices, "data_dir", lambda name: tmp_path / name)
     assert "no_duration" in load_mapping("ncu").flags
-    assert "New device" not in {device.name for device in load_devices()}
+    assert "New device" not in {device.name for device in load_seed().devices}
     counters = tmp_path / "rules" / "counters" / "ncu" / "base.yaml"
     counters.write_text(counters.read_text().replace("no_duration:", "no_time_at_all:"))
     (first, *_) = (tmp_path / "seed" / "devices").glob("*.yaml")
     first.write_text(re.sub(r"(?m)^(    name:).*$", r"\1 New device", first.read_text(), count=1))
     assert "no_time_at_all" in load_mapping("ncu").flags
-    assert "New device" in {device.name for device in load_devices()}
+    assert "New device" in {device.name for device in load_seed().devices}
     assert len(list(cache.glob("*.pickle"))) == 4

@@ -106,7 +106,7 @@ def test_brings_changed_seed_data_in_and_keeps_other_devices(
     family.write_text(family.read_text().replace("name: AWS Trainium1", "name: Renamed"))
     apple = changed / "devices" / "apple.yaml"
     apple.write_text("devices: []\n")
-    assert seed_database(connection, changed)
+    assert seed_database(connection, folder=changed)
     assert one(connection, "SELECT name FROM device WHERE device_id = 'aws-trainium1'") == "Renamed"
     assert one(connection, "SELECT count(*) FROM device WHERE vendor = 'Apple'") == 0
     assert one(connection, "SELECT count(*) FROM device WHERE origin = 'report'") == 1
@@ -138,7 +138,7 @@ def test_gives_an_instance_its_share_of_changed_seed_data(
     family.write_text(
         family.read_text().replace("dram: {value: 1.555e+12", "dram: {value: 1.6e+12")
     )
-    assert seed_database(connection, changed)
+    assert seed_database(connection, folder=changed)
     assert one(connection, bandwidth) == pytest.approx(1.6e12 / 2)
     assert one(connection, "SELECT origin FROM device WHERE name LIKE '%MIG%'") == "part"
 
