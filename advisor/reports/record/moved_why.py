@@ -27,7 +27,7 @@ from advisor.reports.record.layout import layout
 from advisor.reports.record.over_time import FactMove, MovedSeries
 from advisor.reports.record.rows import Row, number, rows_of
 from advisor.reports.record.why import KERNELS, Changed, facts_read, find_causes
-from advisor.tracking.attribution import attribute
+from advisor.tracking.attribution import Terms, attribute
 from advisor.tracking.comparing import load_comparing
 from advisor.tracking.records import Verdict
 from advisor.wording import si
@@ -115,13 +115,17 @@ def _with_terms(
     before, after = sides
     if before is None or after is None:
         return row
-    both = (side_of(before, comparing), side_of(after, comparing))
-    terms = attribute(*both, comparing.resources, clock=comparing.clock)
+    terms = _terms(before, after, comparing)
     return replace(
         row,
         terms=None if terms is None else terms.parts,
         facts=_facts(before, after, knowledge, settings, words),
     )
+
+
+def _terms(before: Row, after: Row, comparing: Comparing) -> Terms | None:
+    both = (side_of(before, comparing), side_of(after, comparing))
+    return attribute(*both, comparing.resources, clock=comparing.clock)
 
 
 def _facts(
@@ -191,7 +195,7 @@ def _with_causes(
         before, after = sides[n]
         if before is None or after is None:
             continue
-        compared = _compared(n, row, before, after)
+        compared = _compared(n, row, before, after, comparing)
         around = [details[row.base_run], details[row.run_id]]
         whole = RunComparison(
             base=replace(runs[row.base_run], run_id=f"{n}:base"),
@@ -220,7 +224,9 @@ def _with_causes(
     ]
 
 
-def _compared(n: int, row: MovedSeries, before: Row, after: Row) -> ComparedSeries:
+def _compared(
+    n: int, row: MovedSeries, before: Row, after: Row, comparing: Comparing
+) -> ComparedSeries:
     """Return a move as the functions that compare runs know it."""
     base, head = (
         ComparedKernel(
@@ -240,6 +246,7 @@ def _compared(n: int, row: MovedSeries, before: Row, after: Row) -> ComparedSeri
         relative=row.relative,
         p_value=row.p_value,
         noise=row.noise,
+        terms=_terms(before, after, comparing),
         shape_changed=before["launch_shape"] != after["launch_shape"],
     )
 

@@ -127,13 +127,18 @@ def find_causes(
 
 
 def _ranked(found: Sequence[Evaluation], row: ComparedSeries) -> tuple[Cause, ...]:
-    """Return causes: what is loud first; of these what names more than a term, then large terms."""
+    """Return causes: what is loud first; of these what names more than a term, then large terms.
+
+    Of two that explain one term, that which rests on more facts says more.
+    """
     terms = {} if row.terms is None else row.terms.parts
 
-    def order(each: Evaluation) -> tuple[int, bool, float, str]:
+    def order(each: Evaluation) -> tuple[int, bool, float, int, str]:
         rule = each.rule
         size = abs(terms.get(rule.mechanism, 0.0))
-        return _SEVERITIES.index(rule.severity), rule.mechanism in terms, -size, rule.id
+        loudness = _SEVERITIES.index(rule.severity)
+        facts = rule.when.names - rule.thresholds.keys()
+        return loudness, rule.mechanism in terms, -size, -len(facts), rule.id
 
     return tuple(
         Cause(

@@ -112,7 +112,20 @@ class Chosen:
 Piece = PlainPiece | Named | Filtered | ComparedPieces | Both | Negated | Chosen
 
 
+_ARROW = " → "
+
+
 def spoken(pieces: tuple[Piece, ...], values: Mapping[str, object]) -> str:
-    """Return the sentence with the values in it; what is NULL reads "unknown"."""
-    found = (piece.of(values) for piece in pieces)
-    return "".join(wording.UNKNOWN if value is None else str(value) for value in found)
+    """Return the sentence with the values in it; what is NULL reads "unknown".
+
+    What reads the same before and after, on both sides of an arrow, stands once.
+    """
+    found = [piece.of(values) for piece in pieces]
+    words = [wording.UNKNOWN if value is None else str(value) for value in found]
+    same = (
+        range(place, place + 2)
+        for place in range(1, len(words) - 1)
+        if words[place] == _ARROW and words[place - 1] == words[place + 1]
+    )
+    left_out = {place for places in same for place in places}
+    return "".join(word for place, word in enumerate(words) if place not in left_out)
