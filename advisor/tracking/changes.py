@@ -8,7 +8,7 @@ import numpy as np
 
 from advisor.tracking.records import Change, ChangeKind, Newest, Verdict
 from advisor.tracking.segments import median_of, medians
-from advisor.tracking.series import least_positive, relative
+from advisor.tracking.series import Segments, least_positive, relative
 from advisor.tracking.shapes import drifts_of, outliers_of
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _step(series: Series, step: int, edges: Sequence[int], shift: Shift | None) 
     else:
         low, high = series.clipped[start:step].mean(), series.clipped[step:end].mean()
         p_value = series.p_value(series.noise.score(float(high - low), step - start, end - step))
-    verdict, night = series.verdict(before, after, step)
+    verdict, night = series.verdict(before, after, Segments(start, step, end))
     return Change(
         kind=ChangeKind.STEP,
         index=night,
@@ -156,7 +156,7 @@ def newest_of(series: Series, shift: Shift | None, start: int) -> Newest:
     before, after = medians(series.values, (start, night, n))
     verdict, index = Verdict.INCONCLUSIVE, night
     if not shift.is_lone:
-        verdict, index = series.verdict(0.0, shift.effect, night)
+        verdict, index = series.verdict(0.0, shift.effect, Segments(start, night, n))
     return Newest(
         verdict=verdict,
         index=index,

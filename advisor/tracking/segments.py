@@ -19,6 +19,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     from advisor.tracking.noise import Floats, Noise, Noises
     from advisor.tracking.settings import TrackingSettings
 
@@ -96,8 +98,9 @@ def _highest_around(values: Floats, reach: int) -> Floats:
 class Boundaries:
     """Segments of one series of clipped values, and what each boundary between them is worth.
 
-    A boundary at an ``expected`` night, where something around the series changed, stays there and
-    needs less to stand: it is not the best of many places.
+    A boundary at an ``expected`` night, where something around the series changed, needs less to
+    stand, for it is not the best of many places, and stays there unless the nights beside it say
+    clearly that the level changed on another one.
     """
 
     def __init__(
@@ -136,9 +139,24 @@ class Boundaries:
     def _moved(self, boundaries: Sequence[int]) -> list[int]:
         edges = [0, *boundaries, self._n]
         for i in range(1, len(edges) - 1):
-            if edges[i] not in self._expected:
-                edges[i] = self._best(edges[i - 1], edges[i + 1])
+            best = self._best(edges[i - 1], edges[i + 1])
+            if edges[i] not in self._expected or self._is_clear(edges[i - 1 : i + 2], best):
+                edges[i] = best
         return edges[1:-1]
+
+    def _is_clear(self, edges: Sequence[int], best: int) -> bool:
+        """Return whether nights between an expected boundary and the best one speak against it.
+
+        ``edges`` are those of its two segments.
+        """
+        start, expected, end = edges
+        nights = abs(best - expected)
+        if not nights:
+            return False
+        at = np.array([expected, best])
+        worse, better = self._gains(start, end, at)
+        spread = self._needed_at_expected**2 * nights * self._variances[nights]
+        return bool(better - worse > spread)
 
     def _score(self, start: int, middle: int, end: int) -> float:
         """Return the worth of a boundary; from 1 on it stands."""
@@ -155,12 +173,16 @@ class Boundaries:
         """Return where two means leave the least squares."""
         least = self._least
         at = np.arange(start + least, end - least + 1)
+        return int(at[int(np.argmax(self._gains(start, end, at)))])
+
+    def _gains(self, start: int, end: int, at: NDArray[np.int64]) -> Floats:
+        """Return by how much two means, parted at each place, leave smaller squares than one."""
         sums = self._sums
-        gain = (sums[at] - sums[start]) ** 2 / (at - start)
+        gain: Floats = (sums[at] - sums[start]) ** 2 / (at - start)
         gain += (sums[end] - sums[at]) ** 2 / (end - at)
         # Means of squares depend on where zero is; about the common mean they do not.
         gain -= (sums[end] - sums[start]) ** 2 / (end - start)
-        return int(at[int(np.argmax(gain))])
+        return gain
 
 
 def steps_of(

@@ -10,12 +10,22 @@ from typing import TYPE_CHECKING
 from advisor.tracking.environment import new_environment
 from advisor.tracking.noise import chance
 from advisor.tracking.records import Verdict
+from advisor.tracking.segments import median_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.tracking.noise import Floats, Noise
     from advisor.tracking.settings import TrackingSettings
+
+
+@dataclass(frozen=True)
+class Segments:
+    """The nights of one level begin at ``start``, of the next at ``step``, and end before ``end``."""
+
+    start: int
+    step: int
+    end: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,13 +46,26 @@ class Series:
     environment: Sequence[str | None] | None
     settings: TrackingSettings
 
-    def verdict(self, before: float, after: float, night: int) -> tuple[Verdict, int]:
+    def verdict(self, before: float, after: float, nights: Segments) -> tuple[Verdict, int]:
         """Return the word for a level that is new since a night, and the night to name."""
         if self.environment is not None:
-            cause = new_environment(self.environment, night, self.settings)
-            if cause is not None:
+            cause = new_environment(self.environment, nights.step, self.settings)
+            if cause is not None and self._may_begin(cause, nights):
                 return Verdict.ENVIRONMENT, cause
-        return self.direction(before, after), night
+        return self.direction(before, after), nights.step
+
+    def _may_begin(self, night: int, nights: Segments) -> bool:
+        """Return whether a step may have begun on another night than the one it was placed at.
+
+        The nights between must not stray from the level that they would be at.
+        """
+        first, last = sorted((night, nights.step))
+        if first == last:
+            return True
+        level = slice(nights.start, first) if night > nights.step else slice(last, nights.end)
+        apart = median_of(self.even[first:last]) - median_of(self.even[level])
+        score = self.noise.score(apart, last - first, level.stop - level.start)
+        return score < self.settings.expected_score
 
     def direction(self, before: float, after: float) -> Verdict:
         """Return whether a change is for the worse or the better."""

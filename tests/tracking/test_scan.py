@@ -154,6 +154,28 @@ def test_an_environment_that_is_not_new_at_the_step_is_no_cause(
     assert [(c.index, c.verdict) for c in found.changes] == [(60, Verdict.REGRESSED)]
 
 
+@pytest.mark.parametrize("before", [2, 1, -1, -2])
+@pytest.mark.parametrize("after", [40, 6])
+def test_a_step_that_began_on_another_night_than_the_environment_is_the_code_s(
+    before: int, after: int
+) -> None:
+    # The nights between lie ten times the noise from the level that they would be at.
+    values = nights((100, 60), (110, after))
+    environment = ["driver 1"] * (60 + before) + ["driver 2"] * (after - before)
+    found = scan(values, environment=environment)
+    (step,) = found.changes
+    assert (step.index, step.verdict) == (60, Verdict.REGRESSED)
+
+
+def test_a_night_between_two_levels_leaves_the_step_to_the_environment() -> None:
+    # Night 60 is twice the noise above the old level and as far below the new one: either's.
+    values = nights((100, 60), (102, 1), (104, 39))
+    for first in (60, 61):
+        environment = ["driver 1"] * first + ["driver 2"] * (100 - first)
+        (step,) = scan(values, environment=environment).changes
+        assert (step.index, step.verdict) == (first, Verdict.ENVIRONMENT)
+
+
 def test_a_new_environment_without_a_step_is_nothing() -> None:
     found = scan(nights((100, 100)), environment=["driver 1"] * 60 + ["driver 2"] * 40)
     assert found.changes == ()
