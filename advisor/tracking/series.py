@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Segments:
-    """The nights of one level begin at ``start``, of the next at ``step``, and end before ``end``."""
+    """The nights of one level begin at ``start``, those of the next at ``step`` until ``end``."""
 
     start: int
     step: int
