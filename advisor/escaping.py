@@ -1,4 +1,4 @@
-"""Names from strangers made harmless in what programs read: JSON and CSV.
+"""Names from strangers made harmless in what programs read: JSON, CSV, XML, metrics, commands.
 
 ``wording.printable`` does it for terminals, ``reports.escaping`` for Markdown, Jinja for HTML and
 SVG.
@@ -12,8 +12,9 @@ import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from urllib.parse import quote
 
-from advisor.wording import printable
+from advisor.wording import one_line, printable
 
 # Characters that a terminal acts on or that change the direction of writing; JSON asks for none.
 _ACTED_ON = re.compile(
@@ -57,3 +58,56 @@ def csv_cell(cell: object) -> object:
     if not isinstance(cell, str):
         return cell
     return printable(f"'{cell}" if cell.lstrip()[:1] in _FORMULA else cell)
+
+
+def workflow_text(text: str) -> str:
+    r"""Return the message of a workflow command: it ends no line and begins no other command.
+
+    Source: GitHub, actions/toolkit, ``packages/core/src/command.ts``.
+
+    >>> workflow_text("50 %\n::error::x")
+    '50 %25\\n::error::x'
+    """
+    return one_line(text).replace("%", "%25")
+
+
+def workflow_property(text: str) -> str:
+    """Return a property of a workflow command, such as its file.
+
+    >>> workflow_property("a,b::c")
+    'a%2Cb%3A%3Ac'
+    """
+    return workflow_text(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def label_text(text: str) -> str:
+    r"""Return the value of a metric's label for between double quotes.
+
+    Source: OpenMetrics 1.0, "ABNF", ``escaped-string``.
+
+    >>> label_text('a"b\c')
+    'a\\"b\\\\c'
+    """
+    return one_line(text).replace("\\", "\\\\").replace('"', '\\"')
+
+
+def sarif_text(text: str) -> str:
+    r"""Return text for a message of SARIF, in which brackets make links and braces are filled in.
+
+    Source: SARIF 2.1.0, 3.11.5 "Messages with placeholders", 3.11.6 "Messages with embedded links".
+
+    >>> sarif_text("[x](y) {0}")
+    '\\[x\\](y) {{0}}'
+    """
+    apart = one_line(text).replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
+    return apart.replace("{", "{{").replace("}", "}}")
+
+
+def relative_address(path: str) -> str:
+    """Return a relative path as an address that names no scheme, no host and no folder above.
+
+    >>> relative_address("src/a b.cu"), relative_address("//host/../x:y")
+    ('src/a%20b.cu', 'host/x%3Ay')
+    """
+    parts = [part for part in path.split("/") if part not in ("", ".", "..")]
+    return "/".join(quote(one_line(part), safe="") for part in parts)

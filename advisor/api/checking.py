@@ -50,6 +50,7 @@ def check(
     if BUDGET in fail_on and not configuration.budgets:
         hint = "add `budgets:` to advisor.yaml; docs/configuration.md shows how"
         raise UsageError("there are no budgets", hint=hint)
+    comparison = None
     with open_for_reading(database, wait) as connection:
         head = find_run(connection, run)
         base = None if baseline is None else find_run(connection, baseline)
@@ -61,7 +62,7 @@ def check(
             looked += new_findings(connection, comparison, severity) if severity else ()
         if BUDGET in fail_on:
             looked += budgets(connection, head, configuration.budgets, knowledge.vocabulary)
-    return make_gate(head, base, looked)
+    return make_gate(head, base, looked, comparison)
 
 
 def _severity(fail_on: Sequence[str]) -> Severity | None:

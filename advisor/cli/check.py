@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from advisor.cli.application import CommandSettings
 from advisor.cli.output import plain, write_text
+from advisor.cli.published import PUBLISHED, FormatChoice, checked_output, write_published
+
+if TYPE_CHECKING:
+    from advisor.reports.record.gate import Gate
 
 _TRIPPED, _INCONCLUSIVE = 1, 5
 _EPILOG = """\b
@@ -40,11 +46,16 @@ Exit codes: 0 fine, 1 something tripped, 5 nothing tripped but something is unde
 @click.option(
     "--format",
     "style",
-    type=click.Choice(["text", "markdown", "json", "junit"]),
+    type=FormatChoice(["text", "markdown", "json", *PUBLISHED]),
     default="text",
     show_default=True,
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(allow_dash=True),
+    help="A file; for csv and parquet a directory.",
+)
 @click.pass_obj
 def check(
     settings: CommandSettings,
@@ -60,9 +71,9 @@ def check(
     RUN and --baseline are ids, beginnings of ids, labels, or "latest". Improvements never fail.
     """
     from advisor.api.checking import check as check_run
-    from advisor.escaping import json_text
     from advisor.reports.write import gate as written
 
+    checked_output(style, output)
     gate = check_run(
         settings.database,
         run,
@@ -71,12 +82,27 @@ def check(
         wait=settings.wait,
         configuration=settings.configuration,
     )
-    if style == "json":
-        text = json_text(plain(written.as_json(gate)), indent=2)
+    if style in PUBLISHED:
+        from advisor.api.publishing import published_run
+
+        published = published_run(
+            settings.database,
+            gate.run.run_id,
+            gate=gate,
+            wait=settings.wait,
+            configuration=settings.configuration,
+        )
+        write_published(published, style, output)
     else:
-        styles = {"text": written.text, "markdown": written.markdown, "junit": written.junit}
-        text = styles[style](gate)
-    write_text(text, output)
+        styles = {"text": written.text, "markdown": written.markdown, "json": _json}
+        write_text(styles[style](gate), output)
     if gate.tripped:
         return _TRIPPED
     return _INCONCLUSIVE if strict and gate.unsure else 0
+
+
+def _json(gate: Gate) -> str:
+    from advisor.escaping import json_text
+    from advisor.reports.write.gate import as_json
+
+    return json_text(plain(as_json(gate)), indent=2)

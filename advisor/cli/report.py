@@ -8,6 +8,7 @@ import click
 
 from advisor.cli.application import CommandSettings
 from advisor.cli.output import terminal_width, write_text
+from advisor.cli.published import PUBLISHED, FormatChoice, checked_output, write_published
 
 _EPILOG = """\b
 Examples:
@@ -16,6 +17,8 @@ Examples:
   advisor report 3f2a --markdown -o report.md
   advisor report --since 2026-01-17     what moved since then
   advisor report --format json | jq .history.moved
+  advisor report --format sarif -o advisor.sarif
+  advisor report --format parquet -o tables
 """
 
 
@@ -28,10 +31,15 @@ Examples:
 @click.option(
     "--format",
     "style",
-    type=click.Choice(["text", "html", "markdown", "json"]),
+    type=FormatChoice(["text", "html", "markdown", "json", *PUBLISHED]),
     show_default="text",
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(allow_dash=True),
+    help="A file; for csv and parquet a directory.",
+)
 @click.option("--kernel", metavar="REGEX", help="Only kernels whose name matches.")
 @click.option(
     "--since",
@@ -52,9 +60,13 @@ def report(
     RUN is an id or the beginning of one, a label, a branch (its newest run), a commit, or
     "latest"; "last~7" is seven runs before the latest one in its history.
     """
+    style = style or settings.configuration.report_format.value
+    checked_output(style, output)
+    if style in PUBLISHED:
+        _publish(settings, run, kernel, since, style, output)
+        return
     from advisor.api.reporting import ReportForm, render_report
 
-    style = style or settings.configuration.report_format.value
     if output is None and style == "html" and sys.stdout.isatty():
         output = "advisor-report.html"
     pages = render_report(
@@ -70,6 +82,27 @@ def report(
         write_text(text, name)
         if name not in (None, "-"):
             click.echo(f"wrote {name}", err=True)
+
+
+def _publish(
+    settings: CommandSettings,
+    run: str,
+    kernel: str | None,
+    since: str | None,
+    style: str,
+    output: str | None,
+) -> None:
+    from advisor.api.publishing import published_run
+
+    published = published_run(
+        settings.database,
+        run,
+        kernel=kernel,
+        since=since,
+        wait=settings.wait,
+        configuration=settings.configuration,
+    )
+    write_published(published, style, output)
 
 
 def wants_color() -> bool:

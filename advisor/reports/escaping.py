@@ -19,6 +19,7 @@ _BREAK_AFTER = re.compile(r"(?<=_)|(?<=::)|(?<=<)|(?<=,)")
 _LIVE = re.compile(r"@(?=\w)|(?:\\#|&#35;)(?=\d)|(?<=\bGH)-(?=\d)", re.IGNORECASE)
 _ADDRESS = re.compile(r"(?<=\w):(?=//)|(?<=\bwww)\.", re.IGNORECASE)
 _APART = "<!-- -->"
+_TICKS = re.compile("`+")
 
 
 class Verbatim(str):
@@ -45,6 +46,20 @@ def escape_for_both(text: str) -> str:
     """
     plain = printable(" ".join(text.split()))
     return _inert(_MARKDOWN.sub(lambda found: f"&#{ord(found[0])};", plain))
+
+
+def code_span(text: str) -> str:
+    """Return ``text`` as code in Markdown, in a line or a cell: nobody is pinged by what is in it.
+
+    >>> code_span("@all"), code_span("a`b")
+    ('`@all`', '`` a`b ``')
+    """
+    plain = printable(" ".join(text.split())).replace("|", "\N{BROKEN BAR}") or " "
+    longest = max((len(run) for run in _TICKS.findall(plain)), default=0)
+    if not longest:
+        return f"`{plain}`"
+    fence = "`" * (longest + 1)
+    return f"{fence} {plain} {fence}"
 
 
 def _inert(text: str) -> str:

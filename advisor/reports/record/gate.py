@@ -33,7 +33,7 @@ class Looked:
     """One thing that a gate looked at.
 
     ``tripped`` is None where it cannot be decided. ``weight`` orders what tripped, the worst
-    largest; ``command`` reproduces it.
+    largest; ``command`` reproduces it. ``variant_id`` is the kernel in the run that is checked.
     """
 
     kind: str
@@ -44,15 +44,20 @@ class Looked:
     command: str
     weight: float = 0.0
     is_environment: bool = False
+    variant_id: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Gate:
-    """Everything that was looked at, what tripped first, the worst of it in front."""
+    """Everything that was looked at, what tripped first, the worst of it in front.
+
+    ``comparison`` is what regressions and new findings were read from.
+    """
 
     run: StoredRun
     baseline: StoredRun | None
     looked: Sequence[Looked]
+    comparison: RunComparison | None = None
 
     @property
     def tripped(self) -> list[Looked]:
@@ -70,14 +75,19 @@ class Gate:
         return [each for each in self.looked if each.is_environment]
 
 
-def make_gate(run: StoredRun, baseline: StoredRun | None, looked: Sequence[Looked]) -> Gate:
+def make_gate(
+    run: StoredRun,
+    baseline: StoredRun | None,
+    looked: Sequence[Looked],
+    comparison: RunComparison | None = None,
+) -> Gate:
     """Return the gate, worst first."""
     order = {True: 0, None: 1, False: 2}
     kinds = (REGRESSION, BUDGET, NEW_FINDING)
     ranked = sorted(
         looked, key=lambda e: (order[e.tripped], kinds.index(e.kind), -e.weight, e.kernel, e.name)
     )
-    return Gate(run=run, baseline=baseline, looked=ranked)
+    return Gate(run=run, baseline=baseline, looked=ranked, comparison=comparison)
 
 
 def regressions(comparison: RunComparison) -> Iterator[Looked]:
@@ -97,6 +107,7 @@ def regressions(comparison: RunComparison) -> Iterator[Looked]:
             command=f"advisor compare {comparison.base.run_id} {comparison.head.run_id}",
             weight=row.lost,
             is_environment=row.verdict == Verdict.ENVIRONMENT,
+            variant_id=row.head.variant_id,
         )
 
 
@@ -136,6 +147,7 @@ def new_findings(
             text=f"{severity}: {evidence}",
             command=f"advisor rules explain {rule} {head}",
             weight=float(len(_SEVERITIES) - _SEVERITIES.index(Severity(severity))),
+            variant_id=variant,
         )
 
 
@@ -201,6 +213,7 @@ def _held(
         text=f"{budget.fact} is {found}, the budget {word} {_shown(limit, unit)} ({budget.at})",
         command=f"advisor show {kernel['variant_id']} --run {run.run_id}",
         weight=weight,
+        variant_id=str(kernel["variant_id"]),
     )
 
 

@@ -134,6 +134,11 @@ def _skipped(run: Row) -> tuple[tuple[str, str], ...]:
     return tuple((str(entry["place"]), str(entry["reason"])) for entry in entries[:_MOST_SKIPPED])
 
 
+def program(database: str) -> str:
+    """Return how a command begins that reads this database."""
+    return "advisor" if database == _DEFAULT_DATABASE else f"advisor --db {shlex.quote(database)}"
+
+
 def _provenance(source: ReportSource, limits: Sequence[ChartCeiling]) -> Provenance:
     request, compiled = source.request, source.compiled
     version = source.connection.execute("SELECT version_num FROM main.alembic_version").fetchone()
@@ -141,8 +146,7 @@ def _provenance(source: ReportSource, limits: Sequence[ChartCeiling]) -> Provena
         f"{c.kind}: {c.source or 'this report'}{', low confidence' * (c.confidence == 'low')}"
         for c in limits
     )
-    elsewhere = request.database != _DEFAULT_DATABASE
-    database = f" --db {shlex.quote(request.database)}" if elsewhere else ""
+    advisor = program(request.database)
     query = f"select * from kernels where run_id = '{request.run_id}'"
     return Provenance(
         advisor_version=__version__,
@@ -150,7 +154,7 @@ def _provenance(source: ReportSource, limits: Sequence[ChartCeiling]) -> Provena
         database=request.database,
         rules=f"{len(compiled.rules)} rules, hash {compiled.digest}",
         ceilings=tuple(sources),
-        report_command=f"advisor{database} report {request.run_id} --html",
-        query_command=f'advisor{database} query "{query}"',
+        report_command=f"{advisor} report {request.run_id} --html",
+        query_command=f'{advisor} query "{query}"',
         written_at=request.written_at,
     )

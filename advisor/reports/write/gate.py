@@ -1,13 +1,12 @@
-"""The answer of a gate as text, Markdown, JSON and JUnit."""
+"""The answer of a gate as text, Markdown and JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from xml.etree import ElementTree as ET
 
 from advisor.reports.escaping import escape_markdown
 from advisor.reports.record.gate import Gate, Looked
-from advisor.wording import one_line, printable
+from advisor.wording import one_line
 
 SCHEMA_VERSION = 1
 _SHOWN = 10  # of what did not fail
@@ -80,34 +79,3 @@ def _record(each: Looked) -> dict[str, object]:
         "text": each.text,
         "command": each.command,
     }
-
-
-def junit(gate: Gate) -> str:
-    """Return a test suite with a case for each check; what cannot be decided is skipped."""
-    suite = ET.Element(
-        "testsuite",
-        name="advisor check",
-        tests=str(len(gate.looked)),
-        failures=str(len(gate.tripped)),
-        skipped=str(len(gate.unsure)),
-        errors="0",
-    )
-    _cases(suite, gate.looked)
-    ET.indent(suite)
-    body = ET.tostring(suite, encoding="unicode")
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{body}\n'
-
-
-def _cases(suite: ET.Element, looked: Sequence[Looked]) -> None:
-    for each in looked:
-        case = ET.SubElement(
-            suite,
-            "testcase",
-            classname=f"advisor.{each.kind}",
-            name=printable(one_line(f"{each.kernel}: {each.name}")),
-        )
-        if each.tripped is False:
-            continue
-        tag = "failure" if each.tripped else "skipped"
-        said = ET.SubElement(case, tag, message=printable(one_line(each.text)))
-        said.text = each.command
