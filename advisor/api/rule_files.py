@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,60 +10,115 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.configuration import DEFAULTS, Configuration, Setting
-from advisor.errors import UsageError
+from advisor.errors import ConfigError, Location, RuleError, UsageError
 from advisor.facts.operations import load_operations, run_operation_examples
+from advisor.knowledge.compile import has_rules
 from advisor.knowledge.load import find_rule, load_knowledge
-from advisor.resources import data_dir
+from advisor.resources import data_dir, rule_dirs
 from advisor.rules.engine.examples import run_examples
 from advisor.rules.language.lint import Remark, lint
 from advisor.rules.language.load import NOT_RULES
 from advisor.rules.language.proven import load_proven
 from advisor.rules.language.scaffold import write_scaffold
 from advisor.rules.pages import rule_pages
-from advisor.wording import printable
+from advisor.wording import count, printable
 
 if TYPE_CHECKING:
-    from advisor.errors import Location
     from advisor.facts.operations import Operation
     from advisor.facts.operations import WorkedExample as OperationExample
     from advisor.rules import Rule
     from advisor.rules.language.rule import RuleExample
 
 _NOT_LINTED = frozenset(NOT_RULES) - {"facts", "operations"}
+_WHAT = "name FAMILY/SLUG.yaml, facts/NAME.yaml or operations/NAME.yaml, or their directory"
 
 __all__ = ["Remark", "Tested", "junit", "lint_rules", "run_rule_tests", "write_pages"]
 
 
 def lint_rules(path: str | None) -> list[Remark]:
-    """Return every remark on a directory, or on one file of it; on the shipped rules for None.
+    """Return every remark on a pack, a family of it, or one file; on the shipped rules for None.
 
-    What keeps every rule of its directory from being read is told about a file, too.
+    What keeps the rules of the pack from being loaded is an error of each file in it.
 
     Raises:
-        UsageError: there is no such directory or file, or the file is neither rule, fact nor
-            operation.
+        UsageError: there is no such directory or file, or it holds no rule, fact or operation.
     """
     if path is None:
-        return lint()
+        return _with_loading(lint(), data_dir("rules"))
     place = Path(path)
     if place.is_file():
-        return _lint_file(place.resolve())
+        return _lint_files([place.resolve()])
     if not place.is_dir():
         raise UsageError(f"there is no directory {path!r}", hint="name a directory of families")
-    return lint(place)
+    if has_rules(place):
+        return _with_loading(lint(place), place)
+    family = sorted(place.resolve().glob("*.yaml"))
+    if not family:
+        raise UsageError(f"{path!r} holds no rule, fact or operation", hint=_WHAT)
+    return _lint_files(family)
 
 
-def _lint_file(place: Path) -> list[Remark]:
-    kind, directory = place.parent.name, place.parent.parent
-    is_other = kind in _NOT_LINTED or directory.name in NOT_RULES
-    if place.suffix != ".yaml" or is_other or place.parent == data_dir("rules").resolve():
-        hint = "name FAMILY/SLUG.yaml, facts/NAME.yaml or operations/NAME.yaml, or their directory"
-        raise UsageError(f"{place} holds no rule, fact or operation", hint=hint)
-    return [
-        each
-        for each in lint(directory)
-        if each.ends_it or each.at is None or Path(each.at.name).resolve() == place
-    ]
+def _lint_files(places: Sequence[Path]) -> list[Remark]:
+    """Return the remarks on files of one folder."""
+    first = places[0]
+    kind, pack = first.parent.name, first.parent.parent
+    is_other = kind in _NOT_LINTED or pack.name in NOT_RULES
+    if first.suffix != ".yaml" or is_other or first.parent == data_dir("rules").resolve():
+        what = first if len(places) == 1 else first.parent
+        raise UsageError(f"{what} holds no rule, fact or operation", hint=_WHAT)
+    found = lint(pack)
+    shown = [each for each in found if each.ends_it or _is_on(each, places)]
+    others = sum(each.kind == "error" and each not in shown for each in found)
+    if others and not any(each.kind == "error" for each in shown):
+        problem = f"{count(others, 'error')} in other files of it: its rules cannot be loaded"
+        at, hint = Location(name=str(pack)), f"advisor rules lint {shlex.quote(str(pack))}"
+        return [*shown, Remark(kind="error", problem=problem, at=at, hint=hint, ends_it=True)]
+    return _with_loading(shown, pack)
+
+
+def _is_on(remark: Remark, places: Sequence[Path]) -> bool:
+    return remark.at is None or Path(remark.at.name).resolve() in places
+
+
+def _with_loading(remarks: list[Remark], pack: Path) -> list[Remark]:
+    """Return the remarks, with the error that shows only where all rules are loaded together."""
+    if any(each.kind == "error" for each in remarks):
+        return remarks
+    configuration = DEFAULTS
+    if pack.resolve() not in (each.resolve() for each in rule_dirs()):
+        configuration = replace(DEFAULTS, rules=(Setting(value=pack, origin=str(pack)),))
+    try:
+        _ = load_knowledge(configuration).outcomes
+        if configuration is DEFAULTS:
+            _load_the_rest()
+    except (RuleError, ConfigError) as error:
+        ended = Remark(
+            kind="error", problem=error.problem, at=error.at, hint=error.hint, ends_it=True
+        )
+        return [*remarks, ended]
+    return remarks
+
+
+def _load_the_rest() -> None:
+    """Load what stands beside the rules in their directory: labels, words, settings of commands.
+
+    Raises:
+        RuleError: a file is wrong; with its place.
+    """
+    from advisor.database.names import load_names
+    from advisor.modelling import defaults, elsewhere_settings, workloads
+    from advisor.readers.ncu.code import load_opcodes
+    from advisor.readers.ncu.values import load_labels
+    from advisor.reports.record.history_settings import load_history_settings
+    from advisor.reports.record.judgement import load_judgement
+    from advisor.reports.record.layout import layout
+
+    for load in (layout, load_history_settings, load_judgement, load_labels, load_names):
+        load()
+    load_opcodes()
+    defaults.load_defaults()
+    elsewhere_settings.load_settings()
+    workloads.load_workloads(rule_dirs())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -109,7 +109,7 @@ def _command(paper: Paper, found: ToCollect, collection: Collection) -> None:
 
 
 def _settled(paper: Paper, found: ToCollect, collection: Collection) -> None:
-    from advisor.wording import seconds
+    from advisor.wording import count, seconds
 
     value = collection.value
     stake = (
@@ -117,20 +117,18 @@ def _settled(paper: Paper, found: ToCollect, collection: Collection) -> None:
         if value is None
         else f"which could still save up to {seconds(value)}"
     )
-    rules = _counted(len(found.settles), "rule")
-    kernels = _counted(len(collection.variant_ids), "kernel")
+    rules = count(len(found.settles), "rule")
+    kernels = count(len(collection.variant_ids), "kernel")
     paper.write(f"It settles {rules} on {kernels}, {stake}:")
     for each in found.settles:
-        where = f"{_counted(each.kernels, 'kernel')}; needs {each.lacks_named}"
+        where = f"{count(each.kernels, 'kernel')}; needs {each.lacks_named}"
         paper.write(f"{each.title} ({each.rule_id}; {where})", indent=4, first="  -")
 
 
 def _not_knowable(paper: Paper, found: ToCollect) -> None:
     if found.not_knowable:
+        from advisor.wording import count
+
         paper.blank()
-        rules = _counted(len(found.not_knowable), "rule")
+        rules = count(len(found.not_knowable), "rule")
         paper.write(f"Not knowable here: {rules} about what {found.profiler} cannot tell.")
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -139,7 +139,7 @@ def _heading(found: Calculation) -> Iterator[str]:
     if launch.shared > limits.shared_opt_in:
         yield f"a kernel must opt in to more than {count(limits.shared_opt_in)} B of shared memory"
     yield (
-        f"{_blocks(fits.blocks)} a multiprocessor, {fits.warps} of {limits.warps} warps,"
+        f"{count(fits.blocks, 'block')} a multiprocessor, {fits.warps} of {limits.warps} warps,"
         f" occupancy {percent(fits.occupancy, 1)}; limited by {' and '.join(fits.binding)}"
     )
     if found.reported is not None:
@@ -212,7 +212,3 @@ def _agreement(found: Calculation, stored: StoredCurve) -> str:
     if stored.carve_out == found.occupancy.carve_out:
         return points
     return f"{points}; it assumes a carve-out of {count(stored.carve_out)} B"
-
-
-def _blocks(blocks: int) -> str:
-    return "1 block" if blocks == 1 else f"{blocks} blocks"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from advisor.cli.output import Progress
-from advisor.wording import one_line
+from advisor.wording import count, one_line
 
 if TYPE_CHECKING:
     from advisor.ingest.batches import Ingested
@@ -51,7 +51,7 @@ def tell(result: Ingested) -> None:
         if result.error.hint:
             click.echo(one_line(f"  hint: {result.error.hint}"), err=True)
         return
-    launches = f"{result.launches:,} launch" + ("es" if result.launches != 1 else "")
+    launches = count(result.launches, "launch")
     click.echo(one_line(f"{result.status:<7}  {result.run_id}  {launches}  {result.name}"))
     for skipped in result.skipped:
         click.echo(one_line(f"  skipped {skipped.place}: {skipped.reason}"), err=True)

@@ -15,7 +15,7 @@ from advisor.cli.output import (
     write_rows,
     write_text,
 )
-from advisor.wording import printable
+from advisor.wording import count, printable
 
 _LIST = Narrow(
     whole=("rule",),
@@ -176,8 +176,8 @@ def record(settings: CommandSettings, rule: str | None, style: str) -> None:
 def lint(context: click.Context, path: str | None) -> None:
     """Print every problem of the rules below PATH, one per line with its place, and exit with 1.
 
-    PATH is a directory FAMILY/*.yaml with its facts and operations, or one file in it; the shipped
-    ones where left out. Warnings say what could be better and change nothing.
+    PATH is a directory FAMILY/*.yaml with its facts and operations, one FAMILY or one file in it;
+    the shipped ones where left out. Warnings say what could be better and change nothing.
     """
     from advisor.api.rule_files import lint_rules
 
@@ -186,9 +186,7 @@ def lint(context: click.Context, path: str | None) -> None:
         hint = f" ({each.hint})" if each.hint else ""
         click.echo(printable(f"{each.at or path}: {each.kind}: {each.problem}{hint}"))
     errors = sum(each.kind == "error" for each in remarks)
-    click.echo(
-        f"{_counted(errors, 'error')}, {_counted(len(remarks) - errors, 'warning')}", err=True
-    )
+    click.echo(f"{count(errors, 'error')}, {count(len(remarks) - errors, 'warning')}", err=True)
     context.exit(1 if errors else 0)
 
 
@@ -230,7 +228,7 @@ def docs(settings: CommandSettings, output: str) -> None:
     from advisor.api.rule_files import write_pages
 
     pages = list(write_pages(output, settings.configuration))
-    click.echo(f"wrote {_counted(len(pages), 'page')}; begin with {pages[0]}", err=True)
+    click.echo(f"wrote {count(len(pages), 'page')}; begin with {pages[0]}", err=True)
 
 
 @rules.command(epilog=_NEW)
@@ -246,7 +244,3 @@ def new(rule: str, directory: str) -> None:
     click.echo(str(path))
     for words in (("lint", str(path)), ("test", what_tests(rule, directory))):
         click.echo(f"next: advisor rules {shlex.join(words)}", err=True)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

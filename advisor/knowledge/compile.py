@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from advisor.configuration import Configuration
 from advisor.errors import ConfigError, Location
@@ -67,13 +68,19 @@ def check_packs(configuration: Configuration) -> None:
         pack = setting.value
         if not pack.is_dir():
             raise ConfigError("there is no such directory", at=Location(name=str(pack)))
-        if any(rule_paths(pack)) or any((pack / "facts").glob("*.yaml")) or operation_paths(pack):
+        if has_rules(pack):
             continue
         problem = f"{str(pack)!r} holds neither rules nor facts nor operations"
         hint = (
             "rules are FAMILY/SLUG.yaml in it, facts facts/NAME.yaml, operations operations/ID.yaml"
         )
         raise ConfigError(problem, at=Location(name=setting.origin), hint=hint)
+
+
+def has_rules(directory: Path) -> bool:
+    """Return whether a directory is laid out as a pack: with rules, facts or operations."""
+    facts = (directory / "facts").glob("*.yaml")
+    return any(rule_paths(directory)) or any(facts) or bool(operation_paths(directory))
 
 
 def _overrides(configuration: Configuration) -> dict[str, dict[str, Override]]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from advisor.api import rule_files
+from advisor.errors import Location, RuleError
 from advisor.resources import data_dir
 from tests.support.sample_rule import RULE
 
@@ -154,8 +156,83 @@ def test_finds_views_of_instructions_that_are_none(advisor: Run, tmp_path: Path)
 def test_looks_at_one_file_only_where_one_is_named(advisor: Run, tmp_path: Path) -> None:
     folder = pack(tmp_path, RULE.replace("severity: warning", "severity: loud"))
     pack(tmp_path, RULE.replace("id: sample/slow", "id: sample/other"), "sample/other")
-    assert advisor("rules", "lint", str(folder / "sample" / "slow.yaml")).status == 1
-    assert advisor("rules", "lint", str(folder / "sample" / "other.yaml")).status == 0
+    named = advisor("rules", "lint", str(folder / "sample" / "slow.yaml"))
+    assert (named.status, named.err) == (1, "1 error, 0 warnings\n")
+    assert "'loud'" in named.out
+    other = advisor("rules", "lint", str(folder / "sample" / "other.yaml"))
+    assert "'loud'" not in other.out
+    # The file is fine, but nothing of its pack can be loaded.
+    assert (other.status, other.err.split(",")[0]) == (1, "1 error")
+    assert "1 error in other files of it: its rules cannot be loaded" in other.out
+    assert f"advisor rules lint {folder.resolve()}" in other.out
+
+
+def test_counts_an_error_wherever_a_file_cannot_be_loaded(advisor: Run, tmp_path: Path) -> None:
+    wrong = {
+        "list": ("- a\n", "found a list"),
+        "nothing": ("", "the file is empty"),
+        "open": ("id: [\n", "not YAML"),
+        "other-id": (RULE, "the path says 'sample/other-id'"),
+        "two": ("a: 1\n---\nb: 2\n", "more than one YAML document"),
+        "words": ("just words\n", "found the text"),
+    }
+    for name, (text, _) in wrong.items():
+        folder = pack(tmp_path, text, f"sample/{name}")
+    for place in (folder, folder / "sample"):
+        outcome = advisor("rules", "lint", str(place))
+        lines = outcome.out.splitlines()
+        assert (outcome.status, outcome.err) == (1, "6 errors, 0 warnings\n")
+        for line, (name, (_, problem)) in zip(lines, sorted(wrong.items()), strict=True):
+            assert f"{name}.yaml:" in line
+            assert problem in line
+
+
+def test_looks_at_the_files_of_a_family(advisor: Run, tmp_path: Path) -> None:
+    folder = pack(tmp_path, RULE)
+    pack(tmp_path, RULE.replace("id: sample/slow", "id: sample/other"), "sample/other")
+    outcome = advisor("rules", "lint", str(folder / "sample"))
+    assert (outcome.status, outcome.err) == (0, "0 errors, 6 warnings\n")
+    assert "slow.yaml" in outcome.out
+    assert "other.yaml" in outcome.out
+
+
+@pytest.mark.parametrize("files", [(), ("notes.txt",), ("labels/report.yaml",)])
+def test_refuses_a_directory_in_which_there_is_nothing_to_look_at(
+    advisor: Run, tmp_path: Path, files: tuple[str, ...]
+) -> None:
+    for name in files:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("labels: {}\n")
+    outcome = advisor("rules", "lint", str(tmp_path))
+    assert outcome.status == 2
+    assert "holds no rule, fact or operation" in outcome.err
+
+
+def test_finds_what_shows_only_where_rules_are_loaded_together(
+    advisor: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def broken(configuration: object) -> object:
+        raise RuleError("the counters are wrong", at=Location(name="ncu.yaml", line=3, column=1))
+
+    monkeypatch.setattr(rule_files, "load_knowledge", broken)
+    for place in ([], [str(pack(tmp_path))]):
+        outcome = advisor("rules", "lint", *place)
+        assert outcome.status == 1
+        assert "ncu.yaml:3:1: error: the counters are wrong" in outcome.out
+        assert outcome.err.startswith("1 error, ")
+
+
+def test_tells_a_gerund_from_an_order(advisor: Run, tmp_path: Path) -> None:
+    for first in ("Using", "Bring", "Bringing"):
+        text = RULE.replace("sample/slow", f"sample/{first}")
+        folder = pack(tmp_path, text.replace("A sample", f"{first} data"), f"sample/{first}")
+    lines = advisor("rules", "lint", str(folder / "sample")).out.splitlines()
+    assert [
+        line.split("begins with ")[1].split()[0] for line in lines if "begins with" in line
+    ] == [
+        "'Bringing'",
+        "'Using'",
+    ]
 
 
 def test_tells_of_a_file_what_keeps_its_directory_from_being_read(

@@ -22,8 +22,7 @@ MOST_WORDS = 8
 PLACEHOLDER = "FILL IN"
 
 _TERM = re.compile(r"\{\{.*?\}\}")
-
-
+_GERUND = re.compile(r"\w*[aeiouy]\w*ing$")  # "using", but not "bring"
 _NO_ADVICE = ("a", "an", "the", "this", "there", "it", "is")
 
 
@@ -52,9 +51,9 @@ def lint(directory: Path | None = None) -> list[Remark]:
     try:
         vocabulary = load_vocabulary(packs)
         settings = load_settings(vocabulary.symbols, packs=packs)
+        scopes = make_scopes(vocabulary, settings)
     except RuleError as error:
         return [replace(_error(error), ends_it=True)]
-    scopes = make_scopes(vocabulary, settings)
     nodes: dict[str, MappingNode] = {}
     shipped = data_dir("rules")
     if directory is not None:
@@ -106,7 +105,7 @@ def _warnings(rule: Rule, node: MappingNode) -> Iterator[Remark]:
         problem = f"the title has {len(words)} words"
         yield _warning(problem, node["title"].at, f"{MOST_WORDS} are enough to say what to do")
     first = words[0].lower() if words else ""
-    if first in _NO_ADVICE or first.endswith("ing"):
+    if first in _NO_ADVICE or _GERUND.match(first):
         hint = "begin with what to do: a title is the heading of an action"
         yield _warning(f"the title begins with {words[0]!r}", node["title"].at, hint)
     loose = [name for name, each in rule.thresholds.items() if each.is_uncalibrated]
