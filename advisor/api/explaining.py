@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     import duckdb
 
+    from advisor.database.read import StoredRun
+    from advisor.knowledge.knowledge import Knowledge
     from advisor.reports.record.instructions import Ranking, Rankings
     from advisor.reports.record.rows import Row
     from advisor.rules import EvaluationSettings, Rule
@@ -75,27 +77,38 @@ def explain_rule(
         hint = "advisor compare BASE HEAD says where it fires"
         raise UsageError(f"{rule} is about two runs, not about one", hint=hint)
     with open_run(database, run, wait=wait) as (connection, about):
-        run_id = about.run_id
-        rows = _chosen(variants_of(connection, run_id), found, kernel, run_id)
-        relations = current(connection, knowledge.vocabulary, [run_id])
-        explanations = explain(
-            connection,
-            found,
-            run_id,
-            [str(row["variant_id"]) for row in rows],
-            kernels=partial(kernels_select, knowledge.vocabulary, relations=relations),
-            language=Language(
-                vocabulary=knowledge.vocabulary,
-                settings=knowledge.settings,
-                words=run_words(connection, [run_id], knowledge.settings)[run_id],
-            ),
-        )
-        reach = knowledge.compiled.reach(about.profiler)
-        explanations = [_within_reach(each, reach) for each in explanations]
-        missing = [name for each in explanations for name in each.missing]
-        ask = asking(connection, run_id, reach, about.profiler_version, missing)
-        worst = _worst(connection, found, run_id, explanations, knowledge.settings)
-    names = {str(row["variant_id"]): _name(row) for row in rows}
+        rows = _chosen(variants_of(connection, about.run_id), found, kernel, about.run_id)
+        return explanations(connection, about, [found], rows, knowledge)
+
+
+def explanations(
+    connection: duckdb.DuckDBPyConnection,
+    about: StoredRun,
+    rules: Sequence[Rule],
+    rows: Sequence[Row],
+    knowledge: Knowledge,
+) -> list[Explained]:
+    """Return what rules of one subject say about the variants ``rows`` of a run, rule by rule."""
+    run_id = about.run_id
+    relations = current(connection, knowledge.vocabulary, [run_id])
+    found = explain(
+        connection,
+        rules,
+        run_id,
+        [str(row["variant_id"]) for row in rows],
+        kernels=partial(kernels_select, knowledge.vocabulary, relations=relations),
+        language=Language(
+            vocabulary=knowledge.vocabulary,
+            settings=knowledge.settings,
+            words=run_words(connection, [run_id], knowledge.settings)[run_id],
+        ),
+    )
+    reach = knowledge.compiled.reach(about.profiler)
+    found = [_within_reach(each, reach) for each in found]
+    missing = [name for each in found for name in each.missing]
+    ask = asking(connection, run_id, reach, about.profiler_version, missing)
+    worst = _worst(connection, run_id, found, knowledge.settings)
+    names = {str(row["variant_id"]): kernel_label(row) for row in rows}
     return [
         Explained(
             explanation=each,
@@ -104,9 +117,9 @@ def explain_rule(
             collect=_collect(each, run_id) if each.outcome is Outcome.UNKNOWN else None,
             asked=_asked(each, ask),
             decided_by="" if ask is None else ask.words(each.subject, each.missing),
-            instructions=worst.get((each.subject, found.instructions or "")),
+            instructions=worst.get((each.subject, each.rule.instructions or "")),
         )
-        for each in explanations
+        for each in found
     ]
 
 
@@ -133,16 +146,17 @@ def _asked(explanation: Explanation, ask: Asking | None) -> ProfilerRequest:
 
 def _worst(
     connection: duckdb.DuckDBPyConnection,
-    rule: Rule,
     run_id: str,
     explanations: Sequence[Explanation],
     settings: EvaluationSettings,
 ) -> Rankings:
-    if rule.instructions is None:
-        return {}
-    views = of_symptom(settings.instruction_views, rule.instructions)
-    asked = [(each.subject, view) for each in explanations for view in views]
-    return worst_instructions(connection, run_id, asked)
+    asked = [
+        (each.subject, view)
+        for each in explanations
+        if each.rule.instructions is not None
+        for view in of_symptom(settings.instruction_views, each.rule.instructions)
+    ]
+    return worst_instructions(connection, run_id, asked) if asked else {}
 
 
 def _chosen(rows: Sequence[Row], rule: Rule, kernel: str | None, run_id: str) -> Sequence[Row]:
@@ -154,7 +168,8 @@ def _chosen(rows: Sequence[Row], rule: Rule, kernel: str | None, run_id: str) ->
     return named(rows, kernel, run_id)
 
 
-def _name(row: Row) -> str:
+def kernel_label(row: Row) -> str:
+    """Return what to call a variant: its kernel and launch shape."""
     shape = f" {row['launch_shape']}" if row["launch_shape"] else ""
     return f"{row['short_name']}{shape}"
 

@@ -29,6 +29,7 @@ _COMMANDS = {
     "ingest": ("advisor.cli.ingest:ingest", "Read profiles into the database."),
     "report": ("advisor.cli.report:report", "Show what limits a run and what to do first."),
     "show": ("advisor.cli.show:show", "Show everything known about one kernel."),
+    "why": ("advisor.cli.why:why", "Show how numbers came about, or test an idea."),
     "collect": ("advisor.cli.collect:collect", "Print what to profile next, as one command."),
     "query": ("advisor.cli.query:query", "Ask the database in SQL, read-only."),
     "refresh": ("advisor.cli.refresh:refresh", "Recompute metrics and findings."),

@@ -64,15 +64,32 @@ class Derived:
             yield Column(name=name, sql=f"case {cases} end", names=self.names)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Ways:
+    """A mapping with the formulas of its quantities and helpers, and the units of counters."""
+
+    mapping: Mapping
+    formulas: dict[str, Derived]
+    units: dict[str, Unit]
+
+
 def load_mapping(profiler: str, directories: Sequence[Path] | None = None) -> Mapping:
     """Return the mapping of ``profiler``, by default of ``rules/counters`` and installed packs.
 
     Raises:
         RuleError: a file or formula is wrong; with file, line and column.
     """
+    return load_ways(profiler, directories).mapping
+
+
+def load_ways(profiler: str, directories: Sequence[Path] | None = None) -> Ways:
+    """Return the mapping of ``profiler`` and its formulas, as ``load_mapping`` finds them.
+
+    Raises:
+        RuleError: a file or formula is wrong; with file, line and column.
+    """
     files = read_counter_files(directories or counter_dirs(), profiler)
-    quantities = load_quantities()
-    return _Compiler(files, quantities).mapping()
+    return _Compiler(files, load_quantities()).ways()
 
 
 class _Compiler:
@@ -85,8 +102,8 @@ class _Compiler:
         self._counters: dict[str, Unit] = {}
         self._devices: set[str] = set()
 
-    def mapping(self) -> Mapping:
-        """Return the compiled mapping."""
+    def ways(self) -> Ways:
+        """Return the compiled mapping, and the formulas that it was made of."""
         derived = [self._derived(name, entry) for name, entry in self._files.helpers.items()]
         for name, entry in self._files.quantities.items():
             if name not in self._quantities.quantities:
@@ -95,7 +112,7 @@ class _Compiler:
             derived.append(self._derived(name, entry))
         _refuse_circles(derived)
         flags = self._flags()
-        return Mapping(
+        mapping = Mapping(
             profiler=self._files.profiler,
             counters=tuple(sorted(self._counters)),
             measures={
@@ -112,6 +129,8 @@ class _Compiler:
             flags=flags,
             quantities=self._quantities,
         )
+        formulas = {one.name: one for one in derived}
+        return Ways(mapping=mapping, formulas=formulas, units=dict(self._counters))
 
     def _ways(self, derived: Sequence[Derived]) -> dict[str, tuple[frozenset[str], ...]]:
         ways = {one.name: one.ways() for one in derived}

@@ -86,6 +86,13 @@ def variants_of(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Row]
     return _rows(connection, _VARIANTS, [run_id])
 
 
+def first_launch(connection: duckdb.DuckDBPyConnection, run_id: str, variant_id: str) -> int | None:
+    """Return the position of a variant's first launch; None where its launches were dropped."""
+    query = "SELECT min(launch_index) FROM launch WHERE run_id = ? AND variant_id = ?"
+    found: int | None = connection.execute(query, [run_id, variant_id]).fetchall()[0][0]
+    return found
+
+
 def launches_of(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[tuple[str, str]]:
     """Return variant and short name of the launches of a run, in the order of the profile.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from advisor.quoting import quoted
@@ -18,56 +18,19 @@ _UNORDERED = {"and", "or", "+", "*"}
 _TIGHTEST = 8
 
 
-def written(node: ExpressionNode) -> str:
+def written(node: ExpressionNode, named: Callable[[str], str] | None = None) -> str:
     """Return an expression in the rule language, with no more parentheses than it needs.
 
-    Whitespace and comments of the source are gone.
+    Whitespace and comments of the source are gone. ``named`` gives what to call each name.
     """
-    return _written(node, 0)
+    return _Writer(named or _name).write(node, 0)
 
 
-def _written(node: ExpressionNode, around: int) -> str:
-    own = _BINDING.get(node.head, _TIGHTEST)
-    text = _plain(node, own)
-    return f"({text})" if own < around else text
-
-
-def _plain(node: ExpressionNode, own: int) -> str:
-    if node.head in _SPECIAL:
-        return _SPECIAL[node.head](node)
-    parts = [_written(operand, own + 1) for operand in node.operands]
-    match node.head:
-        case "is null":
-            return f"{parts[0]} is null"
-        case "in":
-            return f"{parts[0]} in ({', '.join(parts[1:])})"
-        case "between":
-            return f"{parts[0]} between {parts[1]} and {parts[2]}"
-    first = _written(node.operands[0], own)
-    rest = [_written(each, own + (node.head not in _UNORDERED)) for each in node.operands[1:]]
-    return f" {node.head} ".join([first, *rest])
-
-
-def _name(node: ExpressionNode) -> str:
-    name = str(node.value)
+def _name(name: str) -> str:
     return name if name.isidentifier() else quoted(name)
 
 
-def _call(node: ExpressionNode) -> str:
-    inside = ", ".join(_written(operand, 0) for operand in node.operands)
-    return f"{node.value}({inside})"
-
-
-def _case(node: ExpressionNode) -> str:
-    *branches, otherwise = (_written(operand, 0) for operand in node.operands)
-    pairs = zip(branches[::2], branches[1::2], strict=True)
-    said = " ".join(f"when {condition} then {value}" for condition, value in pairs)
-    tail = "" if otherwise == "null" else f" else {otherwise}"
-    return f"case {said}{tail} end"
-
-
-def _literal(node: ExpressionNode) -> str:
-    value = node.value
+def _literal(value: str | float | bool | None) -> str:
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -77,11 +40,54 @@ def _literal(node: ExpressionNode) -> str:
     return f"{value:.15g}"
 
 
-_SPECIAL: Mapping[str, Callable[[ExpressionNode], str]] = {
-    "call": _call,
-    "case": _case,
-    "literal": _literal,
-    "name": _name,
-    "negate": lambda node: "-" + _written(node.operands[0], _TIGHTEST),
-    "not": lambda node: "not " + _written(node.operands[0], _BINDING["not"] + 1),
-}
+class _Writer:
+    """Writes trees; ``named`` gives what to call each name."""
+
+    def __init__(self, named: Callable[[str], str]) -> None:
+        self._named = named
+
+    def write(self, node: ExpressionNode, around: int) -> str:
+        """Return a part of a tree, in parentheses where what is ``around`` binds tighter."""
+        own = _BINDING.get(node.head, _TIGHTEST)
+        text = self._plain(node, own)
+        return f"({text})" if own < around else text
+
+    def _plain(self, node: ExpressionNode, own: int) -> str:
+        inner = node.operands
+        match node.head:
+            case "name":
+                text = self._named(str(node.value))
+            case "literal":
+                text = _literal(node.value)
+            case "call":
+                text = f"{node.value}({', '.join(self.write(each, 0) for each in inner)})"
+            case "case":
+                text = self._case(node)
+            case "negate":
+                text = "-" + self.write(inner[0], _TIGHTEST)
+            case "not":
+                text = "not " + self.write(inner[0], _BINDING["not"] + 1)
+            case _:
+                text = self._joined(node, own)
+        return text
+
+    def _joined(self, node: ExpressionNode, own: int) -> str:
+        parts = [self.write(operand, own + 1) for operand in node.operands]
+        match node.head:
+            case "is null":
+                return f"{parts[0]} is null"
+            case "in":
+                return f"{parts[0]} in ({', '.join(parts[1:])})"
+            case "between":
+                return f"{parts[0]} between {parts[1]} and {parts[2]}"
+        first = self.write(node.operands[0], own)
+        tighter = own + (node.head not in _UNORDERED)
+        rest = [self.write(each, tighter) for each in node.operands[1:]]
+        return f" {node.head} ".join([first, *rest])
+
+    def _case(self, node: ExpressionNode) -> str:
+        *branches, otherwise = (self.write(operand, 0) for operand in node.operands)
+        pairs = zip(branches[::2], branches[1::2], strict=True)
+        said = " ".join(f"when {condition} then {value}" for condition, value in pairs)
+        tail = "" if otherwise == "null" else f" else {otherwise}"
+        return f"case {said}{tail} end"

@@ -89,6 +89,17 @@ class Formula:
             lambda name: self.numbers[name].sql if name in self.numbers else find(name), dialect
         )
 
+    def reduced(self, find: Callable[[str], Value]) -> ExpressionNode:
+        """Return the part of the formula that gave its value, by the value of each name."""
+        from advisor.expression.reduced import reduced  # only numbers that are opened need it
+
+        numbers = {name: number.in_si for name, number in self.numbers.items()}
+        return reduced(
+            self.expression.tree,
+            lambda name: numbers[name] if name in numbers else find(name),
+            self.expression.scales,
+        )
+
     def calculation(self) -> Calculation:
         """Return the formula as a function of a function that gives the value of each name."""
         formula = self.expression.calculation()

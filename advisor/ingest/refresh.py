@@ -97,14 +97,28 @@ def _batches(
 ) -> Iterator[tuple[Sequence[Launch], Sequence[str | None]]]:
     """Yield the stored launches by the hundred, each with the ids of their devices."""
     last = -1
-    while rows := renewing.launches_after(connection, run_id, last, _BATCH):
-        first, last = rows[0][0], rows[-1][0]
-        keyed: dict[int, dict[str, Keyed]] = {}
-        for index, counter, keys, values in renewing.keyed_of(connection, run_id, first, last):
+    while (found := stored_launches(connection, run_id, after=last, most=_BATCH))[0]:
+        last = found[0][-1].index
+        yield found
+
+
+def stored_launches(
+    connection: duckdb.DuckDBPyConnection, run_id: str, *, after: int, most: int
+) -> tuple[Sequence[Launch], Sequence[str | None]]:
+    """Return the launches of a run after the one at ``after``, and the ids of their devices.
+
+    A launch has what its quantities rest on; there is none where the run was pruned.
+    """
+    rows = renewing.launches_after(connection, run_id, after, most)
+    keyed: dict[int, dict[str, Keyed]] = {}
+    if rows:
+        for index, counter, keys, values in renewing.keyed_of(
+            connection, run_id, rows[0][0], rows[-1][0]
+        ):
             held = keyed.setdefault(index, {})
             held[counter] = Keyed(keys=tuple(keys), values=tuple(values))
-        launches = [_launch(row[:-1], keyed.get(row[0], {})) for row in rows]
-        yield launches, [row[-1] for row in rows]
+    launches = [_launch(row[:-1], keyed.get(row[0], {})) for row in rows]
+    return launches, [row[-1] for row in rows]
 
 
 def _launch(row: Sequence[Any], keyed: Mapping[str, Keyed]) -> Launch:

@@ -78,7 +78,7 @@ def told(load_rule: Load, vocabulary: Vocabulary, settings: EvaluationSettings) 
             )
             (found,) = explain(
                 connection,
-                rule,
+                [rule],
                 "r1",
                 ["v1"],
                 kernels=lambda _: "FROM kernels",

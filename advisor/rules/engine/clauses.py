@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from advisor.expression import Expression, Kind, Symbol, compile_expression, written
+from advisor.expression.reduced import names_of
 from advisor.expression.tree import ExpressionNode
 from advisor.quoting import quoted
 from advisor.rules.engine.gains import Raw, Seconds, cut
@@ -210,7 +211,7 @@ class RuleParts:
     def _clause(self, node: ExpressionNode, row: Row, read: Row) -> Clause:
         text = written(node)
         holds = self._value(text, row)
-        values = {name: read[name] for name in _names(node)}
+        values = {name: read[name] for name in names_of(node)}
         common = Clause(text=text, holds=None if holds is None else bool(holds), values=values)
         if node.head in _JOINING:
             return _joined(common, node, tuple(self._clause(n, row, read) for n in _flat(node)))
@@ -267,13 +268,6 @@ def _flat(node: ExpressionNode) -> Iterator[ExpressionNode]:
             yield from _flat(operand)
         else:
             yield operand
-
-
-def _names(node: ExpressionNode) -> list[str]:
-    """Return the names that a tree reads, in order of appearance."""
-    found = [str(node.value)] if node.head == "name" else []
-    inner = (name for operand in node.operands for name in _names(operand))
-    return list(dict.fromkeys((*found, *inner)))
 
 
 def _text(expression: Expression) -> str:

@@ -13,7 +13,7 @@ from advisor.facts.vocabulary import Vocabulary
 from advisor.rules.engine.clauses import Clause, Clauses, GainExplained, Guarded, Row, RuleParts
 from advisor.rules.engine.evaluate import read_details, run_program
 from advisor.rules.engine.evaluation import Evaluation
-from advisor.rules.engine.program import OUTCOMES, compile_program
+from advisor.rules.engine.program import OUTCOMES, Program, compile_program
 from advisor.rules.language.rule import Outcome, Rule
 from advisor.rules.language.settings import EvaluationSettings
 from advisor.rules.language.subjects import SUBJECTS, SubjectKind
@@ -38,7 +38,10 @@ class Language:
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """What a rule says about one subject (a variant, or the run), and why."""
+    """What a rule says about one subject (a variant, or the run), and why.
+
+    ``evidence`` is what it found, in words, where it fires.
+    """
 
     rule: Rule
     subject: str
@@ -51,28 +54,50 @@ class Explanation:
     confidence: float | None
     confidence_because: tuple[str, ...]
     missing: tuple[str, ...]
+    evidence: str
     words: VendorWords
 
 
 def explain(
     connection: duckdb.DuckDBPyConnection,
-    rule: Rule,
+    rules: Sequence[Rule],
     run_id: str,
     variant_ids: Sequence[str],
     *,
     kernels: KernelsSelect,
     language: Language,
 ) -> list[Explanation]:
-    """Return one explanation per variant, in order; just one for a rule about runs.
+    """Return one explanation per rule and variant, in order; just one for a rule about runs.
 
-    ``kernels`` gives a SELECT of the named facts of kernels.
+    The rules are of one subject. ``kernels`` gives a SELECT of the named facts of kernels.
     """
-    kind, vocabulary, settings = SUBJECTS[rule.subject], language.vocabulary, language.settings
-    key, words = kind.key, language.words
-    program = compile_program([rule], kind.counted(settings), vocabulary)
-    columns = program.columns if kind.relation is None else kind.relation.reads(settings)
+    kind, settings = SUBJECTS[rules[0].subject], language.settings
+    programs = [
+        compile_program([rule], kind.counted(settings), language.vocabulary) for rule in rules
+    ]
+    columns = {name for program in programs for name in program.columns}
+    if kind.relation is not None:
+        columns = {*kind.relation.reads(settings)}
     _take(connection, kernels(sorted({*columns, "variant_id", "run_id"})), run_id, settings, kind)
-    scope = in_scope(kind.vocabulary(vocabulary, settings), rule.thresholds)
+    return [
+        each
+        for rule, program in zip(rules, programs, strict=True)
+        for each in _explained(connection, rule, program, run_id, variant_ids, language)
+    ]
+
+
+def _explained(
+    connection: duckdb.DuckDBPyConnection,
+    rule: Rule,
+    program: Program,
+    run_id: str,
+    variant_ids: Sequence[str],
+    language: Language,
+) -> list[Explanation]:
+    """Return what one rule says about each subject, whose facts were taken."""
+    kind, words = SUBJECTS[rule.subject], language.words
+    key = kind.key
+    scope = in_scope(kind.vocabulary(language.vocabulary, language.settings), rule.thresholds)
     parts = RuleParts(rule, scope, program.settings.time, words)
     values = _rows(connection, parts.select(key, _FACTS), key)
     facts = _rows(connection, f"FROM {_FACTS}", key)
@@ -116,6 +141,7 @@ def _explanation(
         confidence=evaluation.confidence if evaluation and fires else None,
         confidence_because=evaluation.confidence_because if evaluation else (),
         missing=evaluation.missing if evaluation else (),
+        evidence=evaluation.evidence if evaluation and fires else "",
         words=words,
     )
 
