@@ -7,10 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from advisor.api.explaining import explanations, kernel_label
-from advisor.database.read import open_run
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.parts import first_launch, variants_of
-from advisor.database.read import run_details
+from advisor.database.read import open_run, run_details
 from advisor.errors import UsageError
 from advisor.escaping import json_text
 from advisor.knowledge.load import load_knowledge

@@ -11,7 +11,6 @@ from advisor.database.write import set_meta, transaction
 from advisor.hardware.devices import CUDA, load_seed, seed_files
 from advisor.hardware.matching import ReportedProperties, find_part
 from advisor.hardware.part import is_part
-from advisor.quoting import literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +22,11 @@ if TYPE_CHECKING:
     from advisor.hardware.matching import DeviceMatch
 
 _HASH = "seed_hash"
+_FORGET_CEILINGS = """
+    DELETE FROM ceiling WHERE list_contains(?, device_id)
+        OR device_id IN (SELECT device_id FROM device WHERE origin = 'seed')
+"""
+_FORGET_DEVICES = "DELETE FROM device WHERE origin = 'seed' AND NOT list_contains(?, device_id)"
 Value = float | str | list[str] | None
 Row = dict[str, Value]
 
@@ -84,10 +88,8 @@ def _replace(
 ) -> None:
     rows = [_device_row(device) for device in sorted(devices, key=lambda d: d.device_id)]
     ids = [device.device_id for device in devices]
-    are_listed = f"device_id IN ({', '.join(map(literal, ids))})"  # parameters take 0.1 ms each
-    of_seed = "device_id IN (SELECT device_id FROM device WHERE origin = 'seed')"
-    connection.execute(" ".join(("DELETE FROM ceiling WHERE", are_listed, "OR", of_seed)))
-    connection.execute(" ".join(("DELETE FROM device WHERE origin = 'seed' AND NOT", are_listed)))
+    connection.execute(_FORGET_CEILINGS, [ids])
+    connection.execute(_FORGET_DEVICES, [ids])
     insert_records(connection, "device", rows, known="replace")
     insert_records(connection, "ceiling", [row for d in devices for row in _ceiling_rows(d)])
     insert_records(connection, "occupancy_limit", _occupancy_rows(occupancy), known="replace")

@@ -41,7 +41,7 @@ class Opened:
 
     ``kind`` is fact, quantity, column (of a kernel), device, launch, counter, opcodes or breakdown.
     ``formula`` is in the language of rules, ``spoken`` in the reader's words, and ``way`` the label
-    of the one that gave the value. ``over`` says what became of several launches.
+    of the one that gave the value. ``over`` says how several launches became one number.
     """
 
     name: str
