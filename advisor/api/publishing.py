@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.api.reading import open_run
 from advisor.api.reporting import HistoryAsked, load_report
 from advisor.configuration import DEFAULTS, Configuration
+from advisor.database.read import open_run
 from advisor.database.series_of_run import series_of_run
 from advisor.knowledge.load import load_knowledge
 from advisor.reports.record.checkout import checkout_of

@@ -24,7 +24,7 @@ _LATE = {
     "ExampleResult": "engine.examples",
     "load_rules": "language.load",
     "run_examples": "engine.examples",
-    "store_evaluations": "engine.store",
+    "store_evaluations": "engine.findings",
 }
 
 __all__ = [
