@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -199,6 +201,7 @@ def main() -> None:
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     stopped_by = _signals()
+    atexit.register(gc.freeze)  # no search through all objects for garbage when all of them go
     try:
         if sys.stdout is None:
             raise OutputError("standard output is closed")

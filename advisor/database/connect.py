@@ -60,10 +60,14 @@ _ALONE: dict[str, bool | int] = {**_FETCHES_NOTHING, "enable_external_access": F
 _LARGE: dict[str, int | str] = {
     "write_buffer_row_group_count": 1,  # a full row group goes to the disk before the commit
     "wal_autocheckpoint": "1KB",  # and what is left goes there at once, not through a log
+}
+"""Settings of writers: what a transaction holds in memory hardly grows with what it writes."""
+
+_GIVES_BACK: dict[str, str] = {
     "allocator_flush_threshold": "1MB",
     "allocator_bulk_deallocation_flush_threshold": "1MB",
 }
-"""Settings of writers: what a transaction holds in memory hardly grows with what it writes."""
+"""Settings of writers of much: memory that is free goes back to the system, which takes time."""
 
 BLOCK_SIZE = 32_768
 """Bytes in a block of a new file: a transaction holds so much of each column at least."""
@@ -206,12 +210,13 @@ def told_of(path: Path) -> Iterator[None]:
 def unattached(path: Path, others: Sequence[Path] = ()) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a connection to which ``attach`` can attach the file, and ``others`` by their names.
 
-    It can read and write these and no other file; it has cursors.
+    It can read and write these and no other file; it has cursors. With ``others`` it is for much.
     """
     place = str(path.resolve())
     settings: dict[str, str | bool | int | float | list[str]] = {
         **_FETCHES_NOTHING,
         **_LARGE,
+        **(_GIVES_BACK if others else {}),
         "temp_directory": f"{place}.tmp",
     }
     files = ", ".join(
@@ -339,7 +344,8 @@ def _for_large(path: Path) -> duckdb.DuckDBPyConnection:
     """
     place = str(path.resolve())
     connection = duckdb.connect(
-        f":memory:{place}", config={**_FETCHES_NOTHING, **_LARGE, "temp_directory": f"{place}.tmp"}
+        f":memory:{place}",
+        config={**_FETCHES_NOTHING, **_LARGE, **_GIVES_BACK, "temp_directory": f"{place}.tmp"},
     )
     try:
         _attach(connection, path, "READ_WRITE")
