@@ -14,7 +14,14 @@ from advisor.database.night_kernels import OWN, take_kernels_of_series
 from advisor.facts import current, kernels_select
 from advisor.reports.record.layout import layout
 from advisor.reports.record.moved import Move, RunVariant
-from advisor.reports.record.over_time import ACCEPTED, MENDED, FactNights, KernelNights, Segment
+from advisor.reports.record.over_time import (
+    ACCEPTED,
+    MENDED,
+    FactNights,
+    KernelNights,
+    MovedSeries,
+    Segment,
+)
 from advisor.reports.record.rows import Row, number, rows_of
 from advisor.tracking.records import ChangeKind, Verdict
 
@@ -47,11 +54,15 @@ Facts = Mapping[tuple[str, str], Sequence[Row]]
 
 @dataclass(frozen=True, kw_only=True)
 class ChartedBy:
-    """What nights are charted by: facts, the file of settings, the words of the vendor."""
+    """What nights are charted by: facts, the file of settings, the words of the vendor.
+
+    ``every`` kernel has charts, not only what moved and those that waste most.
+    """
 
     knowledge: Knowledge
     settings: HistorySettings
     words: VendorWords
+    every: bool = False
 
 
 def kernel_nights(
@@ -73,7 +84,7 @@ def kernel_nights(
         for each in history.series
         if not each.is_missing and (key := (each.series_id, each.launch_shape)) in variants
     }
-    charted = charted_kernels(report, moved, settings)
+    charted = frozenset(of_variant) if by.every else charted_kernels(report, moved, settings)
     facts_of = {move.row.variant_id: move.row.facts[0].name for move in moved if move.row.facts}
     chosen = [each for variant, each in of_variant.items() if variant in charted]
     names = sorted(set(facts_of.values()))
@@ -92,7 +103,8 @@ def kernel_nights(
             ]
             if any(move.history is each for move in moved):
                 path = _path(report, rows, places, each, settings)
-        found[variant] = _kernel(each, places, moved, charts, path)
+        own = [move.row for move in moved if move.history is each]
+        found[variant] = series_nights(each, places, own, charts, path)
     return found
 
 
@@ -105,14 +117,15 @@ def charted_kernels(
     return frozenset((*wasteful, *own))
 
 
-def _kernel(
+def series_nights(
     each: SeriesHistory,
     places: Mapping[str, int],
-    moved: Sequence[Move],
+    moved: Sequence[MovedSeries],
     charts: Sequence[FactNights],
-    path: Mapping[str, tuple[tuple[int, float, float], ...]],
+    path: Mapping[str, tuple[tuple[int, float, float], ...]] | None = None,
 ) -> KernelNights:
-    own = [move.row for move in moved if move.history is each and move.row.state != MENDED]
+    """Return a series over the nights at ``places``; ``moved`` are its own changes."""
+    own = [row for row in moved if row.state != MENDED]
     standing = [row for row in own if row.state != ACCEPTED] or own
     last = max(standing, key=lambda row: row.time, default=None)
     newest = each.result.newest
@@ -123,14 +136,30 @@ def _kernel(
         since=None if last is None else last.time,
         state=None if last is None else last.state,
         noise=each.result.noise,
-        durations=tuple(
-            (places[night.run_id], value)
-            for night, value in zip(each.nights, each.durations, strict=True)
-            if night.run_id in places
-        ),
+        durations=tuple(_durations(each, places)),
         charts=tuple(charts),
         path=path or None,
     )
+
+
+def duration_chart(
+    each: SeriesHistory, places: Mapping[str, int], settings: HistorySettings
+) -> FactNights:
+    """Return the time of a launch over the nights at ``places``."""
+    values = tuple(_durations(each, places))
+    return FactNights(
+        name=_TIME,
+        label=settings.charts[_TIME],
+        unit="s",
+        values=values,
+        segments=tuple(_segments(values, _edges(each, places), settings)),
+    )
+
+
+def _durations(each: SeriesHistory, places: Mapping[str, int]) -> Iterable[tuple[int, float]]:
+    for night, value in zip(each.nights, each.durations, strict=True):
+        if night.run_id in places:
+            yield places[night.run_id], value
 
 
 def _facts(
@@ -177,16 +206,12 @@ def _chart(
 ) -> FactNights | None:
     vocabulary = knowledge.vocabulary
     if name == _TIME:
-        values = [
-            (places[night.run_id], value)
-            for night, value in zip(each.nights, each.durations, strict=True)
-            if night.run_id in places
-        ]
-    else:
-        adds_up = vocabulary.adds_up(name)
-        values = [
-            (place, v) for place, row in rows if (v := _of_launch(row, name, adds_up)) is not None
-        ]
+        time = duration_chart(each, places, settings)
+        return time if time.values else None
+    adds_up = vocabulary.adds_up(name)
+    values = [
+        (place, v) for place, row in rows if (v := _of_launch(row, name, adds_up)) is not None
+    ]
     if not values:
         return None
     share = name in layout().shares

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -48,27 +48,34 @@ _QUIET = (Verdict.UNCHANGED, Verdict.INSUFFICIENT)
 _FEWEST = 2  # nights, of which one can be compared with the other
 
 
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """From when nights are told, and how much of each kernel.
+
+    ``since`` is a number of nights or a moment, ``None`` the default: what is told, the detector
+    sees every night up to that of the run. ``baseline`` is the run that it begins with, where the
+    user named one. ``history`` is what ``nights_of_run`` gave, where that is known already;
+    ``every`` kernel has charts, not only those that a report has room for.
+    """
+
+    since: int | datetime | None = None
+    baseline: str | None = None
+    history: History | None = None
+    every: bool = False
+
+
 def history_of_run(
     connection: duckdb.DuckDBPyConnection,
     report: Report,
     run: StoredRun,
     knowledge: Knowledge,
     words: VendorWords,
-    *,
-    since: int | datetime | None = None,
-    baseline: str | None = None,
+    told: Told | None = None,
 ) -> RunHistory | None:
-    """Return what a report tells over nights; None where the run is the first one.
-
-    ``since`` is a number of nights or a moment: what is told, the detector sees every night up to
-    that of the run. ``baseline`` is the run that it begins with, where the user named one.
-    """
+    """Return what a report tells over nights; None where the run is the first one."""
+    told = told or Told()
     settings, tracking = load_history_settings(), load_settings()
-    branch = Branch(name=run.branch, simulated=run.simulated, until=run.run_id)
-    window = settings.limits.nights if since is None else since
-    history = _with_series_of_run(
-        read_history(connection, branch, known_series(connection), since=window), window
-    )
+    history = told.history or nights_of_run(connection, run, told.since)
     shown = [night for night in history.nights if history.is_shown(night)]
     if len(history.nights) < _FEWEST or not shown:
         return None
@@ -81,7 +88,7 @@ def history_of_run(
         since=shown[0].time,
         nights=tuple(_night(night) for night in shown),
         previous=history.nights[-2].run_id,
-        baseline=baseline or shown[0].run_id,
+        baseline=told.baseline or shown[0].run_id,
         sentence=_sentence(history, rows, len(shown), settings, tracking),
         moved=tuple(rows),
         environment=_environment(history),
@@ -93,7 +100,7 @@ def history_of_run(
             report,
             variants,
             moved,
-            ChartedBy(knowledge=knowledge, settings=settings, words=words),
+            ChartedBy(knowledge=knowledge, settings=settings, words=words, every=told.every),
         ),
         older_open=older_open(history, tracking),
         missing=_missing(history),
@@ -101,6 +108,19 @@ def history_of_run(
         term_labels=settings.terms,
         state_labels=settings.states,
     )
+
+
+def nights_of_run(
+    connection: duckdb.DuckDBPyConnection, run: StoredRun, since: int | datetime | None = None
+) -> History:
+    """Return what every series did up to a run, on the nights that have something of it.
+
+    ``since`` as in ``Told``.
+    """
+    branch = Branch(name=run.branch, simulated=run.simulated, until=run.run_id)
+    window = load_history_settings().limits.nights if since is None else since
+    found = read_history(connection, branch, known_series(connection), since=window)
+    return _with_series_of_run(found, window)
 
 
 def _sentence(

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from advisor import wording
 from advisor.reports.escaping import Verbatim, breakable, escape_for_both, shorten
-from advisor.wording import UNKNOWN, printable
+from advisor.wording import NO_BREAK, UNKNOWN, printable
 
 
 def _width(share: float | None) -> str:
@@ -33,6 +33,12 @@ def _when(seconds: float | None) -> str:
     if seconds is None:
         return UNKNOWN
     return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _day(seconds: float) -> str:
+    """Return the day of a moment in UTC."""
+    moment = datetime.fromtimestamp(seconds, tz=UTC)
+    return f"{moment.day}{NO_BREAK}{moment:%b}{NO_BREAK}{moment.year}"
 
 
 def _path(points: tuple[tuple[float, float], ...]) -> str:
@@ -76,6 +82,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "code_block": _code_block,
     "count": wording.fixed,
     "counted": wording.count,
+    "day": _day,
     "digits": wording.significant,
     "html": _html_in_markdown,
     "in_unit": wording.in_unit,

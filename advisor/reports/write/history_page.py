@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from advisor import wording
@@ -101,7 +101,7 @@ def history_page(report: Report) -> HistoryPage | None:
         span=f"{day(history.since)} to {day(history.nights[-1].time)}",
         rows=shown,
         more=sum(len(row.group.rows) for row in rows[len(shown) :]),
-        outcomes=_outcomes(history),
+        outcomes=outcome_blocks(history.outcomes),
         open_advice=open_words(history) if history.open_advice else "",
         kernels={
             variant: _kernel(variant, each, history) for variant, each in history.kernels.items()
@@ -127,8 +127,9 @@ def _spark(each: KernelNights | None, history: RunHistory) -> drawn.Spark | None
     return drawn.spark_of(each.durations, len(history.nights), history.limits.spark_nights)
 
 
-def _outcomes(history: RunHistory) -> tuple[OutcomeBlock, ...]:
-    known = [value for each in history.outcomes for value in (each.high, each.achieved) if value]
+def outcome_blocks(outcomes: Sequence[AdviceOutcome]) -> tuple[OutcomeBlock, ...]:
+    """Return outcomes by the change that decided them, all on one scale."""
+    known = [value for each in outcomes for value in (each.high, each.achieved) if value]
     largest = max(known, default=0.0)
     return tuple(
         OutcomeBlock(
@@ -138,12 +139,20 @@ def _outcomes(history: RunHistory) -> tuple[OutcomeBlock, ...]:
                 for each in group.outcomes
             ),
         )
-        for group in outcome_groups(history.outcomes)
+        for group in outcome_groups(outcomes)
     )
 
 
 def _kernel(variant: str, each: KernelNights, history: RunHistory) -> KernelOverTime:
-    own = [row for row in history.moved if row.variant_id == variant]
+    return kernel_over_time(
+        each, [row for row in history.moved if row.variant_id == variant], history
+    )
+
+
+def kernel_over_time(
+    each: KernelNights, own: list[MovedSeries], history: RunHistory
+) -> KernelOverTime:
+    """Return what a table and a detail show of a kernel; ``own`` are its changes."""
     changes = _places(own, history)
     is_quiet = each.verdict in _QUIET
     return KernelOverTime(

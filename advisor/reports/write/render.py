@@ -9,8 +9,9 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from jinja2 import BytecodeCache, FileSystemLoader, StrictUndefined
 from jinja2.bccache import Bucket
@@ -30,6 +31,9 @@ from advisor.reports.write.filters import FILTERS
 from advisor.reports.write.history_page import HistoryPage, history_page
 from advisor.resources import data_dir
 from advisor.wording import printable
+
+if TYPE_CHECKING:
+    from advisor.reports.record.over_time import AdviceOutcome, MovedSeries
 
 MOST_ROWS = 1000
 MOST_DETAILS = 50
@@ -94,6 +98,35 @@ class ReadOut:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Links:
+    """Where more is told: addresses of kernels by variant, of series, runs and rules by their ids.
+
+    A page that stands alone knows kernels only.
+    """
+
+    kernels: Mapping[str, str] = field(default_factory=dict)
+    series: Mapping[str, str] = field(default_factory=dict)
+    runs: Mapping[str, str] = field(default_factory=dict)
+    rules: Mapping[str, str] = field(default_factory=dict)
+
+    def kernel(self, variant_id: str) -> str:
+        """Return the address of a kernel, empty where there is none."""
+        return self.kernels.get(variant_id, "")
+
+    def of(self, row: MovedSeries | AdviceOutcome) -> str:
+        """Return the address of what moved, or of what advice was for."""
+        return self.kernel(row.variant_id or "") or self.series.get(row.series_id, "")
+
+    def run(self, run_id: str) -> str:
+        """Return the address of a run."""
+        return self.runs.get(run_id, "")
+
+    def rule(self, rule_id: str) -> str:
+        """Return the address of a rule."""
+        return self.rules.get(rule_id, "")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Page:
     """What a template draws beside the report's own records."""
 
@@ -110,7 +143,7 @@ class Page:
     hidden_rows: bool
     left_out: int
     details: tuple[KernelBars, ...]
-    detailed: frozenset[str]
+    links: Links
     without_detail: int
     history: HistoryPage | None
     has_paths: bool
@@ -126,6 +159,7 @@ def html(report: Report, code: dict[str, bytes] | None = None) -> str:
         report=report,
         page=page(report),
         script_digest=script_digest(writer),
+        site=None,
     )
 
 
@@ -161,14 +195,20 @@ def markdown(report: Report, picture: str | None, code: dict[str, bytes] | None 
         details //= 2
 
 
-def page(report: Report, *, details: int = MOST_DETAILS) -> Page:
-    """Return the geometry of a report."""
+def page(
+    report: Report,
+    *,
+    details: int = MOST_DETAILS,
+    most_rows: int = MOST_ROWS,
+    links: Links | None = None,
+) -> Page:
+    """Return the geometry of a report; by default kernels link to their details."""
     kernels = report.kernels
     drawn = charts(report)
     marked = {m.kernel_id for chart in drawn for d in chart.drawings for m in d.marks}
     marked |= {u.kernel_id for chart in report.rooflines for u in chart.unplaced}
     longest = max((k.wasted_time for k in kernels if k.wasted_time), default=None)
-    rows = tuple(_row(kernel, longest) for kernel in kernels[:MOST_ROWS])
+    rows = tuple(_row(kernel, longest) for kernel in kernels[:most_rows])
     history = history_page(report)
     moved = frozenset() if history is None else history.moved_kernels
     shown = [k for place, k in enumerate(kernels) if place < details or (details and k.id in moved)]
@@ -184,9 +224,9 @@ def page(report: Report, *, details: int = MOST_DETAILS) -> Page:
         more_rows=max(0, len(kernels) - MARKDOWN_ROWS),
         row_unit=wording.time_unit(kernel.duration for kernel in kernels),
         hidden_rows=len(kernels) > ROWS_AT_FIRST,
-        left_out=max(0, len(kernels) - MOST_ROWS),
-        details=tuple(_detail(kernel) for kernel in shown),
-        detailed=frozenset(kernel.id for kernel in shown),
+        left_out=max(0, len(kernels) - most_rows),
+        details=tuple(kernel_bars(kernel) for kernel in shown),
+        links=links or Links(kernels={kernel.id: f"#kernel-{kernel.id}" for kernel in shown}),
         without_detail=len(kernels) - len(shown),
         history=history,
         has_paths=any(chart.paths for chart in report.rooflines),
@@ -251,7 +291,8 @@ def _row(kernel: KernelRecord, longest: float | None) -> KernelTableRow:
     )
 
 
-def _detail(kernel: KernelRecord) -> KernelBars:
+def kernel_bars(kernel: KernelRecord) -> KernelBars:
+    """Return the bars of one kernel."""
     told: dict[str, list[RuleResult]] = defaultdict(list)
     for result in kernel.results:
         told[result.outcome].append(result)
