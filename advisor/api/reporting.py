@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.read import open_run
@@ -18,6 +19,12 @@ from advisor.reports.record.source import VIEWS, Request, read_source
 from advisor.reports.record.view import build_report
 from advisor.resources import data_dir
 from advisor.rules.engine.rank import rule_records
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from advisor.database.read import StoredRun
+    from advisor.knowledge.knowledge import Knowledge
 
 STDOUT = "-"
 
@@ -145,7 +152,6 @@ def load_report(
         DatabaseError: the database cannot be opened.
     """
     knowledge = load_knowledge(configuration)
-    judgement = remembered("judgement", [judgement_file(), *code_files()], "", load_judgement)
     with open_run(database, run, wait=wait) as (connection, found):
         create_views(connection, knowledge.vocabulary, VIEWS)
         request = Request(
@@ -155,27 +161,33 @@ def load_report(
             kernel=kernel,
             every_fact=every_fact,
             suppressions=configuration.suppress,
-            records=rule_records(
-                connection,
-                knowledge.load_outcomes,
-                simulated=found.simulated,
-                until=found.run_id,
-            ),
         )
-        report = build_report(
-            read_source(
-                connection,
-                request,
-                vocabulary=knowledge.vocabulary,
-                compiled=knowledge.compiled,
-                judgement=judgement,
-            )
-        )
+        report = report_of_run(connection, found, knowledge, request)
         if history is not None:
             from advisor.api.nightly import with_history
 
             report = with_history(connection, report, found, knowledge, history.since)
         return report
+
+
+def report_of_run(
+    connection: duckdb.DuckDBPyConnection, run: StoredRun, knowledge: Knowledge, request: Request
+) -> Report:
+    """Return a run as records, by a connection that has the views of the knowledge's facts.
+
+    The records of rules are those until the run.
+    """
+    records = rule_records(
+        connection, knowledge.load_outcomes, simulated=run.simulated, until=run.run_id
+    )
+    source = read_source(
+        connection,
+        replace(request, records=records),
+        vocabulary=knowledge.vocabulary,
+        compiled=knowledge.compiled,
+        judgement=remembered("judgement", [judgement_file(), *code_files()], "", load_judgement),
+    )
+    return build_report(source)
 
 
 def _has_unicode(place: str) -> bool:
@@ -187,19 +199,19 @@ def _has_unicode(place: str) -> bool:
 def _html(report: Report) -> str:
     from advisor.reports.write.render import html
 
-    with kept("templates", _template_files(), "") as code:
+    with kept("templates", template_files(), "") as code:
         return html(report, code)
 
 
-def _template_files() -> list[Path]:
+def template_files() -> list[Path]:
     """Return what compiled templates rest on."""
-    return [*data_dir("templates").iterdir(), *code_files()]
+    return [*data_dir("templates").rglob("*"), *code_files()]
 
 
 def _markdown(report: Report, place: str) -> dict[str, str]:
     from advisor.reports.write.render import markdown, svg
 
-    with kept("templates", _template_files(), "") as code:
+    with kept("templates", template_files(), "") as code:
         picture = None if place == STDOUT else svg(report, code)
         if picture is None:
             return {place: markdown(report, None, code)}

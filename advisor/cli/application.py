@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 _COMMANDS = {
     "ingest": ("advisor.cli.ingest:ingest", "Read profiles into the database."),
     "report": ("advisor.cli.report:report", "Show what limits a run and what to do first."),
+    "site": ("advisor.cli.site:site", "Write a folder of pages over all runs."),
     "show": ("advisor.cli.show:show", "Show everything known about one kernel."),
     "why": ("advisor.cli.why:why", "Show how numbers came about, or test an idea."),
     "collect": ("advisor.cli.collect:collect", "Print what to profile next, as one command."),

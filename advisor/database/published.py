@@ -1,0 +1,72 @@
+"""What a site reads of all runs: what they were, what they took, and what was found when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import duckdb
+
+from advisor.database.read import NIGHT
+from advisor.quoting import literal
+
+_FINGERPRINTS = """
+    SELECT run.run_id, md5(concat(run::VARCHAR, coalesce(levels, '')))
+    FROM run LEFT JOIN (
+        SELECT run_id, string_agg(accepted::VARCHAR, ' ' ORDER BY accepted::VARCHAR) AS levels
+        FROM accepted GROUP BY run_id
+    ) AS declared USING (run_id)
+"""
+_SHARED = """
+    SELECT md5(concat(
+        (SELECT string_agg(series_link::VARCHAR, ' ' ORDER BY series_link::VARCHAR)
+            FROM series_link), '|', (SELECT version_num FROM alembic_version)))
+"""
+_TOTALS = """
+    SELECT run_id, sum(duration) FROM variant WHERE duration IS NOT NULL GROUP BY run_id
+"""
+_FOUND = f"""
+    SELECT coalesce(continued_by, variant.series_id) AS series, coalesce(launch_shape, ''),
+        rule_id, count(DISTINCT run_id), arg_min(run_id, {NIGHT}), arg_max(run_id, {NIGHT})
+    FROM finding JOIN variant USING (run_id, variant_id) JOIN run USING (run_id)
+    LEFT JOIN series_link ON series_link.series_id = variant.series_id
+    WHERE outcome = 'fires' AND run_id IN ({{runs}})
+    GROUP BY ALL ORDER BY ALL
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundOver:
+    """In how many runs a rule fired for a series with one launch shape; the first and the last."""
+
+    series_id: str
+    shape: str
+    rule_id: str
+    runs: int
+    first: str
+    last: str
+
+
+def run_fingerprints(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Return a digest of everything that is stored of each run itself, levels accepted too."""
+    return dict(connection.execute(_FINGERPRINTS).fetchall())
+
+
+def shared_fingerprint(connection: duckdb.DuckDBPyConnection) -> str:
+    """Return a digest of what all runs share: series that were joined, and the schema."""
+    return str(connection.execute(_SHARED).fetchall()[0][0])
+
+
+def run_totals(connection: duckdb.DuckDBPyConnection) -> dict[str, float]:
+    """Return the profiled kernel time of each run [s]."""
+    return dict(connection.execute(_TOTALS).fetchall())
+
+
+def findings_over(connection: duckdb.DuckDBPyConnection, runs: Sequence[str]) -> list[FoundOver]:
+    """Return what was found for the series of some runs, and when."""
+    listed = ", ".join(map(literal, runs)) or "NULL"
+    rows = connection.execute(_FOUND.format(runs=listed)).fetchall()
+    return [
+        FoundOver(series_id=series, shape=shape, rule_id=rule, runs=count, first=first, last=last)
+        for series, shape, rule, count, first, last in rows
+    ]

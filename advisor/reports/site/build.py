@@ -1,0 +1,232 @@
+"""Write a site: the pages of runs that are new, then everything that goes on with every night."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from advisor.database.night_kernels import variants_of_run
+from advisor.database.outcomes import stored_outcomes
+from advisor.database.planning import plan_for
+from advisor.database.published import run_fingerprints, run_totals, shared_fingerprint
+from advisor.database.read import StoredRun
+from advisor.reports.site import addresses as at
+from advisor.reports.site.feed import make_feed
+from advisor.reports.site.folder import SiteFolder, SiteState, SiteWritten
+from advisor.reports.site.frame import GonePage
+from advisor.reports.site.index_page import index_shown
+from advisor.reports.site.lists import kernels_listed, rules_listed, search_script
+from advisor.reports.site.pages import PageWriter
+from advisor.reports.site.rule_page import (
+    FoundNow,
+    RecordShown,
+    Row,
+    found_now,
+    records_of,
+    rule_shown,
+)
+from advisor.reports.site.series_page import series_shown
+from advisor.reports.site.whole import ReportOf, Track, Whole, histories, whole_history
+from advisor.reports.write.render import Links
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from advisor.knowledge.knowledge import Knowledge
+
+_FIXED = (at.STYLE, at.SCRIPT, at.SEARCH, at.FEED, at.KERNELS, at.RULES, at.STATE, at.INDEX)
+_MANY = 1_000_000  # launches: statements over all nights are planned with care
+_GONE = {
+    "runs": "This run is no longer in the database.",
+    "series": "This kernel is no longer in the database.",
+    "rules": "This rule is no longer known.",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SiteRequest:
+    """What a site is made of. ``shared`` is a digest of what all pages rest on beside runs.
+
+    ``report_of`` returns the report of a run as it was on its night; ``url`` is where the site will
+    be, None where nobody said; ``footer`` stands on each page.
+    """
+
+    connection: duckdb.DuckDBPyConnection
+    knowledge: Knowledge
+    report_of: ReportOf
+    writer: PageWriter
+    shared: str
+    url: str | None
+    footer: str
+    progress: Callable[[str], None]
+
+
+def write_site(asked: SiteRequest, folder: SiteFolder) -> SiteWritten:
+    """Write the pages of a site that are new or changed, the first page last.
+
+    Raises:
+        UsageError: somebody else's file is in the place of one.
+        OutputError: a file cannot be written.
+    """
+    connection, knowledge = asked.connection, asked.knowledge
+    marks = _Marks(
+        runs=run_fingerprints(connection),
+        shared=f"{asked.shared}-{shared_fingerprint(connection)}",
+    )
+    found = histories(connection)
+    wholes = [_whole(asked, runs) for runs in found]
+    addresses = at.addresses(
+        (run.run_id for runs in found for run in runs),
+        (track.series.series_id for whole in wholes for track in whole.tracks),
+        (rule.id for rule in knowledge.rules),
+    )
+    pages = _pages_of(addresses)
+    gone = _gone(folder, {path for each in pages.values() for path in each.values()})
+    folder.plan((*_FIXED, *gone, *(path for each in pages.values() for path in each.values())))
+    for path, page in gone.items():
+        folder.write(path, asked.writer.gone(path, page))
+    for whole in wholes:
+        _write_runs(asked, folder, whole, addresses, marks)
+    _write_series(asked, folder, wholes, addresses)
+    _write_rules(asked, folder, wholes, addresses)
+    folder.write(at.STYLE, asked.writer.style())
+    folder.write(at.SCRIPT, asked.writer.script())
+    folder.write(at.SEARCH, search_script(wholes))
+    folder.write(at.FEED, asked.writer.feed(make_feed(wholes, asked.url)))
+    index = index_shown(wholes, run_totals(connection), addresses.links(at.INDEX), asked.footer)
+    return folder.finish(
+        SiteState(shared=marks.shared, runs=marks.runs, pages=pages),
+        (at.INDEX, asked.writer.index(index)),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Marks:
+    """Digests of what pages rest on: of each run, and of what they share."""
+
+    runs: Mapping[str, str]
+    shared: str
+
+
+def _whole(asked: SiteRequest, runs: Sequence[StoredRun]) -> Whole:
+    report = asked.report_of(runs[-1])
+    plan_for(asked.connection, _MANY)
+    return whole_history(asked.connection, runs, report, asked.knowledge)
+
+
+def _pages_of(addresses: at.Addresses) -> dict[str, dict[str, str]]:
+    return {
+        "runs": {each: at.run_page(each) for each in addresses.runs},
+        "series": {each: at.series_page(each) for each in addresses.series},
+        "rules": {each: at.rule_page(each) for each in addresses.rules},
+    }
+
+
+def _gone(folder: SiteFolder, present: set[str]) -> dict[str, GonePage]:
+    """Return the pages of what the site once told of, and the database no longer holds."""
+    found = {}
+    for path in folder.before.files:
+        kind = path.partition("/")[0]
+        if path not in present and path not in _FIXED and kind in _GONE:
+            found[path] = GonePage(title="Removed", footer="", sentence=_GONE[kind])
+    return found
+
+
+def _write_runs(
+    asked: SiteRequest,
+    folder: SiteFolder,
+    whole: Whole,
+    addresses: at.Addresses,
+    marks: _Marks,
+) -> None:
+    """Write the pages of runs that are new, or that rest on something that is."""
+    before = folder.before
+    is_changed = before.shared != marks.shared
+    for number, run in enumerate(whole.runs, start=1):
+        path = at.run_page(run.run_id)
+        is_changed = is_changed or before.runs.get(run.run_id) != marks.runs[run.run_id]
+        if not is_changed and folder.has(path):
+            folder.keep(path)
+            continue
+        asked.progress(f"run {number:,} of {len(whole.runs):,}")
+        report = whole.report if run is whole.newest else asked.report_of(run)
+        folder.write(path, asked.writer.run(path, report, _links(asked, run, addresses)))
+
+
+def _links(asked: SiteRequest, run: StoredRun, addresses: at.Addresses) -> Links:
+    """Return the links of a run's page, its kernels among them."""
+    links = addresses.links(at.run_page(run.run_id))
+    kernels = {
+        variant: links.series[series]
+        for series, _, variant, _ in variants_of_run(asked.connection, run.run_id)
+        if series in links.series
+    }
+    return replace(links, kernels=kernels)
+
+
+def _write_series(
+    asked: SiteRequest, folder: SiteFolder, wholes: Sequence[Whole], addresses: at.Addresses
+) -> None:
+    found: dict[str, list[tuple[Whole, Track]]] = defaultdict(list)
+    for whole in wholes:
+        for track in whole.tracks:
+            found[track.series.series_id].append((whole, track))
+    words = asked.knowledge.settings.vendors.default
+    titles = {rule.id: words.fill(rule.title) for rule in asked.knowledge.rules}
+    links = addresses.links("series/page.html")
+    for number, (series, tracks) in enumerate(found.items(), start=1):
+        asked.progress(f"kernel {number:,} of {len(found):,}")
+        path = at.series_page(series)
+        page = series_shown(tracks, titles, links, asked.footer)
+        folder.write(path, asked.writer.series(path, page))
+    root_links = addresses.links(at.KERNELS)
+    listed = kernels_listed(wholes, root_links, asked.footer)
+    folder.write(at.KERNELS, asked.writer.list(at.KERNELS, listed))
+
+
+def _write_rules(
+    asked: SiteRequest, folder: SiteFolder, wholes: Sequence[Whole], addresses: at.Addresses
+) -> None:
+    knowledge = asked.knowledge
+    words = knowledge.settings.vendors.default
+    outcomes = stored_outcomes(asked.connection)
+    shown: dict[str, _OfRules] = {}
+    for rule in knowledge.rules:
+        path = at.rule_page(rule.id)
+        up = at.way_up(path)
+        if up not in shown:
+            shown[up] = _of_rules(asked, wholes, outcomes, addresses, path)
+        told = shown[up]
+        page = rule_shown(
+            rule, words, told.found.get(rule.id, ()), told.records.get(rule.id, ()), asked.footer
+        )
+        folder.write(path, asked.writer.rule(path, page))
+    told = _of_rules(asked, wholes, outcomes, addresses, at.RULES)
+    listed = rules_listed(
+        knowledge.rules, words, told.found, told.records, addresses.links(at.RULES), asked.footer
+    )
+    folder.write(at.RULES, asked.writer.list(at.RULES, listed))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OfRules:
+    """Where rules fire now, and their records, by rule; with links from one depth of folders."""
+
+    found: Mapping[str, Sequence[FoundNow]]
+    records: Mapping[str, Sequence[RecordShown]]
+
+
+def _of_rules(
+    asked: SiteRequest,
+    wholes: Sequence[Whole],
+    outcomes: Sequence[Row],
+    addresses: at.Addresses,
+    path: str,
+) -> _OfRules:
+    links = addresses.links(path)
+    return _OfRules(
+        found=found_now(wholes, links),
+        records=records_of(outcomes, links, asked.knowledge.outcomes),
+    )

@@ -1,0 +1,39 @@
+"""What all pages of a site share: the way to the first one, and how nights are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from advisor.reports.record.history_words import day
+from advisor.wording import NO_BREAK
+
+if TYPE_CHECKING:
+    from advisor.database.read import StoredRun
+
+
+@dataclass(frozen=True, kw_only=True)
+class SitePlace:
+    """Where a page is: ``root`` is the way to the folder of the first page."""
+
+    root: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class GonePage:
+    """What is left of a page whose subject the database no longer holds."""
+
+    title: str
+    footer: str
+    sentence: str
+
+
+def full_day(moment: datetime) -> str:
+    """Return a day with its year, such as 17 Jan 2026."""
+    return f"{day(moment)}{NO_BREAK}{moment.year}"
+
+
+def run_night(run: StoredRun) -> str:
+    """Return the night of a run as people write it."""
+    return full_day(run.night)

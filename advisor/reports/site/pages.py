@@ -1,0 +1,71 @@
+"""Write the pages of a site: records in, HTML, Atom and one stylesheet out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.reports.site.addresses import INDEX, way_up
+from advisor.reports.site.frame import GonePage, SitePlace
+from advisor.reports.write.render import Links, environment, page
+
+if TYPE_CHECKING:
+    from advisor.reports.record.records import Report
+    from advisor.reports.site.feed import Feed
+    from advisor.reports.site.index_page import IndexPage
+    from advisor.reports.site.lists import ListPage
+    from advisor.reports.site.rule_page import RulePage
+    from advisor.reports.site.series_page import SeriesPage
+
+MOST_ROWS = 100
+"""Kernels that the page of a run shows, those that waste most: 365 such pages stay below 200 MB."""
+
+
+class PageWriter:
+    """Writes pages; ``code`` holds compiled templates, those that were not there are added."""
+
+    def __init__(self, code: dict[str, bytes] | None = None) -> None:
+        self._templates = environment(code, autoescape=True)
+
+    def run(self, path: str, report: Report, links: Links) -> str:
+        """Return a report without the details of kernels, which are on pages of their own."""
+        drawn = page(report, details=0, most_rows=MOST_ROWS, links=links)
+        template = self._templates.get_template("report.html.j2")
+        return template.render(
+            report=report, page=drawn, script_digest="", site=SitePlace(root=way_up(path))
+        )
+
+    def index(self, shown: IndexPage) -> str:
+        """Return the first page."""
+        return self._page("index", INDEX, shown)
+
+    def series(self, path: str, shown: SeriesPage) -> str:
+        """Return the page of a series."""
+        return self._page("series", path, shown)
+
+    def rule(self, path: str, shown: RulePage) -> str:
+        """Return the page of a rule."""
+        return self._page("rule", path, shown)
+
+    def list(self, path: str, shown: ListPage) -> str:
+        """Return a list of pages."""
+        return self._page("list", path, shown)
+
+    def gone(self, path: str, shown: GonePage) -> str:
+        """Return what is left of a page whose subject is gone."""
+        return self._page("gone", path, shown)
+
+    def feed(self, shown: Feed) -> str:
+        """Return the feed."""
+        return self._templates.get_template("site/feed.xml.j2").render(feed=shown)
+
+    def style(self) -> str:
+        """Return the stylesheet of all pages."""
+        return self._templates.get_template("site/site.css").render()
+
+    def script(self) -> str:
+        """Return the script of all pages."""
+        return self._templates.get_template("site/site.js").render()
+
+    def _page(self, name: str, path: str, shown: object) -> str:
+        template = self._templates.get_template(f"site/{name}.html.j2")
+        return template.render(page=shown, site=SitePlace(root=way_up(path)))

@@ -1,0 +1,333 @@
+"""The site of the thirty simulated nights: whole, linked, the same every day, and never forged."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+import uuid
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from advisor.api.demonstration import ingest_examples
+from advisor.api.runs import remove_run
+from advisor.api.site import build_site
+from advisor.database.connect import open_for_reading, open_for_writing
+from advisor.errors import OutputError, UsageError
+from advisor.ingest.profiles import RunLabels, ingest_paths
+from advisor.reports.site.folder import SiteWritten
+from advisor.resources import data_dir
+from tests.support.shared import made_once
+
+ATOM = {"a": "http://www.w3.org/2005/Atom"}
+NORM, SPILLS = "layer_norm_kernel", "stencil_heat3d_kernel"
+FEW = 3
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a database of the simulated nights; only to read."""
+    return made_once(
+        tmp_path_factory,
+        "demo.duckdb",
+        lambda path: print(ingest_examples(str(path), wait=0, progress=lambda _: None)),
+    )
+
+
+@pytest.fixture(scope="module")
+def site(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the site of all nights; only to read."""
+    folder = tmp_path_factory.mktemp("site") / "made" / "here"
+    build(demo, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a database of the first nights, to copy."""
+    path = tmp_path_factory.mktemp("few") / "few.duckdb"
+    nights = sorted((data_dir("seed") / "runs" / "nightly").glob("*.ncu-rep"))
+    ingest(path, nights[:FEW])
+    return path
+
+
+def ingest(path: Path, profiles: list[Path]) -> None:
+    labels = RunLabels(label="nightly", branch="main")
+    for stored in ingest_paths(str(path), list(map(str, profiles)), labels=labels, wait=0):
+        assert stored.error is None
+
+
+def build(database: Path, folder: Path, **more: object) -> SiteWritten:
+    return build_site(str(database), str(folder), wait=0, **more)  # type: ignore[arg-type]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def run_ids(database: Path) -> list[str]:
+    with open_for_reading(database) as connection:
+        rows = connection.execute("SELECT run_id FROM run ORDER BY started_at").fetchall()
+    return [run_id for (run_id,) in rows]
+
+
+def plain(text: str) -> str:
+    return text.replace("<wbr>", "").replace("\N{NO-BREAK SPACE}", " ")
+
+
+class Links(HTMLParser):
+    """Collects addresses and ids of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name in ("href", "src") and tag != "use" and value:
+                self.links.append(value)
+            if name == "id" and value:
+                self.ids.append(value)
+
+
+def test_has_a_page_for_every_run_series_and_rule(demo: Path, site: Path) -> None:
+    found = set(contents(site))
+    assert {
+        "index.html", "feed.xml", "style.css", "script.js", "search.js", "site.json",
+        "series/index.html", "rules/index.html", "rules/memory/local-memory.html",
+    } <= found  # fmt: skip
+    assert {f"runs/{run}.html" for run in run_ids(demo)} == {
+        path for path in found if path.startswith("runs/")
+    }
+    with open_for_reading(demo) as connection:
+        series = connection.execute("SELECT DISTINCT series_id FROM variant").fetchall()
+    assert {f"series/{name}.html" for (name,) in series} < found
+
+
+def test_every_link_leads_to_a_file_and_to_a_place_in_it(site: Path) -> None:
+    pages = {path: Links(text.decode()) for path, text in contents(site).items() if "html" in path}
+    for path, page in pages.items():
+        assert len(set(page.ids)) == len(page.ids), path
+        for link in page.links:
+            if link == "data:,":
+                continue
+            place, fragment = urldefrag(link)
+            assert "//" not in place, "links are relative"
+            target = (site / path).parent / unquote(place) if place else site / path
+            assert target.resolve().is_file(), f"{path} → {link}"
+            if fragment:
+                name = target.resolve().relative_to(site.resolve()).as_posix()
+                assert fragment in pages[name].ids, f"{path} → {link}"
+
+
+def test_the_first_page_tells_what_moved_and_since_which_night(demo: Path, site: Path) -> None:
+    text = plain((site / "index.html").read_text())
+    for words in ("Nothing new tonight. Still open: layer_norm_kernel", "49 % slower", "7ead6a9"):
+        assert words in text
+    assert text.count('<th scope="row"><a href="runs/') == len(run_ids(demo)) == 30
+    night = re.search(r"<tr><th[^>]*><a[^>]*>17 Jan 2026</a>.*?</tr>", text)  # the 13th night
+    assert night is not None
+    assert f">{NORM}</a>" in night[0]
+    assert "regressed" in night[0]
+    driver = re.search(r"<tr><th[^>]*><a[^>]*>28 Jan 2026</a>.*?</tr>", text)
+    assert driver is not None
+    assert "driver 550.54.15 → 560.35.03" in driver[0]
+
+
+def test_a_run_has_its_report_without_the_details_of_kernels(demo: Path, site: Path) -> None:
+    text = (site / "runs" / f"{run_ids(demo)[-1]}.html").read_text()
+    for section in ("moved", "do", "outcomes", "conditions", "roofline", "kernels", "provenance"):
+        assert f'id="{section}"' in text
+    assert 'id="detail"' not in text
+    assert "<script>" not in text
+    assert re.search(r'<a href="\.\./series/[0-9a-f]{12}\.html">layer_<wbr>norm_<wbr>kernel', text)
+
+
+def test_the_page_of_an_old_night_tells_what_was_known_then(demo: Path, site: Path) -> None:
+    text = plain((site / "runs" / f"{run_ids(demo)[11]}.html").read_text())
+    assert "Nothing moved in 12 nights." in text
+    assert "7ead6a9" not in text
+
+
+def test_a_series_has_its_history_cause_findings_outcomes_and_detail(site: Path) -> None:
+    listed = (site / "series" / "index.html").read_text()
+    names = dict(re.findall(r'<a class=mono href="([^"]+)">(.*?)</a>', listed))
+    page = next(path for path, name in names.items() if plain(name) == SPILLS)
+    text = plain((site / "series" / page).read_text())
+    assert text.count('<svg class="history"') == 3  # time, share of the roof, what moved most
+    assert "26,542,080 → 6,635,520" in text  # sectors that a launch stores to local memory
+    assert "172 µs" in text  # 268 µs became 96 µs
+    assert re.search(r"Read fewer bytes from L2 .*?>19</td><td>5 Jan 2026</td><td>23 Jan", text)
+    assert "<b>Facts</b>" in text
+
+
+def test_a_rule_says_what_where_and_with_which_success(site: Path) -> None:
+    text = plain((site / "rules" / "memory" / "local-memory.html").read_text())
+    assert "Keep private data out of local memory" in text
+    assert "1 worked" in text
+    assert "whether the N sectors come from spills" in text
+    assert f">{SPILLS}</a>" in text
+
+
+def test_the_feed_is_atom_with_the_news_and_stable_ids(
+    demo: Path, site: Path, tmp_path: Path
+) -> None:
+    feed = ET.parse(site / "feed.xml").getroot()
+    assert feed.tag == "{http://www.w3.org/2005/Atom}feed"
+    for name in ("id", "title", "updated", "author/a:name"):
+        assert feed.find(f"a:{name}", ATOM) is not None
+    entries = feed.findall("a:entry", ATOM)
+    told = [
+        (entry.findtext("a:title", "", ATOM), entry.findtext("a:updated", "", ATOM))
+        for entry in entries
+    ]
+    moved = {(title.split()[0], title.split()[1], day[:10]) for title, day in told}
+    assert {(NORM, "regressed", "2026-01-17"), (SPILLS, "improved", "2026-01-24")} <= moved
+    assert [day for _, day in told] == sorted((day for _, day in told), reverse=True)
+    ids = [entry.findtext("a:id", "", ATOM) for entry in entries]
+    assert len(set(ids)) == len(ids)
+    assert all(uuid.UUID(each.removeprefix("urn:uuid:")).version == 5 for each in ids)
+    copy = tmp_path / "copy"
+    shutil.copytree(site, copy)
+    assert build(demo, copy, url="https://ci.example/gpu").written == 2  # the feed, and site.json
+    other = ET.parse(copy / "feed.xml").getroot()
+    assert [entry.findtext("a:id", "", ATOM) for entry in other.findall("a:entry", ATOM)] == ids
+    links = [link.get("href", "") for link in other.iter("{http://www.w3.org/2005/Atom}link")]
+    assert all(link.startswith("https://ci.example/gpu/") for link in links)
+
+
+def test_a_second_call_writes_nothing(demo: Path, site: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in site.rglob("*")}
+    done = build(demo, site)
+    assert done.written == 0
+    assert done.unchanged == len(contents(site))
+    assert {path: path.stat().st_mtime_ns for path in site.rglob("*")} == before
+
+
+def test_one_database_gives_the_same_bytes_in_another_folder_on_another_day(
+    few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(few, tmp_path / "one")
+    monkeypatch.setattr("time.time", lambda: 4e9)
+    build(few, tmp_path / "other")
+    assert contents(tmp_path / "one") == contents(tmp_path / "other")
+
+
+def test_another_night_leaves_the_pages_of_older_runs_alone(few: Path, tmp_path: Path) -> None:
+    database, folder = tmp_path / few.name, tmp_path / "site"
+    shutil.copy(few, database)
+    build(database, folder)
+    before = contents(folder)
+    nights = sorted((data_dir("seed") / "runs" / "nightly").glob("*.ncu-rep"))
+    ingest(database, nights[FEW : FEW + 1])
+    build(database, folder)
+    after = contents(folder)
+    old, new = ({path for path in each if path.startswith("runs/")} for each in (before, after))
+    assert len(new - old) == 1
+    assert all(after[path] == before[path] for path in old)
+    assert after["index.html"] != before["index.html"]
+    build(database, tmp_path / "fresh")
+    assert contents(tmp_path / "fresh") == after
+
+
+def test_the_page_of_a_removed_run_becomes_one_sentence(few: Path, tmp_path: Path) -> None:
+    database, folder = tmp_path / few.name, tmp_path / "site"
+    shutil.copy(few, database)
+    build(database, folder)
+    first, *others = run_ids(database)
+    kept = {run: (folder / "runs" / f"{run}.html").read_bytes() for run in others}
+    remove_run(str(database), first, wait=0)
+    build(database, folder)
+    text = (folder / "runs" / f"{first}.html").read_text()
+    assert "<h1>This run is no longer in the database.</h1>" in text
+    assert "<table" not in text
+    assert {run: (folder / "runs" / f"{run}.html").read_bytes() for run in others} == kept
+    assert first not in (folder / "index.html").read_text()
+    assert build(database, folder).written == 0
+
+
+def test_says_that_the_database_is_empty(tmp_path: Path) -> None:
+    database = tmp_path / "empty.duckdb"
+    with open_for_writing(database):
+        pass
+    build(database, tmp_path / "site")
+    assert "The database holds no run yet." in (tmp_path / "site" / "index.html").read_text()
+    assert ET.parse(tmp_path / "site" / "feed.xml").getroot().findall("a:entry", ATOM) == []
+    assert build(database, tmp_path / "site").written == 0
+
+
+def test_leaves_a_folder_with_something_else_alone(few: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    (folder / "letter.txt").write_text("dear")
+    with pytest.raises(UsageError, match=r"letter\.txt"):
+        build(few, folder)
+    assert list(folder.iterdir()) == [folder / "letter.txt"]
+    build(few, folder, force=True)
+    assert (folder / "letter.txt").read_text() == "dear"
+    assert (folder / "index.html").is_file()
+
+
+def test_writes_over_no_file_of_somebody_else(few: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "home"
+    (folder / "series").mkdir(parents=True)
+    (folder / "series" / "index.html").write_text("mine")
+    with pytest.raises(UsageError, match=r"series/index.html is no file of this site"):
+        build(few, folder, force=True)
+    assert list(contents(folder)) == ["series/index.html"]
+
+
+def test_goes_on_where_it_was_interrupted(
+    few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, written = tmp_path / "site", []
+
+    def replace(part: Path, target: Path, real: Callable[..., Path] = Path.replace) -> Path:
+        if len(written) == 5:
+            raise KeyboardInterrupt
+        written.append(target)
+        return real(part, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", replace)
+        with pytest.raises(KeyboardInterrupt):
+            build(few, folder)
+    assert not (folder / "index.html").exists()
+    build(few, folder)
+    build(few, tmp_path / "other")
+    left = {path: text for path, text in contents(folder).items() if not path.endswith(".part")}
+    assert left == contents(tmp_path / "other")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders have other rights")
+def test_says_where_it_cannot_write(few: Path, tmp_path: Path) -> None:
+    (tmp_path / "runs-are-here").write_text("")
+    with pytest.raises(OutputError, match="cannot write"):
+        build(few, tmp_path / "runs-are-here" / "site")
+
+
+@pytest.mark.parametrize("url", ["ci.example", "javascript:alert(1)", ""])
+def test_refuses_what_is_no_address(few: Path, tmp_path: Path, url: str) -> None:
+    with pytest.raises(UsageError, match="is no address"):
+        build(few, tmp_path / "site", url=url)
+
+
+def test_the_search_is_a_script_that_holds_names_alone(site: Path) -> None:
+    text = (site / "search.js").read_text()
+    found = re.fullmatch(r"const advisorKernels = (\[.*\]);\n", text, re.DOTALL)
+    assert found is not None
+    entries = json.loads(found[1])
+    assert [name for name, _, _ in entries if name.startswith("layer")] == [NORM]
+    assert all((site / path).is_file() for _, path, _ in entries)
