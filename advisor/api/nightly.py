@@ -38,7 +38,12 @@ def with_history(
     if len(runs_of_branch(connection, branch)) < _FEWEST:
         return replace(report, first_night=load_history_settings().first_night)
     # The detector is imported only where there is something to detect.
-    from advisor.reports.record.run_history import Told, history_of_run, with_nights, with_paths
+    from advisor.reports.record.run_history import (
+        NightsAsked,
+        history_of_run,
+        with_nights,
+        with_paths,
+    )
     from advisor.rules.engine.evaluate import run_words
 
     settings = knowledge.compiled.of_kernels.settings
@@ -48,7 +53,7 @@ def with_history(
         run,
         knowledge,
         run_words(connection, [run.run_id], settings)[run.run_id],
-        Told(since=moment, baseline=baseline),
+        NightsAsked(since=moment, baseline=baseline),
     )
     if history is None:
         return replace(report, first_night=load_history_settings().first_night)

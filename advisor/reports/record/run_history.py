@@ -49,7 +49,7 @@ _FEWEST = 2  # nights, of which one can be compared with the other
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class NightsAsked:
     """From when nights are told, and how much of each kernel.
 
     ``since`` is a number of nights or a moment, ``None`` the default: what is told, the detector
@@ -70,10 +70,10 @@ def history_of_run(
     run: StoredRun,
     knowledge: Knowledge,
     words: VendorWords,
-    told: Told | None = None,
+    told: NightsAsked | None = None,
 ) -> RunHistory | None:
     """Return what a report tells over nights; None where the run is the first one."""
-    told = told or Told()
+    told = told or NightsAsked()
     settings, tracking = load_history_settings(), load_settings()
     history = told.history or nights_of_run(connection, run, told.since)
     shown = [night for night in history.nights if history.is_shown(night)]
@@ -115,7 +115,7 @@ def nights_of_run(
 ) -> History:
     """Return what every series did up to a run, on the nights that have something of it.
 
-    ``since`` as in ``Told``.
+    ``since`` as in ``NightsAsked``.
     """
     branch = Branch(name=run.branch, simulated=run.simulated, until=run.run_id)
     window = load_history_settings().limits.nights if since is None else since

@@ -16,7 +16,7 @@ from advisor.database.published import FoundOver, findings_over
 from advisor.database.read import StoredRun, list_runs
 from advisor.reports.record.history_settings import load_history_settings
 from advisor.reports.record.kernel_nights import duration_chart, series_nights
-from advisor.reports.record.run_history import Told, history_of_run, nights_of_run
+from advisor.reports.record.run_history import NightsAsked, history_of_run, nights_of_run
 from advisor.rules.engine.evaluate import run_words
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def whole_history(
     settings = knowledge.compiled.of_kernels.settings
     words = run_words(connection, [newest.run_id], settings)[newest.run_id]
     nights = nights_of_run(connection, newest, runs[0].night)
-    asked = Told(since=runs[0].night, history=nights, every=True)
+    asked = NightsAsked(since=runs[0].night, history=nights, every=True)
     told = history_of_run(connection, report, newest, knowledge, words, asked)
     return Whole(
         runs=tuple(runs),
