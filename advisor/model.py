@@ -122,7 +122,8 @@ class Launch:
 
     ``instructions`` are counters by address of the instruction, where they are not zero; ``places``
     say what those instructions are, where the profile holds the code. Readers of many launches give
-    ``counters`` and ``instructions`` as ``Packed``.
+    ``counters`` and ``instructions`` as ``Packed``. Of a launch that is not ``detailed`` neither
+    these nor curves nor the vendor's findings were read.
     """
 
     index: int
@@ -145,6 +146,7 @@ class Launch:
     places: Mapping[int, Place] = field(default_factory=dict)
     reference_findings: tuple[ReferenceFinding, ...] = ()
     invalid_counters: int = 0
+    detailed: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

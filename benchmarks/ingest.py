@@ -23,13 +23,20 @@ if TYPE_CHECKING:
 
 SIZE = 250e6
 IMPORTS = "import advisor.cli.ingest, advisor.ingest.store, duckdb, numpy, sqlglot"
+DETAILS = ("all", "sample", "none")
 READ = """
 import sys, pathlib
 from advisor.counters.mapping import load_mapping
+from advisor.ingest.detail import launches_in_detail
 from advisor.readers.ncu import report as ncu_report
 from advisor.readers.base import ReadOptions, Source
 mapping = load_mapping(ncu_report.COUNTERS)
-options = ReadOptions(keyed=frozenset(mapping.keyed), instructions=frozenset(mapping.instructions))
+options = ReadOptions(
+    keyed=frozenset(mapping.keyed),
+    curves=frozenset(counter for _, counter in mapping.curves),
+    instructions=frozenset(mapping.instructions),
+    detailed=launches_in_detail(sys.argv[2]),
+)
 for _ in ncu_report.read(Source.from_path(pathlib.Path(sys.argv[1])), options):
     pass
 """
@@ -45,7 +52,10 @@ def run(folder: Path) -> list[Line]:
     database = folder / "large.duckdb"
     cost_of((*ADVISOR, "--db", database, "ingest", small), folder)
     cost = cost_of((*ADVISOR, "--db", database, "ingest", large), folder)
-    reading = cost_of((sys.executable, "-c", READ, large), folder)
+    none = cost_of((sys.executable, "-c", READ, small, "none"), folder).processor
+    reading = {
+        detail: cost_of((sys.executable, "-c", READ, large, detail), folder) for detail in DETAILS
+    }
     again = cost_of((*ADVISOR, "--db", database, "ingest", large), folder)
     size = large.stat().st_size
     what = f"{size / 1e6:.0f} MB, {launches} launches"
@@ -59,13 +69,18 @@ def run(folder: Path) -> list[Line]:
             what="the same: memory over the imports", value=(cost.memory - bare.memory) / 1e6,
             unit="MB", target="≤ 150 MB", remark=f"the imports take {bare.memory / 1e6:.0f} MB",
         ),
-        Line(
-            what="reading alone: processor time", value=reading.processor, unit="s",
-            remark=f"{(reading.memory - bare.memory) / 1e6:.0f} MB over the imports",
-        ),
         Line(what="the same file again: wall clock", value=again.wall, unit="s"),
+        *(
+            Line(
+                what=f"reading alone, --detail {detail}: processor time",
+                value=each.processor - none, unit="s",
+                remark=f"{(each.memory - bare.memory) / 1e6:.0f} MB over the imports",
+            )
+            for detail, each in reading.items()
+        ),
     ]  # fmt: skip
-    return [*lines, *_against_the_vendor(large, folder, cost.processor, reading.processor)]
+    read = reading["sample"].processor - none
+    return [*lines, *_against_the_vendor(large, folder, cost.processor, read)]
 
 
 def repeat(small: Path, large: Path, size: float) -> int:

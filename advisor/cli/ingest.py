@@ -33,6 +33,7 @@ _SAID = (
     *("label", "configuration", "commit", "branch", "note", "compiler", "group", "rank"),
     *("tags", "step_time", "at"),
 )
+_HOW = ("as_format", "allow_truncated", "detail", "jobs")
 _NAMED = 6  # unknown quantities that a trial names
 
 
@@ -48,6 +49,14 @@ _NAMED = 6  # unknown quantities that a trial names
     "--as", "as_format", metavar="FORMAT", help="Read as this format, whatever is inside."
 )
 @click.option("--allow-truncated", is_flag=True, help="Take the whole launches of a cut-off file.")
+@click.option(
+    "--detail",
+    type=click.Choice(["all", "sample", "none"]),
+    default="sample",
+    show_default=True,
+    help="Launches of which instructions, curves and the vendor's findings are read: all, at most"
+    " 16 of a kernel with one launch shape, or none.",
+)
 @click.option(
     "--jobs",
     type=click.IntRange(1, 64),
@@ -92,7 +101,7 @@ def ingest(settings: CommandSettings, /, paths: tuple[str, ...], **options: Any)
     """
     from advisor.ingest.records import HowToRead
 
-    how = HowToRead(**{name: options[name] for name in ("as_format", "allow_truncated", "jobs")})
+    how = HowToRead(**{name: options[name] for name in _HOW})
     if options["dry_run"]:
         return _try(settings, paths, how)
     labels = _labels(options)

@@ -109,6 +109,7 @@ def _columns(launches: Sequence[PlacedLaunch], sets: _Sets) -> dict[str, Column]
         "text_set": objects([sets.texts(x.texts) for x in read]),
         "clock_locked": numbers([x.clock_locked for x in read]),
         "invalid_counters": numbers([x.invalid_counters for x in read]),
+        "detailed": numbers([x.detailed for x in read]),
         **_dimensions("grid", [x.grid for x in read]),
         **_dimensions("block", [x.block for x in read]),
     }

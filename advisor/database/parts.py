@@ -65,6 +65,11 @@ _FIRSTS = """
     FROM variant_instruction
     WHERE run_id = $run AND list_contains($variants, variant_id) GROUP BY variant_id
 """
+_SAMPLES = """
+    SELECT variant_id, launches_detailed, launch_count FROM variant
+    WHERE run_id = $run AND list_contains($variants, variant_id)
+        AND launches_detailed < launch_count
+"""
 _OPCODES = """
     SELECT variant_id, unnest(addresses), unnest(opcodes)
     FROM variant_place WHERE run_id = $run AND list_contains($variants, variant_id)
@@ -159,6 +164,15 @@ def first_addresses(
     """Return the first address of each variant that has values per instruction."""
     asked = {"run": run_id, "variants": list(variants)}
     return dict(connection.execute(_FIRSTS, asked).fetchall())
+
+
+def samples_of(
+    connection: duckdb.DuckDBPyConnection, run_id: str, variants: Sequence[str]
+) -> dict[str, tuple[int, int]]:
+    """Return how many launches were read in detail, of how many, where that is not all."""
+    asked = {"run": run_id, "variants": list(variants)}
+    rows = connection.execute(_SAMPLES, asked).fetchall()
+    return {variant: (detailed, launches) for variant, detailed, launches in rows}
 
 
 def opcodes_of(

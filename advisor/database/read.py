@@ -29,7 +29,7 @@ _COLUMNS = (
     'run_id, name, label, configuration, branch, "commit", note, compiler, group_id, rank, tags,'
     " step_time, started_at,"
     " ingested_at, status, simulated, profiler, profiler_version, device_names, launches,"
-    " skipped, content_hash"
+    " launches_detailed, skipped, content_hash"
 )
 _VENDORS = """
     SELECT run_id, min(vendor), any_value(profiler)
@@ -63,6 +63,7 @@ class StoredRun:
     profiler_version: str | None
     device_names: str | None
     launches: int
+    launches_detailed: int
     skipped: int
     content_hash: str
 

@@ -50,6 +50,7 @@ class RunRow:
     device_names: str | None = None
     partition: str | None = None
     launches: int = 0
+    launches_detailed: int = 0
     skipped: int = 0
     skipped_reasons: str = "[]"
     rules_hash: str | None = None

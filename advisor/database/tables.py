@@ -177,10 +177,9 @@ def _provenance(schema: MetaData) -> None:
         _count("rank", "which process of the group it is, from 0"),
         Column("simulated", Boolean, nullable=False, comment="made by a model, not measured"),
         _text("device_names", "devices as the profile names them, joined by commas"),
-        _text(
-            "partition", "parts of devices that were profiled, such as 3g.20gb, joined by commas"
-        ),
+        _text("partition", "parts of devices that were profiled: 3g.20gb …, joined by commas"),
         _count("launches", "launches stored"),
+        _count("launches_detailed", "launches with instructions, curves and the vendor's findings"),
         _count("skipped", "parts of the profile that were left out"),
         _text("skipped_reasons", "JSON list of {place, reason}: what was left out or is in doubt"),
         _text("advisor_version", "version of the program that stored the run"),
@@ -235,6 +234,7 @@ def _launches(schema: MetaData, quantities: Quantities) -> None:
         _number("started_at", "when it started, after the profile's first event [s]"),
         _flag("clock_locked", "the profiler held the clock"),
         _count("invalid_counters", "counters whose value was not a finite number"),
+        _flag("detailed", "its instructions, curves and the vendor's findings were read"),
         *(c for q in quantities.launch.values() if q.aggregate != "none" for c in _columns(q)),
         *(column for q in quantities.quantities.values() for column in _columns(q)),
         _text("counter_keys", "key_set that names the profiler's counters"),
@@ -259,6 +259,7 @@ def _variants(schema: MetaData, quantities: Quantities, facts: Sequence[StoredFa
         _count("position", "place among the variants of the run, by first launch, from 0"),
         _count("launch_count", "launches"),
         _count("launches_excluded", "launches that are left out of totals: they did not run"),
+        _count("launches_detailed", "launches with instructions, curves and the vendor's findings"),
         _number("duration_min", "shortest launch [s]"),
         _number("duration_median", "median launch [s]"),
         _number("duration_mean", "mean over the launches [s]"),

@@ -37,6 +37,7 @@ _VALID_TIME = "case when launch_valid then duration end"
 _STATISTICS = {
     "launch_count": "count(*)",
     "launches_excluded": "count(case when not launch_valid then 1 end)",
+    "launches_detailed": "count(case when detailed then 1 end)",
     "duration_min": f"min({_VALID_TIME})",
     "duration_median": f"median({_VALID_TIME})",
     "duration_mean": f"avg({_VALID_TIME})",
@@ -157,7 +158,7 @@ def measured_launches(vocabulary: Vocabulary, relations: Relations, columns: str
 
 
 def _launch_columns(vocabulary: Vocabulary) -> str:
-    names = [*KEYS, *OF_LAUNCH, "launch_index"]
+    names = [*KEYS, *OF_LAUNCH, "launch_index", "detailed"]
     for group in (vocabulary.quantities.launch, vocabulary.quantities.quantities):
         for quantity in group.values():
             names.append(quantity.name)

@@ -58,6 +58,7 @@ class KernelColumn:
 KERNEL_COLUMNS = (
     KernelColumn(name="launch_count", unit="1", about="launches of the variant"),
     KernelColumn(name="launches_excluded", unit="1", about="launches left out of its totals"),
+    KernelColumn(name="launches_detailed", unit="1", about="launches read in detail"),
     KernelColumn(name="duration_min", unit="s", about="shortest launch", of="duration"),
     KernelColumn(name="duration_median", unit="s", about="median launch", of="duration"),
     KernelColumn(name="duration_mean", unit="s", about="mean over the launches", of="duration"),

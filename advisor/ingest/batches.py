@@ -14,10 +14,12 @@ from advisor.database.connect import open_for_reading
 from advisor.database.draft import open_draft
 from advisor.database.read import StoredRun, list_runs
 from advisor.errors import DatabaseError, InputError, Location
+from advisor.ingest.detail import Detail, more_detail
 from advisor.ingest.records import Profile, RunLabels, Stored
 from advisor.ingest.store import store_profiles
 from advisor.knowledge.knowledge import Knowledge
 from advisor.model import Skipped
+from advisor.wording import count
 
 _MOST = 64  # profiles in one transaction
 _LARGEST = 32 * 1024**2  # bytes of profiles in one transaction, unless one alone is larger
@@ -126,7 +128,7 @@ class ProfileWriter:
         return [
             _new(profile, each, len(profiles))
             if each.known is None
-            else known_as(profile.source.name, profile.labels, each.known)
+            else known_as(profile.source.name, profile.labels, each.known, profile.detail)
             for profile, each in zip(profiles, stored, strict=True)
         ]
 
@@ -160,8 +162,8 @@ def stored_runs(database: str, wait: float) -> dict[str, StoredRun]:
         return {run.run_id: run for run in list_runs(connection)}
 
 
-def known_as(name: str, told: RunLabels, run: StoredRun) -> Ingested:
-    """Return that a profile is stored already, and which of the labels told now are not."""
+def known_as(name: str, told: RunLabels, run: StoredRun, detail: Detail) -> Ingested:
+    """Return that a profile is stored already, and which labels and detail told now are not."""
     stored = RunLabels(
         label=run.label,
         configuration=run.configuration,
@@ -180,8 +182,19 @@ def known_as(name: str, told: RunLabels, run: StoredRun) -> Ingested:
         status="known",
         run_id=run.run_id,
         launches=run.launches,
-        notes=not_stored(told, stored, _how_to_change(run.run_id, told, stored)),
+        notes=(
+            *not_stored(told, stored, _how_to_change(run.run_id, told, stored)),
+            *_less_detailed(run, detail),
+        ),
     )
+
+
+def _less_detailed(run: StoredRun, detail: Detail) -> Iterator[str]:
+    """Yield that a run was stored with less detail than is asked for now, if it was."""
+    if more_detail(detail, run.launches, run.launches_detailed):
+        read = f"{run.launches_detailed:,} of {count(run.launches, 'launch')}"
+        again = f"`advisor runs remove {run.run_id}` and ingest it again with --detail {detail}"
+        yield f"{read} were read in detail; for more, {again}"
 
 
 def _how_to_change(run_id: str, told: RunLabels, stored: RunLabels) -> str:

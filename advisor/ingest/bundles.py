@@ -28,6 +28,7 @@ from advisor import __version__
 from advisor.database.connect import put
 from advisor.errors import InputError, Location, UsageError
 from advisor.ingest.batches import temporary_files
+from advisor.ingest.detail import DETAILS, Detail
 from advisor.ingest.records import LARGEST_RANK, Profile, RunLabels
 from advisor.readers import Source, reader_of
 
@@ -94,6 +95,7 @@ def pack(file: IO[bytes], profile: Profile) -> None:
         "name": profile.source.name,
         "format": profile.reader.FORMAT,
         "allow_truncated": profile.allow_truncated,
+        "detail": profile.detail,
         "labels": labels,
         "spooled_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "advisor_version": __version__,
@@ -122,18 +124,19 @@ def unpack(bundle: Path, scratch: Path) -> Profile:
             digest=manifest.content_hash,
             labels=manifest.labels,
             allow_truncated=manifest.allow_truncated,
+            detail=manifest.detail,
             lasting=isinstance(content, bytes),
         )
 
 
-def read_labels(bundle: Path) -> RunLabels:
-    """Return what was said about the profile in a bundle.
+def read_wishes(bundle: Path) -> tuple[RunLabels, Detail]:
+    """Return what was said about the profile in a bundle, and the detail that was asked for.
 
     Raises:
         InputError: the bundle is damaged, or of a newer version.
     """
     with _opened(bundle) as (manifest, _):
-        return manifest.labels
+        return manifest.labels, manifest.detail
 
 
 @contextlib.contextmanager
@@ -170,6 +173,7 @@ class _Manifest:
     name: str
     format: str
     allow_truncated: bool
+    detail: Detail
     labels: RunLabels
 
     @classmethod
@@ -190,8 +194,16 @@ class _Manifest:
             name=_told(told, "name", str),
             format=_told(told, "format", str),
             allow_truncated=_told(told, "allow_truncated", bool),
+            detail=_detail(_told(told, "detail", str)),
             labels=_parsed(_told(told, "labels", dict)),
         )
+
+
+def _detail(told: str) -> Detail:
+    for detail in DETAILS:
+        if told == detail:
+            return detail
+    raise ValueError(f"its manifest says that detail is {reprlib.repr(told)}")
 
 
 def _parsed(told: dict[str, Any]) -> RunLabels:

@@ -25,6 +25,7 @@ class IncomingRun:
     profile: Profile
     session: Session = field(default_factory=lambda: Session(profiler="unknown"))
     launches: int = 0
+    launches_detailed: int = 0
     skipped: list[Skipped] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     device_ids: dict[int, str] = field(default_factory=dict)
@@ -100,6 +101,7 @@ class IncomingRun:
             device_names=_joined(device.name for device in session.devices),
             partition=_joined(partition_of(device.name) for device in session.devices),
             launches=self.launches,
+            launches_detailed=self.launches_detailed,
             skipped=len(self.skipped),
             skipped_reasons=self._remarks(),
             rules_hash=rules_hash,

@@ -109,6 +109,7 @@ class _How:
             state=hashed.state if hashed else None,
             labels=self.labels,
             allow_truncated=self.how.allow_truncated,
+            detail=self.how.detail,
             lasting=lasting,
         )
 

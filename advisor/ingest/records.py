@@ -10,6 +10,7 @@ from advisor.database import ids
 from advisor.database.read import StoredRun
 from advisor.database.records import storable
 from advisor.errors import InputError, Location
+from advisor.ingest.detail import USUAL_DETAIL, Detail
 from advisor.model import Skipped
 from advisor.readers import Reader, Source
 from advisor.readers.base import State
@@ -25,11 +26,13 @@ _TEXTS = ("label", "configuration", "commit", "branch", "note", "compiler", "gro
 class HowToRead:
     """How profiles are found and read: with ``as_format`` not by their first bytes.
 
-    With ``allow_truncated`` what is whole of a cut file is taken. ``jobs`` threads hash ahead.
+    With ``allow_truncated`` what is whole of a cut file is taken. ``detail`` is how many launches
+    are read in detail. ``jobs`` threads hash ahead.
     """
 
     as_format: str | None = None
     allow_truncated: bool = False
+    detail: Detail = USUAL_DETAIL
     jobs: int = 1
 
 
@@ -79,6 +82,7 @@ class Profile:
     state: State | None = None
     labels: RunLabels = RunLabels()
     allow_truncated: bool = False
+    detail: Detail = USUAL_DETAIL
     lasting: bool = True
 
     @property

@@ -31,7 +31,8 @@ from advisor.ingest.batches import (
     stored_runs,
     temporary_files,
 )
-from advisor.ingest.bundles import SUFFIX, pack, place, read_labels, unpack
+from advisor.ingest.bundles import SUFFIX, pack, place, read_wishes, unpack
+from advisor.ingest.detail import USUAL_DETAIL
 from advisor.ingest.profiles import read_profiles
 from advisor.ingest.records import USUAL, HowToRead, Profile, RunLabels
 from advisor.ingest.store import check_profile
@@ -158,10 +159,10 @@ def _run_of(bundle: Path, runs: Mapping[str, StoredRun]) -> StoredRun | None:
 
 
 def _known(bundle: Path, run: StoredRun) -> Ingested:
-    told = RunLabels()
+    told, detail = RunLabels(), USUAL_DETAIL
     with contextlib.suppress(InputError):  # its profile is stored, so nothing is lost
-        told = read_labels(bundle)
-    return known_as(bundle.name, told, run)
+        told, detail = read_wishes(bundle)
+    return known_as(bundle.name, told, run, detail)
 
 
 @dataclass(frozen=True, kw_only=True)

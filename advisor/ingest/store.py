@@ -24,6 +24,7 @@ from advisor.database.variants import store_variants
 from advisor.errors import InputError, Location
 from advisor.hardware import identify_device
 from advisor.hardware.seeding import seed_database, store_device
+from advisor.ingest.detail import launches_in_detail
 from advisor.ingest.identity import IncomingRun
 from advisor.ingest.records import Profile, Stored
 from advisor.knowledge.knowledge import Knowledge
@@ -227,6 +228,7 @@ def _launches(run: IncomingRun, mapping: Mapping) -> Iterator[Launch]:
     for record in _records(run, mapping):
         if isinstance(record, Launch):
             run.launches += 1
+            run.launches_detailed += record.detailed
             yield record
         elif isinstance(record, Skipped):
             run.skipped.append(record)
@@ -246,7 +248,9 @@ def _session(run: IncomingRun, mapping: Mapping) -> Session:
 def _records(run: IncomingRun, mapping: Mapping) -> Iterator[Record]:
     options = ReadOptions(
         allow_truncated=run.profile.allow_truncated,
+        detailed=launches_in_detail(run.profile.detail),
         keyed=frozenset(mapping.keyed),
+        curves=frozenset(counter for _, counter in mapping.curves),
         instructions=frozenset(mapping.instructions),
         measures=mapping.measures,
     )

@@ -80,7 +80,7 @@ def _unless_known(
             continue
         try:
             each.check_same(run.content_hash)
-            yield known_as(each.source.name, each.labels, run)
+            yield known_as(each.source.name, each.labels, run, each.detail)
         except InputError as error:
             yield Ingested(name=each.source.name, status="refused", error=error)
 

@@ -183,10 +183,10 @@ def test_a_manifest_that_unpacks_to_much_is_not_read(spool: Path, database: str)
     bundle = bundles(spool)[0]
     bundle.write_bytes(repacked(bundle, b" " * 40_000_000))
     code = (
-        "import resource, sys; from advisor.ingest.bundles import read_labels\n"
+        "import resource, sys; from advisor.ingest.bundles import read_wishes\n"
         "from pathlib import Path\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        "try: read_labels(Path(sys.argv[1]))\n"
+        "try: read_wishes(Path(sys.argv[1]))\n"
         "except Exception as error: print(error)\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
     )

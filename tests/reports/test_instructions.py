@@ -60,6 +60,14 @@ class Kernels:
             "CREATE TABLE variant_place (run_id TEXT, variant_id TEXT, addresses BIGINT[],"
             " opcodes TEXT[], lines TEXT[])"
         )
+        connection.execute(
+            "CREATE TABLE variant (run_id TEXT, variant_id TEXT, launches_detailed BIGINT,"
+            " launch_count BIGINT)"
+        )
+
+    def sample(self, detailed: int, launches: int) -> None:
+        row = ["r1", "v1", detailed, launches]
+        self._connection.execute("INSERT INTO variant VALUES (?, ?, ?, ?)", row)
 
     def add(self, values: Mapping[str, Mapping[int, float]], variant: str = "v1") -> None:
         for counter, held in values.items():
@@ -345,3 +353,18 @@ def test_gives_offsets_and_shares_to_programs(telling: Report) -> None:
         first = said["instructions"]["worst"][0]
         assert (first["address"], first["offset"], first["share"]) == (0x1110, 0x110, 0.75)
         assert (said["instructions"]["excess"], said["instructions"]["unit"]) == (400, "sectors")
+
+
+def test_says_of_how_many_launches_the_values_are(kernels: Kernels) -> None:
+    kernels.add(SECTORS)
+    kernels.sample(16, 697)
+    (ranking,) = kernels.worst(view("sectors", ideal="ideal"))
+    said = ranking.sentence.replace("\N{NO-BREAK SPACE}", " ")
+    assert "(3 instructions of 16 of 697 launches; Accesses)" in said
+
+
+def test_does_not_count_launches_where_all_were_read(kernels: Kernels) -> None:
+    kernels.add(SECTORS)
+    kernels.sample(5, 5)
+    (ranking,) = kernels.worst(view("sectors", ideal="ideal"))
+    assert ranking.sample == ""

@@ -28,7 +28,13 @@ def test_keeps_base_units(report: Report) -> None:
 
 def test_names_the_unit_of_every_number_of_a_kernel(report: Report) -> None:
     kernel = json.loads(json_text(report))["kernels"][2]
-    counts = {"registers", "launch_count", "launches_excluded", "evidence_level"}
+    counts = {
+        "registers",
+        "launch_count",
+        "launches_excluded",
+        "launches_detailed",
+        "evidence_level",
+    }
     numbers = {key for key, value in kernel.items() if isinstance(value, float)}
     assert numbers - counts <= set(UNITS)
 

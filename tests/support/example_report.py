@@ -93,6 +93,7 @@ def kernel(
         registers=32,
         launch_count=1,
         launches_excluded=0,
+        launches_detailed=1,
         duration=duration,
         duration_min=duration,
         duration_max=duration,

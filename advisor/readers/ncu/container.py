@@ -26,6 +26,7 @@ _KNOWN_VERSION = 7  # of the file header, in every report from 2019 to 2026
 _HEADER_LIMIT = 64 * 2**20  # bytes; the largest part, a table of counter names, takes 0.1 MB
 _ENTRY_LIMIT = 256 * 2**20  # bytes; a launch with values for 10,000 instructions takes 10 MB
 _LENGTH = struct.Struct("<I")
+_IDENTITY = 4096  # bytes of a result that hold its kernel's name, but for very long ones
 _CODE_LIMIT = 32 * 2**20  # bytes; the code of one module takes up to a few MB
 
 log = logging.getLogger(__name__)
@@ -41,7 +42,7 @@ class Block:
     end: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class PayloadEntry:
     """Where one entry of a payload lies, in bytes from the start of the file."""
 
@@ -108,8 +109,30 @@ class Container:
         Raises:
             InputError: its bytes are no such message.
         """
-        what = f"{entry.kind} of block {entry.block}"
-        return self._parse(messages.RawResult, entry.start, entry.size, what)
+        return self._result(messages.RawResult, entry)
+
+    def identity(self, entry: PayloadEntry, *, with_ranges: bool) -> Any:
+        """Return what a result entry says about its kernel and launch shape.
+
+        That stands before its metrics, and the ranges around the launch behind them: without
+        those, only the first bytes are read.
+
+        Raises:
+            InputError: its bytes are no such message.
+        """
+        message = messages.ResultIdentity
+        if not with_ranges and entry.size > _IDENTITY:
+            self._file.seek(entry.start)
+            size = messages.size_before(self._file.read(_IDENTITY), messages.METRICS)
+            if size is not None:
+                return self._parse(message, entry.start, size, self._what(entry))
+        return self._result(message, entry)
+
+    def _result(self, message: Any, entry: PayloadEntry) -> Any:
+        return self._parse(message, entry.start, entry.size, self._what(entry))
+
+    def _what(self, entry: PayloadEntry) -> str:
+        return f"{entry.kind} of block {entry.block}"
 
     def source(self, entry: PayloadEntry) -> Any | None:
         """Return the message of a source entry; None for what is too large or no such message."""

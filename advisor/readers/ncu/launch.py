@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from advisor.model import Dim3, Keyed, Keys, Launch, Packed
+from advisor.model import Dim3, Keyed, Keys, Launch, Packed, ReferenceFinding
 from advisor.readers.base import ReadOptions
 from advisor.readers.ncu import messages
 from advisor.readers.ncu.columns import (
@@ -40,11 +40,15 @@ _RULES_KEPT = 512  # results of rules: most say the same of many launches
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """A result of a report, with its metrics as bytes, and its place among the launches."""
+    """A result of a report, with its metrics as bytes, and its place among the launches.
+
+    Of one that is not ``detailed``, what differs little between launches of a variant is left out.
+    """
 
     message: Any
     index: int
     process: int | None
+    detailed: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +90,7 @@ class LaunchReader:
         self._devices = devices
         self._grid_in_blocks = _grid_in_blocks(version)
         self._keyed = options.keyed
+        self._curves_asked = options.curves
         self._instructions = options.instructions
         self._remembered_layout = functools.lru_cache(maxsize=_KEPT)(self._new_layout)
         self._findings = functools.lru_cache(maxsize=_RULES_KEPT)(findings)
@@ -101,7 +106,7 @@ class LaunchReader:
         """
         metrics = [list(each.message.metrics) for each in results]
         parts = read_metrics([*chain.from_iterable(metrics)]).split([*map(len, metrics)])
-        layouts = [*map(self._layout, parts)]
+        layouts = [self._layout(*each) for each in zip(parts, results, strict=True)]
         found = self._instanced(layouts, metrics)
         return [*map(self._launch, results, parts, layouts, found)]
 
@@ -114,7 +119,7 @@ class LaunchReader:
         device = self._device(counters)
         return Launch(
             index=result.index,
-            kernel_name=_kernel_name(message),
+            kernel_name=kernel_name(message),
             mangled_name=text(message.mangled) or None,
             grid=self._grid(message, counters, block),
             block=block,
@@ -124,23 +129,30 @@ class LaunchReader:
             stream=message.stream if message.HasField("stream") else None,
             process=result.process,
             started_at=_nanoseconds(moment(message.created)),
-            nvtx=tuple(_ranges(message)),
+            nvtx=tuple(ranges(message)),
             clock_locked=message.clock.executed if message.clock.HasField("executed") else None,
             counters=counters,
             texts=self._texts(read),
             keyed=instanced.keyed,
             instructions=instanced.instructions,
-            reference_findings=tuple(chain.from_iterable(map(self._findings, message.rules))),
+            reference_findings=self._said(result),
             invalid_counters=layout.invalid,
+            detailed=result.detailed,
         )
 
-    def _layout(self, read: Metrics) -> _Layout:
+    def _said(self, result: Result) -> tuple[ReferenceFinding, ...]:
+        rules = result.message.rules if result.detailed else ()
+        return tuple(chain.from_iterable(map(self._findings, rules)))
+
+    def _layout(self, read: Metrics, result: Result) -> _Layout:
         values = read.values
         finite = np.isfinite(values.numbers)
         kinds = values.is_number.tobytes(), finite.tobytes()
-        return self._remembered_layout(read.name_ids.tobytes(), *kinds)
+        return self._remembered_layout(read.name_ids.tobytes(), *kinds, result.detailed)
 
-    def _new_layout(self, name_ids: bytes, is_number: bytes, finite: bytes) -> _Layout:
+    def _new_layout(
+        self, name_ids: bytes, is_number: bytes, finite: bytes, detailed: bool
+    ) -> _Layout:
         """Return which metrics count.
 
         Some versions repeat an entry with another value; the last one counts. An entry without a
@@ -150,12 +162,14 @@ class LaunchReader:
         last = {name: place for place, name in enumerate(names)}
         numbers = {name: place for place, name in enumerate(names) if is_number[place]}
         kept = {name: place for name, place in numbers.items() if finite[place]}
+        keyed = self._keyed if detailed else self._keyed - self._curves_asked
+        instructions = self._instructions if detailed else frozenset()
         return _Layout(
             named=Keys(kept),
             places=np.array([*kept.values()], np.int64),
-            keyed=tuple((name, place) for name, place in last.items() if name in self._keyed),
+            keyed=tuple((name, place) for name, place in last.items() if name in keyed),
             instructions=tuple(
-                (name, place) for name, place in last.items() if name in self._instructions
+                (name, place) for name, place in last.items() if name in instructions
             ),
             invalid=len(numbers) - len(kept),
         )
@@ -257,7 +271,7 @@ def _grid_in_blocks(version: str | None) -> bool:
     return numbers is not None and (int(numbers[1]), int(numbers[2])) >= _GRID_IN_BLOCKS_SINCE
 
 
-def _kernel_name(result: Any) -> str:
+def kernel_name(result: Any) -> str:
     """Return the most readable name there is; C, Fortran and Triton kernels lack the first."""
     return text(result.demangled or result.function or result.mangled) or "unnamed kernel"
 
@@ -306,7 +320,7 @@ def _addresses(data: bytes, ends: Sequence[int]) -> list[tuple[Keys[int], slice 
     return parts
 
 
-def _ranges(result: Any) -> Iterator[str]:
+def ranges(result: Any) -> Iterator[str]:
     """Yield the names of the NVTX ranges around the launch, per domain, innermost last."""
     registered = {
         (domain.id, entry.id): entry.text

@@ -18,6 +18,11 @@ from typing import Any
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 _PACKAGE = "advisor.ncu"
+METRICS = 13
+"""The field of a result that holds its metrics; what identifies a kernel stands before it."""
+
+_DELIMITED = 2
+_FIXED = {1: 8, 5: 4}  # bytes by wire type
 _LAST_MOMENT = 2**33  # seconds since 1970, the year 2242
 
 _SCALARS = {
@@ -132,6 +137,15 @@ _SCHEMA = {
         22 context u32
         23 stream u32
         25 clock Clock
+    """,
+    "ResultIdentity": """
+        1 thread u32
+        5 mangled bytes
+        6 function bytes
+        7 demangled bytes
+        10 grid bytes
+        11 block bytes
+        21 nvtx Nvtx
     """,
     "Source": """
         1 reference u64
@@ -258,10 +272,50 @@ Properties = _CLASSES["Properties"]
 RawMetric = _CLASSES["RawMetric"]
 RawResult = _CLASSES["RawResult"]
 Result = _CLASSES["Result"]
+ResultIdentity = _CLASSES["ResultIdentity"]
 RuleResult = _CLASSES["RuleResult"]
 Session = _CLASSES["Session"]
 Source = _CLASSES["Source"]
 Value = _CLASSES["Value"]
+
+
+def size_before(data: bytes, number: int) -> int | None:
+    """Return the size of the fields before the first one of ``number``; None where there is none.
+
+    ``data`` is the beginning of a message. Wire types: 0 an integer of any length, 1 and 5 eight
+    and four bytes, 2 a length and so many bytes.
+
+    Source: Protocol Buffers, "Encoding".
+    """
+    at = 0
+    while at < len(data):
+        begin = at
+        tag, at = _integer(data, at)
+        if tag >> 3 == number:
+            return begin
+        kind = tag & 7
+        if kind == 0:
+            _, at = _integer(data, at)
+        elif kind == _DELIMITED:
+            size, at = _integer(data, at)
+            at += size
+        elif kind in _FIXED:
+            at += _FIXED[kind]
+        else:
+            return None
+    return None
+
+
+def _integer(data: bytes, at: int) -> tuple[int, int]:
+    """Return the integer at a place, of seven bits in each byte, and where it ends."""
+    value = shift = 0
+    while at < len(data):
+        byte = data[at]
+        value |= (byte & 0x7F) << shift
+        shift, at = shift + 7, at + 1
+        if byte < 0x80:  # the last one
+            break
+    return value, at
 
 
 def text(data: bytes) -> str:

@@ -24,6 +24,7 @@ from advisor.readers.ncu.code import CodeReader
 from advisor.readers.ncu.container import MAGIC, Block, Container, PayloadEntry
 from advisor.readers.ncu.launch import LaunchReader, Result
 from advisor.readers.ncu.messages import text
+from advisor.readers.ncu.sampling import sampled
 from advisor.readers.ncu.session import SessionPieces
 
 FORMAT = "ncu-rep"
@@ -53,7 +54,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[Record]:
     """
     with source.open() as file:
         container = Container(file, name=source.name, size=source.size)
-        gathered = _gather(container)
+        gathered = _gather(container, options)
         report = _Report(container, source.name, gathered, options)
         yield gathered.session
         try:
@@ -69,12 +70,14 @@ def read(source: Source, options: ReadOptions) -> Iterator[Record]:
 class _Gathered:
     """What all blocks up to the first damage say together; ``is_whole`` where there is none.
 
-    ``names`` is the table of texts that counters are named by, ``sources`` are the entries of code.
+    ``names`` is the table of texts that counters are named by, ``sources`` are the entries of code,
+    ``detailed`` the places of the launches to read in detail, None for all.
     """
 
     session: Session
     names: Sequence[str]
     sources: Sequence[PayloadEntry]
+    detailed: frozenset[int] | None
     is_whole: bool
 
 
@@ -88,6 +91,7 @@ class _Report:
         self._container = container
         self._name = name
         self._process: int | None = None
+        self._detailed = gathered.detailed
         self._waiting: list[tuple[PayloadEntry, Result]] = []
         self._bytes = 0  # of those that wait
         self._code = CodeReader(container, gathered.sources)
@@ -120,7 +124,8 @@ class _Report:
         if entry.kind == "result":
             index = self.launches + len(self._waiting)
             message = self._container.result(entry)
-            result = Result(message=message, index=index, process=self._process)
+            detailed = self._detailed is None or index in self._detailed
+            result = Result(message=message, index=index, process=self._process, detailed=detailed)
             self._waiting.append((entry, result))
             self._bytes += entry.size
             if self._bytes > _TOGETHER or len(self._waiting) == _MOST:
@@ -166,20 +171,30 @@ class _Report:
         return self._container.damaged(entry.start, problem)
 
 
-def _gather(container: Container) -> _Gathered:
+def _gather(container: Container, options: ReadOptions) -> _Gathered:
     """Return what the blocks up to the first damage say about the launches in all of them."""
     pieces = SessionPieces()
     names: list[str] = []
-    sources: list[PayloadEntry] = []
+    entries: dict[str, list[PayloadEntry]] = {"source": [], "result": [], "range": []}
+    detailed: frozenset[int] | None = None
     is_whole = False
     with contextlib.suppress(InputError):
         for block in container.blocks():
             pieces.add(block.header)
             names += [text(name) for name in block.header.strings.texts]
-            if block.header.num_sources:
-                sources += [e for e in container.entries(block) if e.kind == "source"]
+            if block.header.num_sources or options.detailed is not None:
+                for entry in container.entries(block):
+                    entries[entry.kind].append(entry)
         is_whole = True
-    return _Gathered(session=pieces.session(), names=names, sources=sources, is_whole=is_whole)
+    with contextlib.suppress(InputError):  # reading the launches says where it is damaged
+        detailed = sampled(container, entries["result"], options.detailed)
+    return _Gathered(
+        session=pieces.session(),
+        names=names,
+        sources=entries["source"],
+        detailed=detailed,
+        is_whole=is_whole,
+    )
 
 
 def _with_count(error: InputError, launches: int, is_whole: bool) -> InputError:

@@ -143,6 +143,7 @@ def _kernel(key: str, each: OperationResult, total: float) -> KernelRecord:
         launch_shape="",
         registers=None,
         launch_count=round(each.repeat),
+        launches_detailed=round(each.repeat),
         launches_excluded=0,
         duration=each.time,
         duration_min=None,

@@ -27,7 +27,7 @@ def conditions(
         _clock(f"clock, {memory}", "dram_clock", rows, None),
         _spread(rows, judgement.slow_clock),
         _clock_control(run),
-        _profiler(run),
+        _profiler(run, rows),
         _driver(run),
         _cache_control(run),
         Condition(label="power, throttling", value=UNKNOWN, note=_NOT_TOLD),
@@ -126,10 +126,16 @@ def _clock_control(run: Row) -> Condition:
     return Condition(label="clock control", value=control, note=note, departs=free)
 
 
-def _profiler(run: Row) -> Condition:
+def _profiler(run: Row, rows: Sequence[Row]) -> Condition:
     name = text(run, "profiler") or UNKNOWN
     version = text(run, "profiler_version") or "version unknown"
     notes = [f"{text(run, 'replay_mode')} replay"] if text(run, "replay_mode") else []
+    launches, detailed = (
+        sum(whole(row, column) for row in rows) for column in ("launch_count", "launches_detailed")
+    )
+    if detailed < launches:
+        read = f"{wording.fixed(detailed)} of {wording.count(launches, 'launch')}"
+        notes.append(f"instructions, curves and vendor's findings of {read}")
     return Condition(label="profiler", value=f"{name} {version}", note=", ".join(notes))
 
 

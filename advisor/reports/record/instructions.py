@@ -14,6 +14,7 @@ from advisor.database.parts import (
     instruction_values,
     opcodes_of,
     places_of,
+    samples_of,
 )
 from advisor.reports.escaping import shorten
 from advisor.rules.language.rule import Outcome
@@ -61,7 +62,10 @@ class Instruction:
 
 @dataclass(frozen=True, kw_only=True)
 class Ranking:
-    """The worst instructions by one view; ``value`` and ``excess`` are totals of the kernel."""
+    """The worst instructions by one view; ``value`` and ``excess`` are totals of the kernel.
+
+    ``sample`` says which launches they are of, where not all were read in detail.
+    """
 
     title: str
     about: str
@@ -70,6 +74,12 @@ class Ranking:
     excess: float
     count: int
     worst: tuple[Instruction, ...]
+    sample: str = ""
+
+    @property
+    def counted(self) -> str:
+        """Return how many instructions there are, and of which launches."""
+        return f"{counted(self.count)}{self.sample and f' of {self.sample}'}"
 
     @property
     def sentence(self) -> str:
@@ -78,7 +88,7 @@ class Ranking:
         places = ", ".join(f"{each.where} {wording.percent(each.share)}" for each in told)
         excess = "" if self.excess == self.value else " in excess"
         whole = f"{wording.number(self.excess)} {self.unit}{excess}"
-        return f"Worst instructions: {places} of {whole} ({counted(self.count)}; {self.title})."
+        return f"Worst instructions: {places} of {whole} ({self.counted}; {self.title})."
 
 
 Asked = tuple[str, "InstructionView"]
@@ -152,12 +162,18 @@ def _placed(
     addresses = list({each.address for rank in found.values() for each in rank.worst})
     rows = places_of(connection, run_id, variants, addresses) if found else []
     known = {(variant, address): (opcode, line) for variant, address, opcode, line in rows}
+    samples = samples_of(connection, run_id, variants)
     placed = {}
     for (variant, view), ranking in found.items():
         told = [(each, known.get((variant, each.address), (None, None))) for each in ranking.worst]
         worst = tuple(replace(each, opcode=opcode, line=line) for each, (opcode, line) in told)
-        placed[variant, view] = replace(ranking, worst=worst)
+        sample = _sample(*samples[variant]) if variant in samples else ""
+        placed[variant, view] = replace(ranking, worst=worst, sample=sample)
     return placed
+
+
+def _sample(detailed: int, launches: int) -> str:
+    return f"{wording.fixed(detailed)} of {wording.count(launches, 'launch')}"
 
 
 def _opcodes(

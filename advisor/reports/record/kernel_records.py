@@ -162,6 +162,7 @@ class KernelRecord(KernelName):
     registers: float | None
     launch_count: int
     launches_excluded: int
+    launches_detailed: int
     duration: float | None
     duration_min: float | None
     duration_max: float | None
@@ -206,4 +207,8 @@ class KernelRecord(KernelName):
         """Return what is a sum over launches, in a sentence; nothing of a single one."""
         if self.launch_count <= 1:
             return ""
-        return f"Times, work and traffic are sums of {self.launch_count:,} launches."
+        sums = f"Times, work and traffic are sums of {self.launch_count:,} launches."
+        if self.launches_detailed == self.launch_count:
+            return sums
+        read = f"{self.launches_detailed:,} of {self.launch_count:,} launches"
+        return f"{sums} Instructions, curves and the vendor's findings are of {read}."

@@ -71,6 +71,7 @@ def _measured(row: Row, name: KernelName, words: VendorWords) -> KernelRecord:
         registers=number(row, "registers_per_thread"),
         launch_count=whole(row, "launch_count"),
         launches_excluded=whole(row, "launches_excluded"),
+        launches_detailed=whole(row, "launches_detailed"),
         duration=number(row, "duration"),
         duration_min=number(row, "duration_min"),
         duration_max=number(row, "duration_max"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor import wording
 from advisor.reports.escaping import shorten
-from advisor.reports.record.instructions import MOST_OF_LINE, counted
+from advisor.reports.record.instructions import MOST_OF_LINE
 
 if TYPE_CHECKING:
     from advisor.reports.record.instructions import Instruction, Ranking
@@ -56,7 +56,7 @@ def _untold(found: Sequence[Ranking]) -> str:
 
 def _total(ranking: Ranking) -> str:
     excess, value = (wording.number(total) for total in (ranking.excess, ranking.value))
-    places = counted(ranking.count)
+    places = ranking.counted
     if ranking.excess == ranking.value:
         return f"{value} {ranking.unit} in {places}"
     return f"{excess} of {value} {ranking.unit} in {places}"
