@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from advisor.cli.application import CommandSettings
+from advisor.cli.options import output_file
 from advisor.cli.output import plain, terminal_width, write_text
 
 _EPILOG = """\b
@@ -33,7 +34,7 @@ Examples:
     show_default=True,
     help="Exit with 1 where a series regressed.",
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True))
+@output_file
 @click.pass_obj
 def compare(
     settings: CommandSettings, base: str, head: str, style: str, fail_on: str, output: str | None

@@ -8,6 +8,7 @@ import click
 
 from advisor.cli.application import CommandSettings
 from advisor.cli.occupancy import occupancy
+from advisor.cli.options import output_file
 from advisor.cli.output import FORMATS, Narrow, csv_text, write_rows, write_text
 from advisor.wording import one_line
 
@@ -59,7 +60,7 @@ def list_(settings: CommandSettings, vendor: str | None, style: str) -> None:
     default="table",
     show_default=True,
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True))
+@output_file
 @click.pass_obj
 def compare(
     settings: CommandSettings, devices: tuple[str, ...], roof: str, style: str, output: str | None

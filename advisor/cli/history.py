@@ -7,7 +7,7 @@ from datetime import datetime
 import click
 
 from advisor.cli.application import CommandSettings
-from advisor.cli.options import moment
+from advisor.cli.options import moment, output_file
 from advisor.cli.output import (
     FORMATS,
     Narrow,
@@ -81,7 +81,7 @@ def _since(
 @click.option(
     "--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True))
+@output_file
 @click.pass_obj
 def show(
     settings: CommandSettings,
@@ -177,7 +177,7 @@ def calibrate(settings: CommandSettings, branch: str | None, dry_run: bool, styl
     show_default=True,
     help="Exit with 1 where the newest nights of a series regressed.",
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True))
+@output_file
 def scan(file: str, style: str, fail_on: str, output: str | None) -> int:
     """Find changes in the nightly numbers of any benchmark.
 

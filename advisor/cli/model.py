@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from advisor.cli.application import CommandSettings
-from advisor.cli.options import a_number
+from advisor.cli.options import a_number, output_file
 from advisor.cli.output import csv_text, has_unicode, terminal_width, write_text
 from advisor.errors import UsageError
 
@@ -59,7 +59,7 @@ _OF_LANGUAGE_MODELS = ("phase", "batch", "context", "weights", "kv")
 @click.option("--weights", metavar="FORMAT", help="bf16, fp8, int8 or int4; bf16.")
 @click.option("--kv", metavar="FORMAT", help="Of the cache, likewise; bf16.")
 @click.option("--format", "style", type=_FORMATS, default="text", show_default=True)
-@click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True))
+@output_file
 @click.pass_obj
 def model(
     settings: CommandSettings,

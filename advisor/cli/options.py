@@ -1,4 +1,4 @@
-"""What options refuse although their type lets it through."""
+"""Options that several commands have, and what they refuse although their type lets it through."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import math
 from datetime import UTC, datetime
 
 import click
+
+output_file = click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True))
+"""``-o FILE``: where the answer goes in place of stdout; ``-`` is stdout."""
 
 
 def a_number(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from advisor.cli.application import CommandSettings
+from advisor.cli.options import output_file
 from advisor.cli.output import csv_text, has_unicode, terminal_width, write_text
 from advisor.errors import UsageError
 
@@ -40,7 +41,7 @@ Examples:
     default="text",
     show_default=True,
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True))
+@output_file
 @click.pass_obj
 def whatif(
     settings: CommandSettings,

@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 
 from advisor.database.read import NIGHT
-from advisor.database.records import literal
+from advisor.quoting import literal
 
 _LAST = f"""
     SELECT run_id AS last_id, label AS last_label, configuration AS last_configuration,

@@ -7,9 +7,9 @@ from typing import Any
 
 import duckdb
 
-from advisor.database.records import literal
 from advisor.database.rows import OutcomeRow
 from advisor.database.write import insert_rows
+from advisor.quoting import literal
 
 Row = dict[str, Any]
 

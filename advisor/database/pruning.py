@@ -13,10 +13,10 @@ import duckdb
 
 from advisor.database.connect import DEFAULT_WAIT, opened
 from advisor.database.read import NIGHT
-from advisor.database.records import literal
 from advisor.database.upgrade import copy_into
 from advisor.database.write import transaction
 from advisor.errors import DatabaseError, Location
+from advisor.quoting import literal
 
 _DROPPED = ("launch", "launch_keyed", "variant_instruction", "variant_place", "reference_finding")
 _SHARED = {

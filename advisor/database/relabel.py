@@ -8,10 +8,10 @@ from typing import Any
 import duckdb
 
 from advisor.database import ids
-from advisor.database.records import insert_records, literal
+from advisor.database.records import insert_records
 from advisor.database.rows import SeriesRow
 from advisor.database.write import upsert_series
-from advisor.quoting import quoted
+from advisor.quoting import literal, quoted
 
 CHANGEABLE = (
     *("label", "configuration", "commit", "branch", "note", "compiler"),

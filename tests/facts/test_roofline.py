@@ -268,17 +268,13 @@ def test_launches_without_a_roof_are_as_near_to_it_as_the_others() -> None:
     assert kernel["roof_fraction"] == pytest.approx(0.5)
 
 
+MATRIX_WORK = {"duration": 40e-6, "tensor_instructions": 1e6, "tensor_instructions_unknown": 0.0}
+
+
 def test_int4_has_the_roof_of_its_device_at_the_clock_held() -> None:
     # Rated 1,248 TOP/s at 1.41 GHz, held at 0.705 GHz: 624 TOP/s; 6.24 G operations take 10 µs.
-    facts = facts_of(
-        duration=40e-6,
-        ops_tensor_int4=6.24e9,
-        tensor_instructions=1.0e5,
-        tensor_instructions_unknown=0.0,
-        nominal_tensor_int4=1248e12,
-        nominal_sm_clock=1.41e9,
-        sm_clock=0.705e9,
-    )
+    rated = {"nominal_tensor_int4": 1248e12, "nominal_sm_clock": 1.41e9, "sm_clock": 0.705e9}
+    facts = facts_of(**MATRIX_WORK, ops_tensor_int4=6.24e9, **rated)
     assert facts["t_tensor"] == pytest.approx(10e-6)
     assert facts["fraction_tensor"] == pytest.approx(0.25)
 
@@ -286,17 +282,9 @@ def test_int4_has_the_roof_of_its_device_at_the_clock_held() -> None:
 def test_integer_matrix_work_is_placed_by_its_operations_not_by_the_epilogue() -> None:
     # 8 G operations over 4 MB are 2,000 a byte; 8e9 / 400e12 = 20 µs of work, 4e6 / 1e12 = 4 µs of
     # traffic; ridge 400e12 / 1e12 = 400. The epilogue's 4 M FLOP would be 1 a byte.
-    facts = facts_of(
-        duration=40e-6,
-        ops_tensor_int8=8e9,
-        tensor_instructions=1.0e6,
-        tensor_instructions_unknown=0.0,
-        peak_tensor_int8=400e12,
-        flops_fp32=4e6,
-        peak_fp32=20e12,
-        dram_bytes=4e6,
-        peak_dram_bandwidth=1e12,
-    )
+    matrix = {**MATRIX_WORK, "ops_tensor_int8": 8e9, "peak_tensor_int8": 400e12}
+    epilogue = {"flops_fp32": 4e6, "peak_fp32": 20e12}
+    facts = facts_of(**matrix, **epilogue, dram_bytes=4e6, peak_dram_bandwidth=1e12)
     assert facts["arithmetic_intensity_integer"] == pytest.approx(2000)
     assert facts["ridge_point_integer"] == pytest.approx(400)
     assert facts["roofline_bound"] == "compute"

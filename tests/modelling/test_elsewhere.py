@@ -28,9 +28,7 @@ def settings() -> ElsewhereSettings:
     )
 
 
-def machine(
-    nominal: Mapping[str, float], practical: Mapping[str, float] | None = None, **more: object
-) -> Machine:
+def machine(nominal: Mapping[str, float], practical: Mapping[str, float] | None = None) -> Machine:
     ceilings = [
         Ceiling(
             resource=name,
@@ -44,10 +42,9 @@ def machine(
         for kind, values in ((NOMINAL, nominal), (PRACTICAL, practical or {}))
         for name, value in values.items()
     ]
-    made = Machine(
+    return Machine(
         device_id="there", name="There", memory_bytes=None, ceilings=tuple(ceilings), vendor="A"
     )
-    return replace(made, **more)  # type: ignore[arg-type]
 
 
 # 2 TB/s and 20 TFLOP/s, of which 80 % and 50 % are practical.
@@ -173,23 +170,29 @@ def test_a_cache_that_only_this_device_has_raises_the_most(settings: ElsewhereSe
 @pytest.mark.parametrize(
     ("lacking", "reason"),
     [
-        ({"measured": None}, "it was not timed"),
-        ({"work": None, "traffic": {}}, "the profile counts neither its work nor its traffic"),
+        (replace(KERNEL, measured=None), "it was not timed"),
         (
-            {"work": None, "memory_side": None},
+            replace(KERNEL, work=None, traffic={}),
+            "the profile counts neither its work nor its traffic",
+        ),
+        (
+            replace(KERNEL, work=None, memory_side=None),
             "the profile does not count its work, and memory is not its busiest side",
         ),
         (
-            {"traffic": {}, "memory_side": True},
+            replace(KERNEL, traffic={}, memory_side=True),
             "the profile does not count its traffic, and compute is not its busiest side",
         ),
-        ({"practical": None}, "the profile lacks the peaks that its time compares with"),
+        (
+            replace(KERNEL, practical=None),
+            "the profile lacks the peaks that its time compares with",
+        ),
     ],
 )
 def test_a_profile_that_says_too_little_has_a_reason(
-    lacking: dict[str, object], reason: str, settings: ElsewhereSettings
+    lacking: MeasuredWork, reason: str, settings: ElsewhereSettings
 ) -> None:
-    found = on(settings, replace(KERNEL, **lacking))  # type: ignore[arg-type]
+    found = on(settings, lacking)
     assert (found.low, found.likely, found.high, found.reason) == (None, None, None, reason)
 
 

@@ -8,8 +8,13 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from advisor.api.querying import run_query
-from advisor.database.connect import create, open_for_reading, open_for_writing
+from advisor.api.querying import TIMEOUT, run_query
+from advisor.database.connect import (
+    DEFAULT_MEMORY,
+    create,
+    open_for_reading,
+    open_for_writing,
+)
 from advisor.database.upgrade import backup, upgrade
 from advisor.errors import DatabaseError, UsageError
 
@@ -61,8 +66,10 @@ def test_a_backup_runs_no_stored_view(database: Path, tmp_path: Path) -> None:
     assert backup(database, tmp_path / "copy.duckdb").exists()
 
 
-def ask(database: Path, sql: str, **limits: object) -> list[tuple[object, ...]]:
-    with run_query(str(database), sql, wait=1, **limits) as answer:  # type: ignore[arg-type]
+def ask(
+    database: Path, sql: str, *, timeout: float = TIMEOUT, memory: str = DEFAULT_MEMORY
+) -> list[tuple[object, ...]]:
+    with run_query(str(database), sql, wait=1, timeout=timeout, memory=memory) as answer:
         return list(answer.rows)
 
 

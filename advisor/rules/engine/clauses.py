@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from advisor.expression import Expression, Kind, Symbol, compile_expression, written
 from advisor.expression.reduced import names_of
@@ -214,7 +214,8 @@ class RuleParts:
         values = {name: read[name] for name in names_of(node)}
         common = Clause(text=text, holds=None if holds is None else bool(holds), values=values)
         if node.head in _JOINING:
-            return _joined(common, node, tuple(self._clause(n, row, read) for n in _flat(node)))
+            parts = tuple(self._clause(n, row, read) for n in _flat(node))
+            return replace(common, joined=node.head, parts=parts)
         if node.head not in _ORDERED:
             return common
         left, right = (written(operand) for operand in node.operands)
@@ -237,28 +238,10 @@ def _raw(rule: Rule, duration: Value, details: Row) -> Raw:
     )
 
 
-def _joined(clause: Clause, node: ExpressionNode, parts: tuple[Clause, ...]) -> Clause:
-    return Clause(
-        text=clause.text,
-        holds=clause.holds,
-        values=clause.values,
-        joined=node.head,
-        parts=parts,
-    )
-
-
 def _compared(clause: Clause, operator: str, a: Value, b: Value, unit: str | None) -> Clause:
     x, y = _number(a), _number(b)
-    return Clause(
-        text=clause.text,
-        holds=clause.holds,
-        values=clause.values,
-        operator=operator,
-        left=a,
-        right=b,
-        unit=unit,
-        distance=None if x is None or y is None else abs(x - y),
-    )
+    distance = None if x is None or y is None else abs(x - y)
+    return replace(clause, operator=operator, left=a, right=b, unit=unit, distance=distance)
 
 
 def _flat(node: ExpressionNode) -> Iterator[ExpressionNode]:
