@@ -105,7 +105,6 @@ ALLOWED: dict[str, tuple[str, set[float]]] = {
     "advisor/cli/ingest.py": ("how many names a line holds", {6}),
     "advisor/api/matching.py": ("how many digits of an id name a series", {4}),
     "advisor/database/read.py": ("how many digits of a commit name it, and runs a line", {4, 5}),
-    "advisor/api/history_causes.py": ("how many pairs of runs are compared", {3}),
     "advisor/cli/history_text.py": ("of how many series all nights are listed", {3}),
     "advisor/database/draft.py": ("how many launches are copied at once", {4096}),
     "advisor/reports/write/comparison.py": ("which parts of a change round to 0.0 %", {0.0005}),
