@@ -203,7 +203,7 @@ def _html(report: Report) -> str:
         return html(report, code)
 
 
-def template_files() -> list[Path]:
+def template_files() -> list[str | Path]:
     """Return what compiled templates rest on."""
     return [*data_dir("templates").rglob("*"), *code_files()]
 

@@ -112,9 +112,11 @@ def open_for_reading(
     """
     path = Path(path)
     with opened(path, wait=wait, read_only=True) as connection:
+        connection.execute("SET threads = 1")  # several take longer to check what follows
         schema.require_head(connection, path)
         schema.require_tables_only(connection, path)
         require_pack_columns(connection, path)
+        connection.execute("RESET threads")
         yield connection
 
 

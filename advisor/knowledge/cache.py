@@ -31,7 +31,7 @@ _DIGEST = 32  # bytes of SHA-256 in front of what is kept
 _OF_OTHERS = (AttributeError, ImportError, TypeError)  # a library has another version now
 
 
-def remembered(name: str, made_of: Iterable[Path], asked: str, make: Callable[[], T]) -> T:
+def remembered(name: str, made_of: Iterable[str | Path], asked: str, make: Callable[[], T]) -> T:
     """Return what ``make`` returns, from the cache where nothing it rests on has changed.
 
     ``made_of`` are the files that it reads, ``asked`` is everything else that it depends on.
@@ -45,7 +45,7 @@ def remembered(name: str, made_of: Iterable[Path], asked: str, make: Callable[[]
 
 
 @contextlib.contextmanager
-def kept(name: str, made_of: Iterable[Path], asked: str) -> Iterator[dict[str, Any]]:
+def kept(name: str, made_of: Iterable[str | Path], asked: str) -> Iterator[dict[str, Any]]:
     """Yield what was kept of the same origin, at first nothing; what is added is kept with it."""
     folder = cache_folder()
     if folder is None:
@@ -61,9 +61,17 @@ def kept(name: str, made_of: Iterable[Path], asked: str) -> Iterator[dict[str, A
             _forget(folder, name)
 
 
-def code_files() -> Iterator[Path]:
+def code_files() -> Iterator[str]:
     """Yield every file of the package's code, on which all that is kept rests."""
-    return _CODE.rglob("*.py")
+    return files_below(_CODE, ".py")
+
+
+def files_below(folder: Path, ending: str) -> Iterator[str]:
+    """Yield every file below a folder whose name ends so: hundreds, so not as ``Path``."""
+    for place, _, names in os.walk(folder):
+        for name in names:
+            if name.endswith(ending):
+                yield f"{place}{os.sep}{name}"
 
 
 def cache_folder() -> Path | None:
@@ -79,10 +87,13 @@ def cache_folder() -> Path | None:
         return None
 
 
-def _key(made_of: Iterable[Path], asked: str) -> str:
+def _key(made_of: Iterable[str | Path], asked: str) -> str:
     digest = hashlib.sha256(f"{__version__}\0{sys.version}\0{asked}\0".encode())
-    for path in sorted(made_of):
-        found = path.stat()
+    for path in sorted(map(str, made_of)):
+        try:
+            found = Path(path).stat()
+        except OSError:  # a link that leads nowhere
+            continue
         digest.update(f"{path}\0{found.st_size}\0{found.st_mtime_ns}\0".encode())
     return digest.hexdigest()[:24]
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.knowledge.cache import code_files, remembered
+from advisor.knowledge.cache import code_files, files_below, remembered
 from advisor.resources import rule_dirs
 from advisor.suggest import did_you_mean
 
@@ -32,7 +33,7 @@ def load_seed() -> SeedData:
     """Return the devices of the seed data, and what fits on their multiprocessors."""
     from advisor.hardware import devices
 
-    files = (*devices.seed_files(), *code_files())
+    files: list[str | Path] = [*devices.seed_files(), *code_files()]
     return remembered("devices", files, "", devices.load_seed)
 
 
@@ -44,15 +45,14 @@ def load_outcomes() -> OutcomeSettings:
     """
     from advisor.tracking import settings
 
-    files = (*(path / settings.FILE for path in rule_dirs()), *code_files())
-    there = [path for path in files if path.is_file()]
-    return remembered("outcomes", there, "", settings.load_outcome_settings)
+    files: list[str | Path] = [*(path / settings.FILE for path in rule_dirs()), *code_files()]
+    return remembered("outcomes", files, "", settings.load_outcome_settings)
 
 
-def knowledge_files(packs: Iterable[Path]) -> list[Path]:
+def knowledge_files(packs: Iterable[Path]) -> list[str]:
     """Return every file that the knowledge rests on: rules, facts, and the code that reads them."""
-    data = [path for folder in (*rule_dirs(), *packs) for path in folder.rglob("*.yaml")]
-    return [path for path in (*data, *code_files()) if path.is_file()]
+    data = (files_below(folder, ".yaml") for folder in (*rule_dirs(), *packs))
+    return [*chain.from_iterable(data), *code_files()]
 
 
 def nearest(known: Iterable[str], name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.errors import UsageError
@@ -17,7 +18,7 @@ def settings_for() -> ElsewhereSettings:
     from advisor.knowledge.cache import code_files, remembered
     from advisor.modelling import elsewhere_settings
 
-    files = (elsewhere_settings.settings_file(), *code_files())
+    files: list[str | Path] = [elsewhere_settings.settings_file(), *code_files()]
     return remembered("whatif", files, "", elsewhere_settings.load_settings)
 
 
