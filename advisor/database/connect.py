@@ -142,23 +142,6 @@ def open_for_query(
         yield connection
 
 
-def memory_limit(connection: duckdb.DuckDBPyConnection) -> str:
-    """Return how much memory DuckDB may take, as it writes that."""
-    return str(connection.execute("SELECT current_setting('memory_limit')").fetchall()[0][0])
-
-
-def release_blocks(connection: duckdb.DuckDBPyConnection, limit: str) -> None:
-    """Free memory that holds blocks which are on the disk too: DuckDB does so at its limit only.
-
-    ``limit`` is what it is to be again afterwards. A cursor does it, because a failure would end
-    the transaction.
-    """
-    with connection.cursor() as other:
-        with contextlib.suppress(duckdb.OutOfMemoryException):  # other things must stay
-            other.execute("SET memory_limit = '1MB'")
-        other.execute(f"SET memory_limit = '{limit}'")
-
-
 @contextlib.contextmanager
 def opened(
     path: Path,

@@ -22,11 +22,10 @@ from advisor.database.connect import (
     ROW_GROUP,
     attach,
     create,
-    memory_limit,
-    release_blocks,
     told_of,
     unattached,
 )
+from advisor.database.planning import memory_limit, release_blocks
 from advisor.database.write import tables_of_runs
 from advisor.quoting import literal
 

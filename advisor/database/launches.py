@@ -16,7 +16,7 @@ import numpy as np
 
 from advisor.database import ids
 from advisor.database.arrays import Array, ArrayTable, Column, lists, numbers, objects, text_lists
-from advisor.database.connect import memory_limit, release_blocks
+from advisor.database.planning import memory_limit, release_blocks
 from advisor.database.records import insert_records
 from advisor.database.rows import PlacedLaunch
 from advisor.model import Dim3, Keyed, Packed, Place

@@ -1,11 +1,10 @@
-"""How long the database thinks about a statement before it runs it."""
+"""What a statement may take: how long the database plans it, and in how much memory it runs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import contextlib
 
-if TYPE_CHECKING:
-    import duckdb
+import duckdb
 
 _FEW = 2_000  # launches; below, a statement takes longer to plan than to run
 _LEFT_OUT = "common_subexpressions,common_subplan,expression_rewriter,statistics_propagation"
@@ -17,3 +16,20 @@ def plan_for(connection: duckdb.DuckDBPyConnection, launches: int) -> None:
     if few:
         connection.execute("SET threads = 1")
     connection.execute(f"SET disabled_optimizers = '{_LEFT_OUT if few else ''}'")
+
+
+def memory_limit(connection: duckdb.DuckDBPyConnection) -> str:
+    """Return how much memory DuckDB may take, as it writes that."""
+    return str(connection.execute("SELECT current_setting('memory_limit')").fetchall()[0][0])
+
+
+def release_blocks(connection: duckdb.DuckDBPyConnection, limit: str) -> None:
+    """Free memory that holds blocks which are on the disk too: DuckDB does so at its limit only.
+
+    ``limit`` is what it is to be again afterwards. A cursor does it, because a failure would end
+    the transaction.
+    """
+    with connection.cursor() as other:
+        with contextlib.suppress(duckdb.OutOfMemoryException):  # other things must stay
+            other.execute("SET memory_limit = '1MB'")
+        other.execute(f"SET memory_limit = '{limit}'")

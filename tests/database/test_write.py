@@ -14,9 +14,10 @@ import pytest
 
 from advisor.database import ids, launches, write
 from advisor.database.arrays import ArrayTable, lists, objects, text_lists
-from advisor.database.connect import memory_limit, open_for_reading, open_for_writing
+from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.database.launches import LaunchWriter
 from advisor.database.marks import accept_levels
+from advisor.database.planning import memory_limit
 from advisor.database.read import find_run, get_meta, list_runs, run_details
 from advisor.database.rows import FindingRow, KernelRow, PlacedLaunch, RunRow, SeriesRow
 from advisor.errors import UsageError
