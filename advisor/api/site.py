@@ -106,7 +106,7 @@ def _shared(knowledge: Knowledge, configuration: Configuration) -> str:
     digest = hashlib.sha256(f"{__version__}\0{knowledge.compiled.digest}\0".encode())
     digest.update(repr((configuration.suppress, configuration.thresholds)).encode())
     rules = (path for folder in rule_dirs() for path in folder.rglob("*.yaml"))
-    for path in sorted({*template_files(), *code_files(), *rules}):
+    for path in sorted({Path(each) for each in (*template_files(), *code_files(), *rules)}):
         if path.is_file():
             digest.update(path.read_bytes())
     return digest.hexdigest()[:24]
