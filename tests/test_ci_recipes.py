@@ -43,6 +43,11 @@ def cron() -> Iterator[str]:
     yield from blocks("cron.md", "sh")
 
 
+def metrics() -> Iterator[str]:
+    yield 'advisor ingest "$NIGHT"'
+    yield from blocks("metrics.md", "sh")
+
+
 def systemd() -> Iterator[str]:
     yield 'advisor ingest "$NIGHT" --spool "$SPOOL" && mkdir -p "$OUT"'  # another machine
     service = blocks("systemd.md", "ini")[0]
@@ -54,7 +59,9 @@ def readme() -> Iterator[str]:
     yield from blocks("README.md", "sh")
 
 
-@pytest.mark.parametrize("recipe", [github, gitlab, cron, systemd], ids=lambda r: r.__name__)
+@pytest.mark.parametrize(
+    "recipe", [github, gitlab, cron, systemd, metrics], ids=lambda r: r.__name__
+)
 def test_runs_on_two_nights(recipe: object, tmp_path: Path) -> None:
     assert callable(recipe)
     database = tmp_path / "nightly.duckdb"
@@ -74,6 +81,7 @@ def test_runs_on_two_nights(recipe: object, tmp_path: Path) -> None:
             "PROFILES": str(tmp_path / "profiles"),
             "SPOOL": str(tmp_path / "spool"),
             "OUT": str(tmp_path / "report"),
+            "TEXTFILES": str(tmp_path / "textfiles"),
             "GITHUB_SHA": f"abc{number}",
             "GITHUB_REF_NAME": "main",
             "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
@@ -99,10 +107,81 @@ def test_runs_on_two_nights(recipe: object, tmp_path: Path) -> None:
         check=True,
     )
     assert [f"night-{number}" in listed.stdout for number in (19, 20)] == [True, True]
-    if recipe is not readme:
+    if recipe is metrics:
+        text = (tmp_path / "textfiles" / "advisor.prom").read_text(encoding="utf-8")
+        assert text.endswith("# EOF\n")
+    elif recipe is not readme:
         assert (tmp_path / "report" / "report.html").stat().st_size > 10_000
 
 
+GH = """#!/bin/sh
+# Keeps one comment, as the service would: lists its id, makes it, or changes it.
+echo "$@" >> "$CALLS"
+for word; do case "$word" in body=@*) cp "${word#body=@}" "$COMMENT" ;; --jq) listed=1 ;; esac; done
+if [ "${listed:-}" ] && [ -e "$COMMENT" ]; then echo 42; fi
+"""
+
+
+def pull_request(folder: Path, night: int, environment: dict[str, str]) -> int:
+    """Run the steps for a pull request whose profile is a night; return the gate's status."""
+    (text,) = blocks("github-pull-requests.md", "yaml")
+    steps = yaml.safe_load(text)["jobs"]["profile"]["steps"]
+    commands = [step["run"] for step in steps if "run" in step]
+    profile = data_dir("seed") / "runs" / "nightly" / f"night-{night:02}.ncu-rep"
+    shutil.rmtree(folder / "profiles", ignore_errors=True)
+    statuses = [
+        subprocess.run(
+            ["bash", "-euc", command],
+            cwd=folder,
+            env={**environment, "NIGHT": str(profile)},
+            check=False,
+        ).returncode
+        for command in commands
+    ]
+    assert statuses[:-1] == [0] * (len(commands) - 1)
+    return statuses[-1]
+
+
+def test_a_comment_is_posted_once_updated_in_place_and_not_where_nothing_moved(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "bin").mkdir()
+    for path, text in ((tmp_path / "bin" / "gh", GH), (tmp_path / "profile.sh", PROFILE)):
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o755)
+    calls, comment = tmp_path / "calls", tmp_path / "comment"
+    program = Path(sys.executable).parent
+    environment = {
+        **os.environ,
+        "PATH": f"{tmp_path / 'bin'}:{program}:{os.environ['PATH']}",
+        "XDG_CONFIG_HOME": str(tmp_path),
+        "ADVISOR_DB": str(tmp_path / "pulls.duckdb"),
+        "PROFILES": "profiles",
+        "PULL": "7",
+        "GITHUB_REPOSITORY": "owner/name",
+        "GITHUB_SHA": "abc1234",
+        "GITHUB_HEAD_REF": "quiet",
+        "CALLS": str(calls),
+        "COMMENT": str(comment),
+    }
+    nights = data_dir("seed") / "runs" / "nightly"
+    main = [nights / f"night-{number:02}.ncu-rep" for number in range(1, 11)]
+    subprocess.run(
+        [program / "advisor", "ingest", *main, "--branch", "main"], env=environment, check=True
+    )
+    assert pull_request(tmp_path, 11, environment) == 0
+    assert not comment.exists()
+    slower = environment | {"GITHUB_HEAD_REF": "slower"}
+    assert pull_request(tmp_path, 13, slower) == 1
+    assert "`layer_norm_kernel`" in comment.read_text(encoding="utf-8")
+    assert pull_request(tmp_path, 13, slower) == 1
+    methods = [line.split()[2] for line in calls.read_text().splitlines() if "--method" in line]
+    assert methods == ["POST", "PATCH"]
+
+
 def test_every_page_is_tried() -> None:
-    pages = {"README.md", "github-actions.md", "gitlab.md", "cron.md", "systemd.md"}
+    pages = {
+        "README.md", "github-actions.md", "github-pull-requests.md", "gitlab.md", "cron.md",
+        "metrics.md", "systemd.md",
+    }  # fmt: skip
     assert {path.name for path in RECIPES.iterdir()} == pages
