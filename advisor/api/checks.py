@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from advisor import __version__
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import AdvisorError
+from advisor.version import __version__
 
 _LIBRARIES = ("duckdb", "sqlalchemy", "alembic", "sqlglot", "jinja2", "click", "protobuf", "numpy")
 

@@ -50,14 +50,45 @@ def run_query(
             takes longer or more memory than it may.
         DatabaseError: the database cannot be opened.
     """
+    with _asked(database, sql, wait, configuration, timeout, memory) as (connection, statement):
+        cursor = connection.execute(statement)
+        columns = tuple(column[0] for column in cursor.description or ())
+        yield Answer(columns=columns, rows=_rows(cursor))
+
+
+@contextmanager
+def query_relation(
+    database: str,
+    sql: str,
+    *,
+    wait: float,
+    configuration: Configuration = DEFAULTS,
+    timeout: float = TIMEOUT,
+    memory: str = DEFAULT_MEMORY,
+) -> Iterator[duckdb.DuckDBPyRelation]:
+    """Give the answer to one SELECT, to be read before the context ends, as ``run_query`` does.
+
+    Raises:
+        UsageError: as ``run_query``.
+        DatabaseError: as ``run_query``.
+    """
+    with _asked(database, sql, wait, configuration, timeout, memory) as (connection, statement):
+        if statement.type != duckdb.StatementType.SELECT:
+            raise UsageError("only a SELECT can be asked here")
+        yield connection.sql(statement)
+
+
+@contextmanager
+def _asked(
+    database: str, sql: str, wait: float, configuration: Configuration, timeout: float, memory: str
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, duckdb.Statement]]:
+    """Give a statement and what may run it; what goes wrong meanwhile is the query's error."""
     with open_for_query(database, wait, memory=memory) as connection:
         statement = single_select(connection, storable(sql))
         create_views(connection, load_facts(configuration))
         try:
             with ended_after(connection, timeout):
-                cursor = connection.execute(statement)
-                columns = tuple(column[0] for column in cursor.description or ())
-                yield Answer(columns=columns, rows=_rows(cursor))
+                yield connection, statement
         except duckdb.OutOfMemoryException as error:
             problem = f"the query takes more memory than {memory}"
             raise UsageError(problem, hint="ask for less, or allow more: --memory SIZE") from error

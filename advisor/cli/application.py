@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from advisor import __version__
 from advisor.cli.lazy import LazyGroup
 from advisor.cli.options import a_number
 from advisor.errors import AdvisorError, OutputError
+from advisor.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from advisor.errors import OutputError, UsageError
 from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:
-    from advisor.reports.formats.tables import Table
+    from advisor.reports.formats.tables import PublishedTable
     from advisor.reports.record.format_settings import FormatSettings
     from advisor.reports.record.published import Published
 
@@ -71,7 +71,7 @@ def write_published(published: Published, style: str, output: str | None) -> Non
         write_text(written(published, style, settings), output)
 
 
-def _write_tables(tables: tuple[Table, ...], style: str, folder: Path) -> None:
+def _write_tables(tables: tuple[PublishedTable, ...], style: str, folder: Path) -> None:
     from advisor.database.parquet import write_parquet
 
     try:

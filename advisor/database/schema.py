@@ -10,9 +10,9 @@ from pathlib import Path
 
 import duckdb
 
-from advisor import __version__
 from advisor.errors import DatabaseError, Location
 from advisor.resources import data_dir
+from advisor.version import __version__
 from advisor.wording import one_line, printable
 
 NEWEST = "newest.sql"

@@ -24,13 +24,13 @@ from pathlib import Path
 from types import NoneType
 from typing import IO, Any
 
-from advisor import __version__
 from advisor.database.connect import put
 from advisor.errors import InputError, Location, UsageError
 from advisor.ingest.batches import temporary_files
 from advisor.ingest.detail import DETAILS, Detail
 from advisor.ingest.records import LARGEST_RANK, Profile, RunLabels
 from advisor.readers import Source, reader_of
+from advisor.version import __version__
 
 SUFFIX = ".bundle"
 

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from advisor import __version__
 from advisor.database import ids, names
 from advisor.database.records import storable
 from advisor.database.rows import KernelRow, PlacedLaunch, RunRow, SeriesRow
 from advisor.hardware import model_of, partition_of
 from advisor.ingest.records import Profile
 from advisor.model import Launch, Session, Skipped
+from advisor.version import __version__
 
 _NANOSECONDS = 10**9  # in a second
 

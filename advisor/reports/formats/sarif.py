@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from advisor import __version__
 from advisor.escaping import json_text, relative_address, sarif_text
 from advisor.reports.escaping import escape_markdown
 from advisor.reports.formats.texts import about_finding, about_move, short
@@ -22,6 +21,7 @@ from advisor.reports.record.published import (
     SourcePlace,
 )
 from advisor.reports.record.published_moves import FAMILY
+from advisor.version import __version__
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _FINGERPRINT = "advisorSeriesRule/v1"

@@ -35,7 +35,7 @@ Row = Sequence[object]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
+class PublishedTable:
     """Rows under the columns of one of ``KINDS``; ``None`` is unknown."""
 
     name: str
@@ -52,13 +52,13 @@ class Table:
         return "".join(csv_lines(list(self.kinds), self.rows))
 
 
-def tables(published: Published) -> tuple[Table, ...]:
+def tables(published: Published) -> tuple[PublishedTable, ...]:
     """Return the tables of a run, each in the order of the report."""
     run = published.run_id
     return (
-        Table(name="kernels", rows=_kernels(published)),
-        Table(name="findings", rows=[_finding(run, each) for each in published.findings]),
-        Table(name="moved", rows=[_move(run, each) for each in published.moved]),
+        PublishedTable(name="kernels", rows=_kernels(published)),
+        PublishedTable(name="findings", rows=[_finding(run, each) for each in published.findings]),
+        PublishedTable(name="moved", rows=[_move(run, each) for each in published.moved]),
     )
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import PureWindowsPath
 
-from advisor import __version__
 from advisor.reports.record import advice, placements
 from advisor.reports.record.charted import ChartCeiling, Plane, Roofline
 from advisor.reports.record.conditions import conditions
@@ -21,6 +20,7 @@ from advisor.reports.record.rows import Row, text, whole
 from advisor.reports.record.said import Said, said_of, vendor_findings
 from advisor.reports.record.source import ReportSource
 from advisor.reports.record.verdict import verdict
+from advisor.version import __version__
 
 _LABELS = ("label", "configuration", "commit", "branch", "host")
 _MOST_SKIPPED = 20
