@@ -48,7 +48,7 @@ if (table) {
   if (state.sort) sort(heads.find(h => h.dataset.c === state.sort.replace('-', '')), state.sort[0] === '-' ? -1 : 1);
 }
 // tabs of the roofline
-all('.tab').forEach(t => { if (state.tab === t.id) t.checked = true; t.onchange = () => put('tab', t.id); });
+all('.tab').forEach(t => { if (state[t.name] === t.id) t.checked = true; t.onchange = () => put(t.name, t.id); });
 // roofline: marks carry log10 data, zoom projects them again
 for (const s of all('svg[data-v]')) {
   const N = a => a.split(',').map(Number), [L, T, w, h] = N(s.dataset.b), v0 = N(s.dataset.v), [ex, ey] = N(s.dataset.e); let v = v0;

@@ -14,11 +14,12 @@ from advisor.reports.charts.drawing import SIZES, Drawing, DrawingSize
 from advisor.reports.charts.labels import Box, text_box
 from advisor.reports.charts.marks import label_boxes
 from advisor.reports.charts.roofline import draw_roofline
-from advisor.reports.charts.roofs import roofs
-from advisor.reports.record.charted import Placement, Roofline
+from advisor.reports.charts.roofs import level_roof, roofs
+from advisor.reports.charts.shares import draw_shares
+from advisor.reports.record.charted import AtLevel, Placement, Roofline
 from advisor.reports.record.kernel_records import KernelRecord
 from advisor.reports.record.records import Report
-from tests.support.example_report import example_report
+from tests.support.example_report import CEILINGS, example_report
 
 
 def drawing(report: Report, size: DrawingSize, chart: Roofline | None = None) -> Drawing:
@@ -137,6 +138,11 @@ def test_never_lets_words_overlap(
         assert a.overlap(b) < 1e-6
 
 
+def levels(x: float) -> tuple[AtLevel, ...]:
+    """Return the places of a kernel whose caches move twice and eight times what DRAM does."""
+    return (AtLevel(level="l2", label="L2", x=x / 2), AtLevel(level="l1", label="L1", x=x / 8))
+
+
 def scattered(
     where: list[tuple[float, float, float]],
 ) -> tuple[Roofline, dict[str, KernelRecord]]:
@@ -149,7 +155,53 @@ def scattered(
         for i, (_, _, share) in enumerate(where)
     }
     placements = tuple(
-        Placement(kernel_id=f"k{i}", x=x, y=y, x_l2=x / 2, x_l1=x / 8)
+        Placement(kernel_id=f"k{i}", x=x, y=y, levels=levels(x))
         for i, (x, y, _) in enumerate(where)
     )
     return replace(report.rooflines[0], placements=placements, unplaced=()), kernels
+
+
+def test_shows_the_same_work_at_every_level(report: Report) -> None:
+    """stream does 1 FLOP for 4 B of L2 and of L1: its marks differ in intensity alone."""
+    chart = report.rooflines[0]
+    peak = next(c for c in CEILINGS if c.resource == "l2")
+    drawn = drawing(report, SIZES[1], replace(chart, level_ceilings=(peak,)))
+    at_dram = {mark.kernel_id: mark.at for mark in drawn.marks}
+    intensities = {
+        (level.level, each.kernel_id): level.x for each in chart.placements for level in each.levels
+    }
+    assert [view.level for view in drawn.views] == ["l2", "l1"]
+    for view in drawn.views:
+        assert f"intensity at {view.label}" in view.x_title.text
+        for mark in view.marks:
+            x = intensities[view.level, mark.kernel_id]
+            assert mark.at == (pytest.approx(math.log10(x)), at_dram[mark.kernel_id][1])
+
+
+def test_bends_the_roof_of_a_level_where_its_bandwidth_meets_the_peak(report: Report) -> None:
+    # L2 at 3 TB/s meets 10 TFLOP/s at 3.33 FLOP/B.
+    peak = next(c for c in CEILINGS if c.resource == "l2")
+    lines, ridge = level_roof(replace(report.rooflines[0], level_ceilings=(peak,)), "l2")
+    assert ridge == pytest.approx((math.log10(10 / 3), 13.0))
+    assert [line.style for line in lines] == ["bind"]
+
+
+def test_a_level_without_a_roof_is_under_that_of_arithmetic(report: Report) -> None:
+    lines, ridge = level_roof(report.rooflines[0], "l1")
+    assert ridge is None
+    assert [line.points[0][1] for line in lines] == [pytest.approx(13.0)]
+
+
+def test_shares_stand_at_the_share_of_the_roof(report: Report) -> None:
+    drawn = draw_shares(report.rooflines[0], {k.id: k for k in report.kernels}, SIZES[0])
+    assert drawn is not None
+    shares = {k.id: k.roof_fraction for k in report.kernels}
+    assert {m.kernel_id: m.at[1] for m in drawn.marks} == {
+        m.kernel_id: pytest.approx(shares[m.kernel_id]) for m in drawn.marks
+    }
+    assert len(drawn.marks) > 1
+
+
+def test_draws_no_shares_where_none_is_known(report: Report) -> None:
+    kernels = {k.id: replace(k, roof_fraction=None) for k in report.kernels}
+    assert draw_shares(report.rooflines[0], kernels, SIZES[0]) is None

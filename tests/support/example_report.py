@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from advisor.reports.record.charted import ChartCeiling, Placement, Roofline, Unplaced
+from advisor.reports.record.charted import AtLevel, ChartCeiling, Placement, Roofline, Unplaced
 from advisor.reports.record.kernel_records import (
     FactGroup,
     Gain,
@@ -286,8 +286,14 @@ def example_report() -> Report:
             kernel_id=k.id,
             x=k.arithmetic_intensity,
             y=k.performance or 0.0,
-            x_l2=k.arithmetic_intensity_l2,
-            x_l1=k.arithmetic_intensity_l1,
+            levels=tuple(
+                AtLevel(level=level, label=label, x=x)
+                for level, label, x in (
+                    ("l2", "L2", k.arithmetic_intensity_l2),
+                    ("l1", "L1", k.arithmetic_intensity_l1),
+                )
+                if x is not None
+            ),
             roof=min(1e13, (k.arithmetic_intensity or 0.0) * 1e12),
         )
         for k in listed

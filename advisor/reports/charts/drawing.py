@@ -121,12 +121,25 @@ class LevelTick:
 
 @dataclass(frozen=True, kw_only=True)
 class LevelMarks:
-    """What is drawn only for the selected kernel: ticks at L2 and L1, and the drop to its roof."""
+    """What is drawn only for the selected kernel: ticks at other levels, the drop to its roof."""
 
     kernel_id: str
     span: Stroke | None
     ticks: tuple[LevelTick, ...]
     drop: Stroke | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LevelView:
+    """The same kernels at another level of memory: in the same frame, under that level's roof."""
+
+    level: str
+    label: str
+    x_title: PlacedText
+    roof: tuple[Stroke, ...]
+    area: Stroke | None
+    ridge: PlacedText | None
+    marks: tuple[Mark, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +191,7 @@ class Listing:
 
 @dataclass(frozen=True, kw_only=True)
 class Drawing:
-    """A chart at one size."""
+    """A chart at one size; its marks are at device memory, those of its ``views`` elsewhere."""
 
     id: str
     size: DrawingSize
@@ -201,3 +214,4 @@ class Drawing:
     listing: Listing | None
     zoomable: bool
     ways: tuple[NightWay, ...] = ()
+    views: tuple[LevelView, ...] = ()

@@ -188,13 +188,13 @@ def _lines(spot: MarkSpot, label: Label) -> tuple[PlacedText, ...]:
     )
 
 
-def position(spot: MarkSpot) -> str:
-    """Return where a mark of a roofline stands, in words."""
+def position(spot: MarkSpot, level: str = "") -> str:
+    """Return where a mark of a roofline stands, in words; ``level`` is not that of the device."""
     kernel = spot.kernel
     x = spot.placement.x
     intensity = "no bytes known" if x is None else wording.si(x, "FLOP/B")
     return (
         f"{wording.share(kernel.roof_fraction)} of roof, "
-        f"{wording.share(kernel.time_share)} of time; {intensity}, "
+        f"{wording.share(kernel.time_share)} of time; {intensity}{level and f' at {level}'}, "
         f"{wording.si(spot.placement.y, 'FLOP/s')}, {limited_by(kernel.limiter)}"
     )

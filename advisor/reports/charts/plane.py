@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from advisor import wording
 from advisor.reports.charts.drawing import Drawing, DrawingSize, GridLine, PlacedText
-from advisor.reports.charts.labels import Box, Surroundings
+from advisor.reports.charts.labels import Surroundings
 from advisor.reports.charts.marks import MarkSpot, largest, name_marks, share_spot
-from advisor.reports.charts.roofline import stroke, x_title
 from advisor.reports.charts.roofs import Line, segments
+from advisor.reports.charts.sheet import frame_box, stroke, x_title
 from advisor.reports.record.charted import Plane
 from advisor.reports.record.kernel_records import KernelRecord
 from advisor.reports.record.layout import limited_by
@@ -26,7 +26,7 @@ def draw_plane(plane: Plane, kernels: Mapping[str, KernelRecord], size: DrawingS
     spots = [share_spot(p, kernels[p.kernel_id], frame, size) for p in shown]
     diagonal = Line(style="thin", points=((0.0, 0.0), (1.0, 1.0)))
     around = Surroundings(
-        frame=Box(frame.left + 2, frame.top + 2, frame.right - 2, frame.bottom - 2),
+        frame=frame_box(frame),
         taken=(),
         roof=(),
         lines=segments([diagonal], frame),

@@ -91,6 +91,14 @@ def roofs(chart: Roofline) -> DrawnRoofs:
     )
 
 
+def level_roof(chart: Roofline, level: str) -> tuple[list[Line], Point | None]:
+    """Return the roof that binds at a level of memory, and where it bends."""
+    memory = next((c for c in chart.level_ceilings if c.resource == level), None)
+    compute = _of(chart.ceilings, "profiled", "FLOP/s")
+    bound = next((c for c in compute if c.resource == chart.binding), None)
+    return _binding(memory, bound, None), _meet(memory, bound)
+
+
 def pixels(line: Line, frame: Frame) -> tuple[Point, ...]:
     """Return the points of a line in pixels."""
     return tuple((frame.x(x), frame.y(y)) for x, y in line.points)
@@ -174,18 +182,18 @@ def _flats(
 
 
 def _binding(
-    dram: ChartCeiling | None, bound: ChartCeiling | None, top: float | None
+    memory: ChartCeiling | None, bound: ChartCeiling | None, top: float | None
 ) -> list[Line]:
-    ridge = _meet(dram, bound)
-    if dram is not None and ridge is not None:
-        bent = (*_slope(dram.value, ridge[0]), (_BEYOND, ridge[1]))
+    ridge = _meet(memory, bound)
+    if memory is not None and ridge is not None:
+        bent = (*_slope(memory.value, ridge[0]), (_BEYOND, ridge[1]))
         lines = [Line(style="bind", points=bent)]
         if top is not None and _log(top) > ridge[1]:
-            end = (_log(top / dram.value), _log(top))
+            end = (_log(top / memory.value), _log(top))
             lines.insert(0, Line(style="thin", points=(ridge, end)))
         return lines
-    if dram is not None:
-        return [Line(style="bind", points=_slope(dram.value, _BEYOND))]
+    if memory is not None:
+        return [Line(style="bind", points=_slope(memory.value, _BEYOND))]
     if bound is not None:
         y = _log(bound.value)
         return [Line(style="bind", points=((-_BEYOND, y), (_BEYOND, y)))]

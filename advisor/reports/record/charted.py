@@ -25,18 +25,27 @@ class ChartCeiling:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AtLevel:
+    """The intensity [FLOP/B] of the same work at a level of memory nearer to the units."""
+
+    level: str
+    label: str
+    x: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Placement:
     """Where a kernel stands in one chart: both values known and above zero.
 
-    In a roofline ``x`` is FLOP/B and ``y`` FLOP/s; ``x`` is None where no byte was counted.
+    In a roofline ``x`` is FLOP/B of device memory and ``y`` FLOP/s; ``x`` is None where no byte was
+    counted, and ``levels`` are the other levels of memory that moved any.
     In a utilisation plane ``x`` is the memory, ``y`` the compute utilisation, in [0, 1].
     """
 
     kernel_id: str
     x: float | None
     y: float
-    x_l2: float | None = None
-    x_l1: float | None = None
+    levels: tuple[AtLevel, ...] = ()
     roof: float | None = None
 
 
@@ -66,6 +75,7 @@ class Roofline:
     """One chart: marks under the ceilings of one precision.
 
     ``of`` is what it shows, ``roof`` the kind of its ceilings where they are not profiled.
+    ``level_ceilings`` are the profiled roofs of other levels of memory than that of the device.
     """
 
     id: str
@@ -80,6 +90,7 @@ class Roofline:
     of: str = "the run"
     roof: str = "profiled"
     paths: tuple[NightPath, ...] = ()
+    level_ceilings: tuple[ChartCeiling, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from advisor import wording
 from advisor.reports.record.charted import (
+    AtLevel,
     CeilingKind,
     ChartCeiling,
     Placement,
@@ -16,6 +17,8 @@ from advisor.reports.record.charted import (
 from advisor.reports.record.judgement import Judgement
 from advisor.reports.record.layout import layout
 from advisor.reports.record.rows import Row, number
+
+_DEVICE_MEMORY = "dram"
 
 
 def ceilings(rows: Sequence[Row], known: Sequence[Row]) -> tuple[ChartCeiling, ...]:
@@ -121,7 +124,13 @@ def _roofline(
         unplaced=tuple(_unplaced(rows)),
         simulated=simulated,
         remarks=tuple(_unused(limits, used)),
+        level_ceilings=tuple(c for c in limits if _is_level(c)),
     )
+
+
+def _is_level(ceiling: ChartCeiling) -> bool:
+    is_profiled = ceiling.unit == "B/s" and ceiling.kind == "profiled"
+    return is_profiled and ceiling.resource != _DEVICE_MEMORY
 
 
 def _belongs(ceiling: ChartCeiling, precision: str, used: Sequence[str]) -> bool:
@@ -147,14 +156,17 @@ def _placement(
         kernel_id=str(row["variant_id"]),
         x=x,
         y=rate,
-        x_l2=_per(work, number(row, "l2_bytes")),
-        x_l1=_per(work, number(row, "l1_bytes")),
+        levels=tuple(_at_levels(row, work)),
         roof=_attainable(row, precision, x, limits),
     )
 
 
-def _per(work: float, traffic: float | None) -> float | None:
-    return work / traffic if traffic else None
+def _at_levels(row: Row, work: float) -> Iterable[AtLevel]:
+    """Yield the intensity at each level of memory nearer to the units, reads and writes."""
+    for level, label in layout().levels.items():
+        traffic = number(row, f"{level}_bytes")
+        if level != _DEVICE_MEMORY and traffic:
+            yield AtLevel(level=level, label=label.label, x=work / traffic)
 
 
 def _attainable(

@@ -23,9 +23,11 @@ from advisor.reports.charts import bars
 from advisor.reports.charts.drawing import SIZES, Drawing
 from advisor.reports.charts.plane import draw_plane
 from advisor.reports.charts.roofline import draw_roofline
+from advisor.reports.charts.shares import draw_shares
 from advisor.reports.escaping import Verbatim, escape_markdown
 from advisor.reports.record.charted import Placement
 from advisor.reports.record.kernel_records import KernelRecord, RuleResult
+from advisor.reports.record.layout import layout
 from advisor.reports.record.records import Report
 from advisor.reports.write.filters import FILTERS
 from advisor.reports.write.history_page import HistoryPage, history_page
@@ -46,11 +48,23 @@ _PICTURE = "w3"
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """One tab of the roofline section: the same chart at every size."""
+    """One tab of the roofline section: the same chart at every size.
+
+    ``shares`` are its kernels by their share of the roof that binds each.
+    """
 
     id: str
     label: str
     drawings: tuple[Drawing, ...]
+    shares: tuple[Drawing, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChartLevel:
+    """A level of memory at which the charts can show kernels."""
+
+    id: str
+    label: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +147,7 @@ class Page:
     where: bars.WhereTimeGoes | None
     gains: bars.GainAxis | None
     charts: tuple[Chart, ...]
+    levels: tuple[ChartLevel, ...]
     zoomable: bool
     selected: str | None
     read_outs: tuple[ReadOut, ...]
@@ -216,6 +231,7 @@ def page(
         where=bars.where_time_goes(kernels),
         gains=bars.gain_axis(report.actions),
         charts=drawn,
+        levels=_levels(report),
         zoomable=bool(report.rooflines),
         selected=kernels[0].id if kernels else None,
         read_outs=_read_outs(report, marked),
@@ -231,6 +247,16 @@ def page(
         history=history,
         has_paths=any(chart.paths for chart in report.rooflines),
     )
+
+
+def _levels(report: Report) -> tuple[ChartLevel, ...]:
+    """Return the levels of memory of the rooflines, that of the device first."""
+    placements = [each for chart in report.rooflines for each in chart.placements]
+    others = {at.level: at.label for each in placements for at in each.levels}
+    if not placements:
+        return ()
+    first = ChartLevel(id="dram", label=layout().label("dram"))
+    return (first, *(ChartLevel(id=name, label=label) for name, label in others.items()))
 
 
 def _read_outs(report: Report, marked: Collection[str]) -> tuple[ReadOut, ...]:
@@ -267,6 +293,9 @@ def charts(report: Report, *, sizes: tuple[str, ...] | None = None) -> tuple[Cha
             id=chart.id,
             label=chart.label,
             drawings=tuple(draw_roofline(chart, kernels, size, selected) for size in wanted),
+            shares=tuple(
+                drawn for size in wanted if (drawn := draw_shares(chart, kernels, size)) is not None
+            ),
         )
         for chart in report.rooflines
     ]

@@ -1,0 +1,87 @@
+"""How near kernels come to the roof that holds them: intensity to the right, share upwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from advisor import wording
+from advisor.reports.charts.drawing import Drawing, DrawingSize, GridLine, PlacedText
+from advisor.reports.charts.labels import Surroundings
+from advisor.reports.charts.marks import MarkSpot, largest, log_spot, name_marks, position
+from advisor.reports.charts.roofs import Line, segments
+from advisor.reports.charts.scales import log_range, log_ticks
+from advisor.reports.charts.sheet import frame_box, stroke, x_title
+from advisor.reports.record.charted import Roofline
+from advisor.reports.record.kernel_records import KernelRecord
+
+_RANGE = (0.0, 1.1)
+_TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+
+
+def draw_shares(
+    chart: Roofline, kernels: Mapping[str, KernelRecord], size: DrawingSize
+) -> Drawing | None:
+    """Return a roofline's kernels by their share of the roof that binds each.
+
+    None where no kernel has a known intensity and share.
+    """
+    known = [
+        each
+        for each in chart.placements
+        if each.x is not None and kernels[each.kernel_id].roof_fraction is not None
+    ]
+    shown = largest(known, kernels)
+    if not shown:
+        return None
+    frame = size.frame(log_range([each.x for each in shown if each.x]), _RANGE)
+    spots = []
+    for each in shown:
+        kernel = kernels[each.kernel_id]
+        share = min(1.0, kernel.roof_fraction or 0.0)
+        spot = log_spot(each, kernel, frame, size)
+        spots.append(replace(spot, at=(spot.at[0], share), y=frame.y(share)))
+    whole = Line(style="bind", points=((frame.x0, 1.0), (frame.x1, 1.0)))
+    box = frame_box(frame)
+    around = Surroundings(frame=box, taken=(), roof=segments([whole], frame), lines=())
+    simulated = ", simulated" if chart.simulated else ""
+    return Drawing(
+        id=f"{chart.id}-share-{size.name}",
+        size=size,
+        frame=frame,
+        title=f"Share of the roof of each kernel on {chart.device}, {chart.label}",
+        description=_description(spots),
+        x_title=x_title(f"arithmetic intensity at DRAM, {chart.label} [FLOP/B]", size),
+        y_title=PlacedText(
+            text=f"share of the roof that binds [%]{simulated}", x=frame.left, y=frame.top - 10
+        ),
+        x_grid=tuple(
+            GridLine(at=frame.x(tick.at), label=tick.label, major=tick.major)
+            for tick in log_ticks(frame.x0, frame.x1)
+            if tick.label
+        ),
+        y_grid=tuple(GridLine(at=frame.y(t), label=f"{100 * t:.0f}", major=True) for t in _TICKS),
+        unit="",
+        strokes=(stroke(whole, frame),),
+        area=None,
+        texts=(),
+        edge_texts=(),
+        ridge=None,
+        remark=None,
+        marks=name_marks(spots, around, size, _second_line, position),
+        levels=(),
+        listing=None,
+        zoomable=False,
+    )
+
+
+def _second_line(spot: MarkSpot) -> str:
+    return f"{wording.share(spot.kernel.roof_fraction)} of {spot.kernel.roof_name}"
+
+
+def _description(spots: list[MarkSpot]) -> str:
+    heads = ". ".join(f"{spot.kernel.short_name}: {position(spot)}" for spot in spots[:5])
+    return (
+        "Horizontal, log: operations per byte of DRAM traffic. Vertical: least time by the roof "
+        f"that binds the kernel over its time. {heads}. The table of kernels has them, too."
+    )
