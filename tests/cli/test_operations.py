@@ -8,12 +8,14 @@ on, loads seven times: 70,778,880 bytes are written, 17,694,720 floats, and 247,
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.resources import data_dir
 from tests.cli.conftest import Outcome, Run
 
@@ -35,11 +37,20 @@ NEEDED = (2 * 17_694_720 + 2 * 1024) * 4
 BANDWIDTH = 2.03904e12  # B/s, the device's peak at the clock of the run
 
 
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a database that holds the fourteenth night, to copy."""
+    path = tmp_path_factory.mktemp("night-14") / "test.duckdb"
+    night = data_dir("seed") / "runs" / "nightly" / "night-14.ncu-rep"
+    (result,) = ingest_paths(str(path), [str(night)], labels=RunLabels(), wait=10)
+    assert result.status == "new"
+    return path
+
+
 @pytest.fixture
-def night_14(advisor: Run) -> Run:
-    """Run ``advisor`` with a database that holds the fourteenth night."""
-    path = data_dir("seed") / "runs" / "nightly" / "night-14.ncu-rep"
-    assert advisor("ingest", str(path)).status == 0
+def night_14(advisor: Run, stored: Path, tmp_path: Path) -> Run:
+    """Run ``advisor`` with a database of the test's own that holds that night."""
+    shutil.copy(stored, tmp_path / "test.duckdb")
     return advisor
 
 

@@ -16,8 +16,8 @@ from tests.support.page_mutants import page_mutant
 from tests.support.storing import Mutant, store
 
 
-@settings(max_examples=3)
-@given(st.lists(st.integers(0, 2**32), min_size=24, max_size=24, unique=True))
+@settings(max_examples=2)
+@given(st.lists(st.integers(0, 2**32), min_size=12, max_size=12, unique=True))
 def test_stores_or_refuses_each_mutant(seeds: list[int]) -> None:
     mutants: list[Mutant] = [(f"report {s}", ncu_report, report_mutant(s)) for s in seeds]
     mutants += [(f"page {s}", ncu_csv, page_mutant(s)) for s in seeds]

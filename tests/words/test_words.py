@@ -14,15 +14,14 @@ import yaml
 
 from advisor.api.reporting import ReportForm, render_kernel, render_report
 from advisor.configuration import DEFAULTS
-from advisor.facts.vocabulary import Vocabulary, load_vocabulary
+from advisor.facts.vocabulary import Vocabulary
 from advisor.ingest.batches import ProfileWriter
 from advisor.ingest.profiles import read_profiles
 from advisor.ingest.records import RunLabels
 from advisor.knowledge.load import load_knowledge
 from advisor.resources import data_dir
-from advisor.rules.language.load import load_rules
 from advisor.rules.language.rule import Rule, Template
-from advisor.rules.language.settings import EvaluationSettings, load_settings
+from advisor.rules.language.settings import EvaluationSettings
 
 ROOT = Path(__file__).parents[2]
 WORDS = yaml.safe_load((Path(__file__).parent / "words.yaml").read_text())
@@ -47,10 +46,10 @@ class Engine:
 
 
 @pytest.fixture(scope="module")
-def engine() -> Engine:
-    vocabulary = load_vocabulary()
-    settings = load_settings(vocabulary.symbols)
-    return Engine(vocabulary, settings, load_rules(vocabulary, settings=settings))
+def engine(
+    vocabulary: Vocabulary, settings: EvaluationSettings, shipped_rules: tuple[Rule, ...]
+) -> Engine:
+    return Engine(vocabulary, settings, shipped_rules)
 
 
 def templates(rule: Rule) -> Iterator[Template]:
