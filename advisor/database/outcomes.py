@@ -46,9 +46,15 @@ _NIGHTS = """
     ORDER BY series_id, moment, run_id, duration DESC, variant_id
 """
 _FINDINGS = """
-    SELECT finding.run_id, finding.variant_id, rule_id, outcome, gain_low, gain_likely, gain_high
-    FROM finding JOIN variant USING (run_id, variant_id)
-    WHERE series_id IN ({series}) AND subject = 'kernel'
+    WITH said AS (
+        SELECT series_id, variant_id, rule_id, outcome, gain_low, gain_likely, gain_high
+        FROM finding JOIN variant USING (run_id, variant_id)
+        WHERE series_id IN ({series}) AND subject = 'kernel'
+    ), promised AS (
+        SELECT DISTINCT series_id, rule_id FROM said WHERE outcome = 'fires' AND gain_likely > 0
+    )
+    SELECT variant_id, rule_id, outcome, gain_low, gain_likely, gain_high
+    FROM said SEMI JOIN promised USING (series_id, rule_id)
 """
 _STREAM = """
     SELECT run_id, coalesce(started_at, ingested_at) AS moment, branch, simulated, device_names,
@@ -105,7 +111,10 @@ def nights_of(connection: duckdb.DuckDBPyConnection, series: Sequence[str]) -> l
 
 
 def findings_of(connection: duckdb.DuckDBPyConnection, series: Sequence[str]) -> list[Row]:
-    """Return what fired and was ruled out for the variants of series, gains in seconds."""
+    """Return what fired and was ruled out for the variants of series, gains in seconds.
+
+    Only of rules that ever promised time for the series: others are not followed.
+    """
     return _rows(connection, _FINDINGS.format(series=_listed(series)))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 
@@ -66,21 +66,29 @@ def renew_outcomes(
     door.replace_outcomes(connection, series, found)
 
 
-@dataclass(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class _Evening:
-    """A series on one night: its variants, the one that takes longest first."""
+    """A series on one night: its variants, the one that takes longest first.
+
+    ``duration`` is seconds per launch.
+    """
 
     run_id: str
-    variants: list[Row] = field(default_factory=list)
+    variants: Sequence[Row]
+    launches: int
+    duration: float
+    environment: tuple[str | None, ...]
 
-    @property
-    def launches(self) -> int:
-        return sum(each["launches"] for each in self.variants)
 
-    @property
-    def duration(self) -> float:
-        """Seconds per launch."""
-        return float(sum(each["duration"] for each in self.variants)) / self.launches
+def _evening(run_id: str, variants: Sequence[Row]) -> _Evening:
+    launches = sum(each["launches"] for each in variants)
+    return _Evening(
+        run_id=run_id,
+        variants=variants,
+        launches=launches,
+        duration=float(sum(each["duration"] for each in variants)) / launches,
+        environment=tuple(variants[0][name] for name in _ENVIRONMENT),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,7 +235,7 @@ def _of_history(
     rules: Mapping[str, Rule],
 ) -> Iterable[_Advised]:
     evenings = [
-        _Evening(run_id=run_id, variants=list(variants))
+        _evening(run_id, list(variants))
         for run_id, variants in groupby(history, lambda row: row["run_id"])
     ]
     by_rule: dict[str, dict[str, Row]] = defaultdict(dict)
@@ -255,18 +263,22 @@ def _night(evening: _Evening, said: Mapping[str, Row]) -> OutcomeNight:
     told = [said[each[_KEY]] for each in evening.variants if each[_KEY] in said]
     fires = [each for each in told if each["outcome"] == "fires"]
     gains = [each for each in fires if each["gain_likely"] is not None]
-    first = evening.variants[0]
-    low, likely, high = (
-        sum(each[f"gain_{bound}"] or 0.0 for each in gains) / evening.launches
-        for bound in ("low", "likely", "high")
-    )
     return OutcomeNight(
         duration=evening.duration,
         fires=bool(fires),
         is_ruled_out=bool(told) and not fires,
-        prediction=Prediction(low=low, likely=likely, high=high) if gains else None,
-        environment=tuple(first[name] for name in _ENVIRONMENT),
+        prediction=_prediction(gains, evening.launches) if gains else None,
+        environment=evening.environment,
     )
+
+
+def _prediction(gains: Sequence[Row], launches: int) -> Prediction:
+    """Return what one of so many launches could save, all variants together."""
+    low, likely, high = (
+        sum(each[bound] or 0.0 for each in gains) / launches
+        for bound in ("gain_low", "gain_likely", "gain_high")
+    )
+    return Prediction(low=low, likely=likely, high=high)
 
 
 def _measure(
