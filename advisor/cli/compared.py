@@ -12,16 +12,19 @@ from advisor.reports.write.comparison import (
     headline,
     moved_rows,
     reasons,
+    renamed,
     worst_first,
     wrapped,
 )
 from advisor.tracking.records import Verdict
+from advisor.wording import count
 
 if TYPE_CHECKING:
     from advisor.reports.record.compared import RunComparison
 
 _EXPLAINED = 10
 _SHOWN = 40
+_LINKS = 5
 
 
 def as_text(comparison: RunComparison, *, width: int) -> str:
@@ -50,7 +53,12 @@ def _blocks(comparison: RunComparison, width: int) -> Iterator[str]:
     if few:
         yield ""
         yield from wrapped(
-            f"insufficient: {few:,} series have too few launches to tell a change from noise;"
+            f"insufficient: too few launches of {count(few, 'kernel')} to tell a change from noise;"
             " profile at least 4 launches of each kernel in both runs, or let nights add up.",
             width,
         )
+    links = list(renamed(comparison.rows))[:_LINKS]
+    if links:
+        yield ""
+        yield "If a kernel that is gone goes on as the new one of its name:"
+        yield from (f"  {command}" for command in links)

@@ -61,7 +61,13 @@ def _blocks(history: History, width: int, with_bars: bool, every: bool) -> Itera
     if history.machine is not None:
         yield from _wrapped(_of_machine(history.machine), width)
     series = history.series
-    shown = [each for each in series if every or each.result.newest.verdict not in _QUIET]
+    newest = [each.result.newest.verdict for each in series]
+    is_young = all(verdict is Verdict.INSUFFICIENT for verdict in newest)
+    shown = [
+        each
+        for each, verdict in zip(series, newest, strict=True)
+        if every or is_young or verdict not in _QUIET
+    ]
     if shown:
         bars = _BARS if with_bars else _PLAIN_BARS
         narrow = Narrow(

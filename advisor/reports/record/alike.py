@@ -24,7 +24,8 @@ def series_alike(
 ) -> tuple[Alike, ...]:
     """Return which series without a result in the newest night may go on under another name.
 
-    They are of one device, one ended before the other began, and their names are nearly the same.
+    They are of one device, one ended before the other began, and their names are nearly the same:
+    but for parameters of a template, for a suffix, or for a few characters.
     """
     if not nights:
         return ()
@@ -66,6 +67,9 @@ def _likeness(old: KnownSeries, new: KnownSeries) -> float:
     if old.kernel_id == new.kernel_id:
         return 1.0
     names = (old.normalised_name, new.normalised_name)
+    shorter, longer = sorted((old.short_name, new.short_name), key=len)
+    if shorter == longer or longer.startswith(f"{shorter}_"):  # other parameters, or a suffix
+        return 1.0
     return SequenceMatcher(None, *names, autojunk=False).ratio()
 
 

@@ -20,7 +20,7 @@ from advisor.rules.language.rule import Severity
 from advisor.suggest import did_you_mean
 from advisor.tracking.records import Verdict
 from advisor.units import parse_unit
-from advisor.wording import percent, seconds, si
+from advisor.wording import percent, seconds, si, signed_percent
 
 REGRESSION, NEW_FINDING, BUDGET = "regression", "new-finding", "budget"
 _KERNELS = "budget_kernels"
@@ -114,7 +114,7 @@ def regressions(comparison: RunComparison) -> Iterator[Looked]:
 def _moved(row: ComparedSeries) -> str:
     assert row.base is not None
     assert row.head is not None
-    change = "" if row.relative is None else f" ({100 * row.relative:+.1f} %)"
+    change = "" if row.relative is None else f" ({signed_percent(row.relative)})"
     times = f"{seconds(row.base.total)} → {seconds(row.head.total)}{change}"
     because = f"; {row.cause}" if row.cause else ""
     return f"{row.verdict}: {times}{because}"

@@ -39,7 +39,7 @@ from advisor.tracking.conditions import (
     what_changed,
 )
 from advisor.tracking.history import Tracked, change_at, scan_histories
-from advisor.tracking.records import Newest, SeriesResult
+from advisor.tracking.records import Newest, SeriesResult, Verdict
 from advisor.tracking.settings import load_settings
 from advisor.tracking.together import NewestTest, Together, judge_together
 from advisor.wording import count
@@ -82,6 +82,7 @@ def read_history(
         notes=(
             *_left_out(branch, other_runs(connection, branch)),
             *falling_apart(runs, settings),
+            *_too_few(series, settings),
         ),
         alike=series_alike(series, known, nights),
         machine=machine,
@@ -169,6 +170,14 @@ def _scanned(
         if chain[0].series_id in known
     ]
     return found, _machine(together, nights)
+
+
+def _too_few(series: Sequence[SeriesHistory], settings: TrackingSettings) -> tuple[str, ...]:
+    """Return what a verdict needs, where no series has a verdict."""
+    if any(each.result.newest.verdict is not Verdict.INSUFFICIENT for each in series):
+        return ()
+    needed = f"{settings.least_nights:,} nights of one profiler and clock control"
+    return (f"too few nights: a verdict needs {needed}; advisor compare sets two runs side by side",)
 
 
 def _retold(result: SeriesResult, newest: Newest) -> SeriesResult:

@@ -34,6 +34,7 @@ ORDER = (
 )
 COLUMNS = ("verdict", "kernel", "before", "after", "change", "p", "noise", "needed", "mostly")
 _DEFAULT_WIDTH = 100
+_CAUSES = 3  # that are told of one series, each by another mechanism
 
 
 def as_json(comparison: RunComparison) -> dict[str, object]:
@@ -186,13 +187,25 @@ def _named(run: StoredRun) -> str:
     return f"{run.run_id} ({one_line(name)})" if name else run.run_id
 
 
+def renamed(rows: Sequence[ComparedSeries]) -> Iterator[str]:
+    """Yield the commands that join a series that is gone with the one new one of its name."""
+    gone, new = (
+        [row for row in rows if row.verdict == word and row.kernel] for word in (GONE, NEW)
+    )
+    for row in gone:
+        alike = [each.series for each in new if each.kernel == row.kernel]
+        if len(alike) == 1 and sum(each.kernel == row.kernel for each in gone) == 1:
+            yield f"advisor series link {row.series} {alike[0]}  ({one_line(row.kernel)})"
+
+
 def reasons(row: ComparedSeries) -> Iterator[str]:
     """Yield what is known of why a series moved, a sentence each."""
     if row.shape_changed and row.base is not None and row.head is not None:
         yield f"launch shape changed: {row.base.shape} → {row.head.shape}"
     if _is_told_by_levels(row):
         yield f"the nights around both runs: {signed(row.between_levels)}"
-    for cause in row.causes[:2]:
+    likeliest = {cause.mechanism: cause for cause in reversed(row.causes)}
+    for cause in [each for each in row.causes if likeliest[each.mechanism] is each][:_CAUSES]:
         yield one_line(cause.text)
     if row.terms is not None:
         parts = (
