@@ -176,6 +176,7 @@ def test_it_is_of_the_newest_runs_branch_and_tells_what_it_leaves_out(fill: Fill
         "1 run without a branch left out",
         "1 run of other branches left out",
         "1 simulated run left out",
+        "too few nights",
     ]
     assert history(database, branch="other").series[0].durations == (9.0,)
     with pytest.raises(UsageError, match="no run of branch 'none'"):
@@ -281,8 +282,9 @@ def test_a_linked_series_goes_on_and_one_alike_is_only_named(fill: Fill) -> None
 
 def test_a_new_label_every_night_is_said(fill: Fill) -> None:
     runs = [night(n, label=f"night {n}", durations={"gemm": 1.0}) for n in range(4)]
-    (note,) = history(fill(*runs)).notes
+    note, few = history(fill(*runs)).notes
     assert note.startswith("4 runs of 4 have a label of their own, so that every series falls")
+    assert few.startswith("too few nights: a verdict needs 10 nights of one profiler")
 
 
 def shape(name: str, place: int, *nights: int) -> ShapeNights:

@@ -177,7 +177,9 @@ def _too_few(series: Sequence[SeriesHistory], settings: TrackingSettings) -> tup
     if any(each.result.newest.verdict is not Verdict.INSUFFICIENT for each in series):
         return ()
     needed = f"{settings.least_nights:,} nights of one profiler and clock control"
-    return (f"too few nights: a verdict needs {needed}; advisor compare sets two runs side by side",)
+    return (
+        f"too few nights: a verdict needs {needed}; advisor compare sets two runs side by side",
+    )
 
 
 def _retold(result: SeriesResult, newest: Newest) -> SeriesResult:
