@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from advisor import wording
@@ -10,9 +10,9 @@ from advisor.reports.charts.drawing import Drawing, DrawingSize, GridLine, Place
 from advisor.reports.charts.labels import Surroundings
 from advisor.reports.charts.marks import MarkSpot, largest, log_spot, name_marks, position
 from advisor.reports.charts.roofs import Line, segments
-from advisor.reports.charts.scales import log_range, log_ticks
+from advisor.reports.charts.scales import Frame, log_range, log_ticks
 from advisor.reports.charts.sheet import frame_box, stroke, x_title
-from advisor.reports.record.charted import Roofline
+from advisor.reports.record.charted import Placement, Roofline
 from advisor.reports.record.kernel_records import KernelRecord
 
 _RANGE = (0.0, 1.1)
@@ -35,12 +35,7 @@ def draw_shares(
     if not shown:
         return None
     frame = size.frame(log_range([each.x for each in shown if each.x]), _RANGE)
-    spots = []
-    for each in shown:
-        kernel = kernels[each.kernel_id]
-        share = min(1.0, kernel.roof_fraction or 0.0)
-        spot = log_spot(each, kernel, frame, size)
-        spots.append(replace(spot, at=(spot.at[0], share), y=frame.y(share)))
+    spots = [_spot(each, kernels[each.kernel_id], frame, size) for each in shown]
     whole = Line(style="bind", points=((frame.x0, 1.0), (frame.x1, 1.0)))
     box = frame_box(frame)
     around = Surroundings(frame=box, taken=(), roof=segments([whole], frame), lines=())
@@ -55,11 +50,7 @@ def draw_shares(
         y_title=PlacedText(
             text=f"share of the roof that binds [%]{simulated}", x=frame.left, y=frame.top - 10
         ),
-        x_grid=tuple(
-            GridLine(at=frame.x(tick.at), label=tick.label, major=tick.major)
-            for tick in log_ticks(frame.x0, frame.x1)
-            if tick.label
-        ),
+        x_grid=tuple(_decades(frame)),
         y_grid=tuple(GridLine(at=frame.y(t), label=f"{100 * t:.0f}", major=True) for t in _TICKS),
         unit="",
         strokes=(stroke(whole, frame),),
@@ -73,6 +64,18 @@ def draw_shares(
         listing=None,
         zoomable=False,
     )
+
+
+def _spot(placement: Placement, kernel: KernelRecord, frame: Frame, size: DrawingSize) -> MarkSpot:
+    share = min(1.0, kernel.roof_fraction or 0.0)
+    spot = log_spot(placement, kernel, frame, size)
+    return replace(spot, at=(spot.at[0], share), y=frame.y(share))
+
+
+def _decades(frame: Frame) -> Iterator[GridLine]:
+    for tick in log_ticks(frame.x0, frame.x1):
+        if tick.label:
+            yield GridLine(at=frame.x(tick.at), label=tick.label, major=tick.major)
 
 
 def _second_line(spot: MarkSpot) -> str:

@@ -50,7 +50,7 @@ def way_up(path: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Addresses:
-    """The pages that a site has, by the ids of what they tell of."""
+    """The pages that a site has, by the ids of what they are about."""
 
     runs: frozenset[str]
     series: frozenset[str]

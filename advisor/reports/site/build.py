@@ -125,7 +125,7 @@ def _pages_of(addresses: at.Addresses) -> dict[str, dict[str, str]]:
 
 
 def _gone(folder: SiteFolder, present: set[str]) -> dict[str, GonePage]:
-    """Return the pages of what the site once told of, and the database no longer holds."""
+    """Return the pages of what the site once held, and the database no longer holds."""
     found = {}
     for path in folder.before.files:
         kind = path.partition("/")[0]
