@@ -1,4 +1,4 @@
-"""The folder of a site: what it holds, and how its files are written, each whole, and only where it differs.
+"""The folder of a site: what it holds, and how its files are written, whole and where they differ.
 
 ``site.json`` says which files are the site's own; others are left alone.
 """

@@ -1,4 +1,4 @@
-"""What a site says about one history: its runs, its newest report, and every series over all nights.
+"""What a site says about one history: its runs, its newest report, and each series of all nights.
 
 A history are the runs that are compared with one another: of one branch, label, configuration and
 set of devices.
