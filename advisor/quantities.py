@@ -12,10 +12,10 @@ from advisor.resources import data_dir, installed_packs, rule_dirs
 
 Group = Literal["launch", "quantities", "device"]
 
-_GROUPS: tuple[Group, ...] = ("launch", "quantities", "device")
-_AGGREGATES = frozenset({"none", "sum", "time_weighted", "max", "same"})
+GROUPS: tuple[Group, ...] = ("launch", "quantities", "device")
+AGGREGATES = frozenset({"none", "sum", "time_weighted", "max", "same"})
 _WEIGHTED_BY = "weighted_by"
-_KEYS = frozenset(
+KEYS = frozenset(
     {"unit", "type", "aggregate", "about", "remember_source", "ceiling", "attribute", "occupancy"}
 )
 
@@ -69,7 +69,7 @@ def load_quantities(paths: Sequence[Path] | None = None) -> Quantities:
     Raises:
         RuleError: a file does not say what a quantity must say, or says it again.
     """
-    groups: dict[Group, dict[str, Quantity]] = {group: {} for group in _GROUPS}
+    groups: dict[Group, dict[str, Quantity]] = {group: {} for group in GROUPS}
     places: dict[str, Location] = {}
     for path in quantity_files() if paths is None else paths:
         for quantity in _read(path):
@@ -109,10 +109,10 @@ def _read(path: Path) -> Iterator[Quantity]:
         content = yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)
     except (OSError, UnicodeError, yaml.YAMLError) as error:
         raise RuleError(f"cannot be read: {error}", at=at) from error
-    if not isinstance(content, dict) or not content or not set(content) <= set(_GROUPS):
-        raise RuleError(f"expected keys among {', '.join(_GROUPS)}", at=at)
+    if not isinstance(content, dict) or not content or not set(content) <= set(GROUPS):
+        raise RuleError(f"expected keys among {', '.join(GROUPS)}", at=at)
     of_pack = not path.is_relative_to(data_dir("rules"))
-    for group in _GROUPS:
+    for group in GROUPS:
         for quantity in _group(content.get(group, {}), group, at):
             _check_origin(quantity, at)
             yield replace(quantity, of_pack=of_pack)
@@ -162,7 +162,7 @@ def _group(entries: object, group: Group, at: Location) -> Iterator[Quantity]:
 def _quantity(name: str, entry: object, group: Group, at: Location) -> Quantity:
     if not isinstance(entry, dict) or not isinstance(entry.get("about"), str):
         raise RuleError(f"{group}.{name}: expected a mapping with `about`", at=at)
-    if unknown := entry.keys() - _KEYS:
+    if unknown := entry.keys() - KEYS:
         raise RuleError(f"{group}.{name}: unknown key {min(map(str, unknown))}", at=at)
     if ("unit" in entry) == (entry.get("type") == "text"):
         raise RuleError(f"{group}.{name}: expected either `unit` or `type: text`", at=at)
@@ -193,5 +193,5 @@ def _check_aggregate(quantity: Quantity, vocabulary: Quantities, at: Location) -
     if quantity.aggregate == _WEIGHTED_BY:
         if quantity.weight not in vocabulary.quantities:
             raise RuleError(f"{quantity.name}: weighted by unknown {quantity.weight}", at=at)
-    elif quantity.aggregate not in _AGGREGATES or quantity.weight is not None:
+    elif quantity.aggregate not in AGGREGATES or quantity.weight is not None:
         raise RuleError(f"{quantity.name}: unknown aggregate {quantity.aggregate}", at=at)

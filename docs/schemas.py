@@ -30,6 +30,7 @@ from advisor.rules.language.parse import OPTIONAL, REQUIRED
 from advisor.rules.language.rule import BOUNDS, JUDGED, Outcome, Severity
 from advisor.rules.language.subjects import RUN, SUBJECTS
 from advisor.rules.language.verification import Direction
+from docs import data_schemas
 from docs.shapes import (
     Schema,
     choice,
@@ -77,6 +78,14 @@ def schemas() -> dict[str, Schema]:
         "counters": counters_schema,
         "scenario": scenario_schema,
         "workload": workload_schema,
+        "profiler": data_schemas.profiler_schema,
+        "quantities": data_schemas.quantities_schema,
+        "report-labels": data_schemas.report_labels_schema,
+        "names": data_schemas.names_schema,
+        "terms": data_schemas.terms_schema,
+        "page-labels": data_schemas.page_labels_schema,
+        "opcodes": data_schemas.opcodes_schema,
+        "history-labels": data_schemas.history_labels_schema,
     }
     return {f"{name}.schema.json": {"$schema": DIALECT, **make()} for name, make in makers.items()}
 

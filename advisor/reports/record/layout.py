@@ -16,10 +16,12 @@ from advisor.knowledge.cache import code_files, remembered
 from advisor.resources import rule_dirs
 
 FILE = "report.yaml"
-_PARTS = (
+RESOURCE = ("label", "time", "drawn", "nominal")
+STALL = ("share", "about", "neutral")
+PARTS = (
     "levels", "precisions", "others", "limiters", "sources", "stalls", "limits", "shares", "groups",
 )  # fmt: skip
-_ENTRY = (
+ENTRY = (
     "name", "label", "show", "essential", "of", "of_what", "kind", "part_of", "zero",
     "least_launches",
 )  # fmt: skip
@@ -123,7 +125,7 @@ def _layout(directories: tuple[Path, ...]) -> Layout:
 def _read(files: Sequence[Path]) -> Layout:
     documents = [load(path) for path in files]
     for document in documents:
-        document.refuse_unknown(_PARTS)
+        document.refuse_unknown(PARTS)
     limits = _merged(documents, "limits")
     shares = [document.sequence("shares").texts() for document in documents if "shares" in document]
     entries = [group for document in documents for group in _groups(document)]
@@ -155,7 +157,7 @@ def _resources(documents: list[MappingNode], key: str) -> dict[str, ResourceLabe
 
 
 def _resource(node: MappingNode) -> ResourceLabel:
-    node.refuse_unknown(("label", "time", "drawn", "nominal"))
+    node.refuse_unknown(RESOURCE)
     rated = None
     if "nominal" in node:
         fact, resource = node.sequence("nominal").texts()
@@ -169,7 +171,7 @@ def _resource(node: MappingNode) -> ResourceLabel:
 
 
 def _stall(node: MappingNode) -> StallLabel:
-    node.refuse_unknown(("share", "about", "neutral"))
+    node.refuse_unknown(STALL)
     neutral = "neutral" in node and node.boolean("neutral")
     return StallLabel(share=node.text("share"), about=node.text("about"), neutral=neutral)
 
@@ -183,7 +185,7 @@ def _groups(document: MappingNode) -> Iterator[Group]:
 
 
 def _entry(node: MappingNode) -> FactLine:
-    node.refuse_unknown(_ENTRY)
+    node.refuse_unknown(ENTRY)
     texts = {key: node.text(key) for key in ("of", "of_what", "kind", "part_of") if key in node}
     return FactLine(
         name=node.text("name"),
