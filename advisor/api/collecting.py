@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from advisor.rules import Evaluation
 
 
-_UNDECIDED = (Outcome.UNKNOWN, Outcome.NOT_KNOWABLE)
+UNDECIDED = (Outcome.UNKNOWN, Outcome.NOT_KNOWABLE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,16 +85,32 @@ def to_collect(
         rows = variants_of(connection, run_id)
         if kernel is not None:
             rows = named(rows, kernel, run_id)
-        unknown = _unknown(connection, run_id, rows, knowledge, configuration)
-        about = run_details(connection, run_id)
-        launches = named_launches(connection, run_id)
-        reach = knowledge.compiled.reach(text(about, "profiler"))
-        version = text(about, "profiler_version")
-        open_ = [each for each in unknown if each.outcome is Outcome.UNKNOWN]
-        ask = asking(connection, run_id, reach, version, missing_facts(open_))
-        options = Options() if reach is None else reach.profiler.options
-        program = profiled(text(about, "command_line"), text(about, "program"), options)
-        found = collect(open_, launches, knowledge.settings.collect, program, ask)
+        words = run_words(connection, [run_id], knowledge.settings)
+        found = evaluate_runs(connection, knowledge.compiled, [run_id], words=words)[run_id]
+        unknown = _unknown(found, rows, configuration)
+        return settling(connection, run_id, rows, unknown, knowledge)
+
+
+def settling(
+    connection: duckdb.DuckDBPyConnection,
+    run_id: str,
+    rows: Sequence[Row],
+    unknown: Sequence[Evaluation],
+    knowledge: Knowledge,
+) -> ToCollect:
+    """Return the one profiler command that settles the most valuable of what is ``unknown``.
+
+    ``rows`` are the kernels that this is about, by ``variants_of``.
+    """
+    about = run_details(connection, run_id)
+    launches = named_launches(connection, run_id)
+    reach = knowledge.compiled.reach(text(about, "profiler"))
+    version = text(about, "profiler_version")
+    open_ = [each for each in unknown if each.outcome is Outcome.UNKNOWN]
+    ask = asking(connection, run_id, reach, version, missing_facts(open_))
+    options = Options() if reach is None else reach.profiler.options
+    program = profiled(text(about, "command_line"), text(about, "program"), options)
+    found = collect(open_, launches, knowledge.settings.collect, program, ask)
     never = tuple(sorted({each.rule.id for each in unknown} - {each.rule.id for each in open_}))
     name = None if reach is None else reach.profiler.name
     if found is None:
@@ -112,25 +128,19 @@ def to_collect(
 
 
 def _unknown(
-    connection: duckdb.DuckDBPyConnection,
-    run_id: str,
-    rows: Sequence[Row],
-    knowledge: Knowledge,
-    configuration: Configuration,
+    found: Sequence[Evaluation], rows: Sequence[Row], configuration: Configuration
 ) -> list[Evaluation]:
     """Return what rules cannot decide about some kernels, suppressed ones left out."""
     variants: Mapping[str, tuple[str, ...]] = {
         str(row["variant_id"]): (str(row["kernel_name"]), str(row["short_name"])) for row in rows
     }
-    words = run_words(connection, [run_id], knowledge.settings)
-    found = evaluate_runs(connection, knowledge.compiled, [run_id], words=words)[run_id]
     screened = screen(
         [each for each in found if each.variant_id in variants],
         configuration.suppress,
         kernel_names=variants,
         today=datetime.fromtimestamp(time.time(), tz=UTC).date(),
     )
-    return [each for each in screened.shown if each.outcome in _UNDECIDED]
+    return [each for each in screened.shown if each.outcome in UNDECIDED]
 
 
 def _settled(unknown: Sequence[Evaluation], found: Collection) -> tuple[Settled, ...]:

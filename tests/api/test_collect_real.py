@@ -8,10 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from advisor.api.collecting import ToCollect, to_collect
+from advisor.api.collecting import UNDECIDED, ToCollect, settling
 from advisor.database.connect import open_for_reading
+from advisor.database.parts import variants_of
 from advisor.database.read import list_runs
+from advisor.knowledge.load import load_knowledge
 from advisor.profilers import Profiler, load_profiler, version_key
+from advisor.rules import evaluate_runs
+from advisor.rules.engine.evaluate import run_words
 from studies.sections import contradicted, seen_in
 
 pytestmark = pytest.mark.real
@@ -26,14 +30,28 @@ def profiler() -> Profiler:
 
 @pytest.fixture(scope="module")
 def asked(real_database: Path) -> list[tuple[str | None, ToCollect]]:
-    """Return for every run the version of its profiler and what to collect."""
+    """Return for every run the version of its profiler and what to collect.
+
+    The rules judge all runs at once: to plan the statements takes longer than to run them.
+    """
+    knowledge = load_knowledge()
+    found = []
     with open_for_reading(str(real_database)) as connection:
-        runs = list_runs(connection)
-    return [
-        (run.profiler_version, to_collect(str(real_database), run.run_id, wait=30))
-        for run in runs
-        if run.profiler == "ncu"
-    ]
+        runs = [run for run in list_runs(connection) if run.profiler == "ncu"]
+        ids = [run.run_id for run in runs]
+        words = run_words(connection, ids, knowledge.settings)
+        judged = evaluate_runs(connection, knowledge.compiled, ids, words=words)
+        for run in runs:
+            rows = variants_of(connection, run.run_id)
+            of_kernels = {row["variant_id"] for row in rows}
+            unknown = [
+                each
+                for each in judged[run.run_id]
+                if each.outcome in UNDECIDED and each.variant_id in of_kernels
+            ]
+            asked = settling(connection, run.run_id, rows, unknown, knowledge)
+            found.append((run.profiler_version, asked))
+    return found
 
 
 def test_reports_hold_sections_only_in_versions_that_have_them(
