@@ -61,13 +61,7 @@ def _blocks(history: History, width: int, with_bars: bool, every: bool) -> Itera
     if history.machine is not None:
         yield from _wrapped(_of_machine(history.machine), width)
     series = history.series
-    newest = [each.result.newest.verdict for each in series]
-    is_young = all(verdict is Verdict.INSUFFICIENT for verdict in newest)
-    shown = [
-        each
-        for each, verdict in zip(series, newest, strict=True)
-        if every or is_young or verdict not in _QUIET
-    ]
+    shown = _shown(history, every)
     if shown:
         bars = _BARS if with_bars else _PLAIN_BARS
         narrow = Narrow(
@@ -100,6 +94,13 @@ def _blocks(history: History, width: int, with_bars: bool, every: bool) -> Itera
             yield from _nights(history, each, width)
     for line in (*_remarks(history), *_next(history, shown)):
         yield from (_wrapped(line, width) if line else [""])
+
+
+def _shown(history: History, every: bool) -> list[SeriesHistory]:
+    """Return the series of the table: those that moved, or all where none has a verdict."""
+    verdicts = {each.result.newest.verdict for each in history.series}
+    every = every or verdicts == {Verdict.INSUFFICIENT}
+    return [each for each in history.series if every or each.result.newest.verdict not in _QUIET]
 
 
 def _why(

@@ -34,7 +34,7 @@ ORDER = (
 )
 COLUMNS = ("verdict", "kernel", "before", "after", "change", "p", "noise", "needed", "mostly")
 _DEFAULT_WIDTH = 100
-_CAUSES = 3  # that are told of one series, each by another mechanism
+_CAUSES = 3  # shown for one series, each of another mechanism
 
 
 def as_json(comparison: RunComparison) -> dict[str, object]:
