@@ -18,6 +18,7 @@ from advisor.database.connect import open_for_query, open_for_reading, open_for_
 from advisor.database.read import list_runs
 from advisor.errors import DatabaseError
 
+HANGS = "900"  # seconds after which nothing will come any more, on however busy a machine
 HOLD = """
 import sys, time
 from advisor.database.connect import open_for_writing
@@ -29,13 +30,15 @@ with open_for_writing(sys.argv[1]) as connection:
 
 @pytest.fixture
 def holder(database: Path) -> Iterator[subprocess.Popen[str]]:
-    """A process that writes to the database for a minute."""
-    command = [sys.executable, "-c", HOLD, str(database), "60"]
+    """A process that writes to the database until it is killed."""
+    command = [sys.executable, "-c", HOLD, str(database), HANGS]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
-        yield process
-        process.kill()
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize("opened", [open_for_writing, open_for_reading, open_for_query])
@@ -52,7 +55,7 @@ def test_waits_and_then_names_the_process_that_holds_the_lock(
     assert "--wait" in caught.value.hint
 
 
-@pytest.mark.parametrize("wait", [30, math.inf])
+@pytest.mark.parametrize("wait", [float(HANGS), math.inf])
 def test_gets_the_file_when_the_other_process_is_done(database: Path, wait: float) -> None:
     command = [sys.executable, "-c", HOLD, str(database), "1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -64,13 +67,15 @@ def test_gets_the_file_when_the_other_process_is_done(database: Path, wait: floa
 
 def test_many_may_read_at_once(database: Path) -> None:
     code = HOLD.replace("open_for_writing", "open_for_reading")
-    command = [sys.executable, "-c", code, str(database), "60"]
+    command = [sys.executable, "-c", code, str(database), HANGS]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
-        with open_for_reading(database, wait=0) as connection:
-            assert list_runs(connection) == []
-        process.kill()
+        try:
+            with open_for_reading(database, wait=0) as connection:
+                assert list_runs(connection) == []
+        finally:
+            process.kill()
 
 
 def test_two_that_create_it_at_once_both_work(tmp_path: Path) -> None:
@@ -78,7 +83,7 @@ def test_two_that_create_it_at_once_both_work(tmp_path: Path) -> None:
     code = """
 import sys
 from advisor.database.connect import open_for_writing
-with open_for_writing(sys.argv[1]) as connection:
+with open_for_writing(sys.argv[1], wait=900) as connection:
     connection.execute("INSERT INTO meta VALUES (?, 'x')", [sys.argv[2]])
 """
     started = [
@@ -94,7 +99,7 @@ with open_for_writing(sys.argv[1]) as connection:
 @pytest.mark.parametrize("pause", [0.1, 0.2, 0.4])
 def test_a_crash_while_creating_leaves_no_half_database(tmp_path: Path, pause: float) -> None:
     path = tmp_path / "new.duckdb"
-    command = [sys.executable, "-c", HOLD, str(path), "60"]
+    command = [sys.executable, "-c", HOLD, str(path), HANGS]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         time.sleep(pause)
         process.send_signal(signal.SIGKILL)
