@@ -57,7 +57,7 @@ $(READY): pyproject.toml
 	@touch $(READY)
 
 .PHONY: demo
-demo: $(READY)  ## Ingest the example runs and write their report to out/demo
+demo: $(READY)  ## Ingest the example runs, write their report and site to out/demo
 	@mkdir -p out && rm -f out/demo.duckdb
 	$(BIN)/advisor --db out/demo.duckdb demo --output out/demo
 
@@ -100,7 +100,9 @@ bench: $(READY)  ## Measure, side by side in one run, and print ratios
 .PHONY: shots
 shots: demo  ## Render the reports in a browser, check the layout, keep the pictures in out/shots
 	@mkdir -p out/real
-	@pages="out/demo/report.html"; number=0; \
+	@pages="out/demo/report.html out/demo/site/index.html out/demo/site/rules/memory/local-memory.html"; \
+	pages="$$pages $$(ls out/demo/site/series/*.html | head -n 2) $$(ls out/demo/site/runs/* | head -n 1)"; \
+	number=0; \
 	for profile in $(PROFILES); do \
 	  number=$$((number + 1)); page="out/real/report-$$number.html"; \
 	  rm -f "out/real/$$number.duckdb"; \

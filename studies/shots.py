@@ -130,7 +130,7 @@ def _told(browser: Browser, url: str) -> list[str]:
             problems.append(f"console: {data['args']}")
         elif method == "Network.requestWillBeSent":
             asked = data["request"]["url"]
-            if asked != url and not asked.startswith(("data:", "about:")):
+            if asked != url and not asked.startswith(("data:", "about:", "file:")):
                 problems.append(f"request: {asked}")
         elif method == "Page.javascriptDialogOpening":
             problems.append(f"dialog: {data['message']}")

@@ -1,4 +1,4 @@
-"""``advisor demo``: the example runs, from files to a report."""
+"""``advisor demo``: the example runs, from files to a report and a site."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _FORMS = (
     type=click.Path(file_okay=False),
     default="advisor-demo",
     show_default=True,
-    help="Directory for the reports.",
+    help="Directory for the reports and the site.",
 )
 @click.pass_obj
 def demo(settings: CommandSettings, output: str) -> None:
-    """Ingest 30 nights of simulated runs and write the report of the last one.
+    """Ingest 30 nights of simulated runs; write the report of the last one, and a site of all.
 
     It tells by itself what moved, why, and which advice worked.
 
@@ -37,6 +37,7 @@ def demo(settings: CommandSettings, output: str) -> None:
     """
     from advisor.api.demonstration import ingest_examples
     from advisor.api.reporting import ReportForm, render_report
+    from advisor.api.site import build_site
 
     with Progress("reading", clock=time.monotonic) as progress:
         stored = ingest_examples(settings.database, wait=settings.wait, progress=progress)
@@ -53,4 +54,13 @@ def demo(settings: CommandSettings, output: str) -> None:
         for path, text in pages.items():
             write_text(text, path)
             click.echo(path)
+    with Progress("writing", clock=time.monotonic) as progress:
+        build_site(
+            settings.database,
+            str(directory / "site"),
+            wait=settings.wait,
+            configuration=settings.configuration,
+            progress=progress,
+        )
+    click.echo(directory / "site" / "index.html")
     click.echo(f"next: advisor --db {settings.database} report", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,8 +23,16 @@ _SHARED = """
         (SELECT string_agg(series_link::VARCHAR, ' ' ORDER BY series_link::VARCHAR)
             FROM series_link), '|', (SELECT version_num FROM alembic_version)))
 """
-_TOTALS = """
-    SELECT run_id, sum(duration) FROM variant WHERE duration IS NOT NULL GROUP BY run_id
+_TOTALS = "SELECT run_id, sum(duration), count(*) FROM variant GROUP BY run_id"
+_LONGEST = """
+    SELECT run_id, coalesce(continued_by, variant.series_id), short_name,
+        coalesce(launch_shape, ''), duration, launch_count, limiter, roof_fraction
+    FROM variant JOIN kernel USING (kernel_id)
+    LEFT JOIN series_link ON series_link.series_id = variant.series_id
+    WHERE run_id IN ({runs})
+    QUALIFY row_number() OVER (
+        PARTITION BY run_id ORDER BY duration DESC NULLS LAST, variant_id) <= ?
+    ORDER BY run_id, duration DESC NULLS LAST, variant_id
 """
 _FOUND = f"""
     SELECT coalesce(continued_by, variant.series_id) AS series, coalesce(launch_shape, ''),
@@ -47,6 +56,27 @@ class FoundOver:
     last: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class RunTotal:
+    """The profiled kernel time of a run [s], None where it is unknown, and its kernels."""
+
+    duration: float | None
+    kernels: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class LongestKernel:
+    """A kernel of a run as it was stored; ``duration`` is over its launches [s]."""
+
+    series_id: str
+    kernel: str
+    shape: str
+    duration: float | None
+    launches: int
+    limiter: str | None
+    roof_fraction: float | None
+
+
 def run_fingerprints(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     """Return a digest of everything that is stored of each run itself, levels accepted too."""
     return dict(connection.execute(_FINGERPRINTS).fetchall())
@@ -57,16 +87,38 @@ def shared_fingerprint(connection: duckdb.DuckDBPyConnection) -> str:
     return str(connection.execute(_SHARED).fetchall()[0][0])
 
 
-def run_totals(connection: duckdb.DuckDBPyConnection) -> dict[str, float]:
-    """Return the profiled kernel time of each run [s]."""
-    return dict(connection.execute(_TOTALS).fetchall())
+def run_totals(connection: duckdb.DuckDBPyConnection) -> dict[str, RunTotal]:
+    """Return what each run took."""
+    rows = connection.execute(_TOTALS).fetchall()
+    return {run: RunTotal(duration=duration, kernels=count) for run, duration, count in rows}
+
+
+def longest_kernels(
+    connection: duckdb.DuckDBPyConnection, runs: Sequence[str], most: int
+) -> dict[str, list[LongestKernel]]:
+    """Return at most so many kernels of each run, those that take the most time."""
+    found: dict[str, list[LongestKernel]] = defaultdict(list)
+    query = _LONGEST.format(runs=_listed(runs))
+    for run, series, kernel, shape, duration, launches, limiter, roof in connection.execute(
+        query, [most]
+    ).fetchall():
+        found[run].append(
+            LongestKernel(
+                series_id=series, kernel=kernel, shape=shape, duration=duration,
+                launches=launches, limiter=limiter, roof_fraction=roof,
+            )
+        )  # fmt: skip
+    return found
 
 
 def findings_over(connection: duckdb.DuckDBPyConnection, runs: Sequence[str]) -> list[FoundOver]:
     """Return what was found for the series of some runs, and when."""
-    listed = ", ".join(map(literal, runs)) or "NULL"
-    rows = connection.execute(_FOUND.format(runs=listed)).fetchall()
+    rows = connection.execute(_FOUND.format(runs=_listed(runs))).fetchall()
     return [
         FoundOver(series_id=series, shape=shape, rule_id=rule, runs=count, first=first, last=last)
         for series, shape, rule, count, first, last in rows
     ]
+
+
+def _listed(runs: Sequence[str]) -> str:
+    return ", ".join(map(literal, runs)) or "NULL"

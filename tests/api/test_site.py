@@ -21,6 +21,7 @@ from advisor.api.site import build_site
 from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.errors import OutputError, UsageError
 from advisor.ingest.profiles import RunLabels, ingest_paths
+from advisor.reports.site import short_page
 from advisor.reports.site.folder import SiteWritten
 from advisor.resources import data_dir
 from tests.support.shared import made_once
@@ -256,6 +257,27 @@ def test_the_page_of_a_removed_run_becomes_one_sentence(few: Path, tmp_path: Pat
     assert {run: (folder / "runs" / f"{run}.html").read_bytes() for run in others} == kept
     assert first not in (folder / "index.html").read_text()
     assert build(database, folder).written == 0
+
+
+def test_old_nights_are_not_judged_for_a_first_site(
+    few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(short_page, "JUDGED_KERNELS", 20)  # of nights with 14 kernels each
+    folder = tmp_path / "site"
+    build(few, folder)
+    *old, newest = (plain((folder / "runs" / f"{run}.html").read_text()) for run in run_ids(few))
+    assert 'id="roofline"' in newest
+    assert len(old) == FEW - 1
+    for run, text in zip(run_ids(few), old, strict=False):
+        assert f"advisor report {run} --html" in text
+        assert "of profiled kernel time in 14 kernels." in text
+        assert text.count("<tr><th") == 1 + 14
+    monkeypatch.setattr(short_page, "JUDGED_KERNELS", 1000)
+    build(few, tmp_path / "whole")
+    kept = contents(tmp_path / "whole")
+    monkeypatch.setattr(short_page, "JUDGED_KERNELS", 20)
+    assert build(few, tmp_path / "whole").written == 0  # what was judged on its night stays
+    assert contents(tmp_path / "whole") == kept
 
 
 def test_says_that_the_database_is_empty(tmp_path: Path) -> None:

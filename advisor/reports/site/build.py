@@ -10,15 +10,21 @@ from typing import TYPE_CHECKING
 from advisor.database.night_kernels import variants_of_run
 from advisor.database.outcomes import stored_outcomes
 from advisor.database.planning import plan_for
-from advisor.database.published import run_fingerprints, run_totals, shared_fingerprint
+from advisor.database.published import (
+    RunTotal,
+    longest_kernels,
+    run_fingerprints,
+    run_totals,
+    shared_fingerprint,
+)
 from advisor.database.read import StoredRun
 from advisor.reports.site import addresses as at
 from advisor.reports.site.feed import make_feed
 from advisor.reports.site.folder import SiteFolder, SiteState, SiteWritten
-from advisor.reports.site.frame import GonePage
+from advisor.reports.site.frame import GonePage, run_night
 from advisor.reports.site.index_page import index_shown
 from advisor.reports.site.lists import kernels_listed, rules_listed, search_script
-from advisor.reports.site.pages import PageWriter
+from advisor.reports.site.pages import MOST_ROWS, PageWriter
 from advisor.reports.site.rule_page import (
     FoundNow,
     RecordShown,
@@ -28,6 +34,7 @@ from advisor.reports.site.rule_page import (
     rule_shown,
 )
 from advisor.reports.site.series_page import series_shown
+from advisor.reports.site.short_page import judged_at_first, short_shown
 from advisor.reports.site.whole import ReportOf, Track, Whole, histories, whole_history
 from advisor.reports.write.render import Links
 
@@ -74,6 +81,7 @@ def write_site(asked: SiteRequest, folder: SiteFolder) -> SiteWritten:
     marks = _Marks(
         runs=run_fingerprints(connection),
         shared=f"{asked.shared}-{shared_fingerprint(connection)}",
+        totals=run_totals(connection),
     )
     found = histories(connection)
     wholes = [_whole(asked, runs) for runs in found]
@@ -95,7 +103,7 @@ def write_site(asked: SiteRequest, folder: SiteFolder) -> SiteWritten:
     folder.write(at.SCRIPT, asked.writer.script())
     folder.write(at.SEARCH, search_script(wholes))
     folder.write(at.FEED, asked.writer.feed(make_feed(wholes, asked.url)))
-    index = index_shown(wholes, run_totals(connection), addresses.links(at.INDEX), asked.footer)
+    index = index_shown(wholes, marks.totals, addresses.links(at.INDEX), asked.footer)
     return folder.finish(
         SiteState(shared=marks.shared, runs=marks.runs, pages=pages),
         (at.INDEX, asked.writer.index(index)),
@@ -104,10 +112,11 @@ def write_site(asked: SiteRequest, folder: SiteFolder) -> SiteWritten:
 
 @dataclass(frozen=True, kw_only=True)
 class _Marks:
-    """Digests of what pages rest on: of each run, and of what they share."""
+    """Digests of what pages rest on: of each run, and of what they share; and what runs took."""
 
     runs: Mapping[str, str]
     shared: str
+    totals: Mapping[str, RunTotal]
 
 
 def _whole(asked: SiteRequest, runs: Sequence[StoredRun]) -> Whole:
@@ -141,18 +150,44 @@ def _write_runs(
     addresses: at.Addresses,
     marks: _Marks,
 ) -> None:
-    """Write the pages of runs that are new, or that rest on something that is."""
+    """Write the pages of runs that are new, or that rest on something that is.
+
+    A night that is old keeps the page that it has, as long as its run is the same.
+    """
     before = folder.before
+    judged = judged_at_first(whole.runs, marks.totals)
     is_changed = before.shared != marks.shared
-    for number, run in enumerate(whole.runs, start=1):
-        path = at.run_page(run.run_id)
-        is_changed = is_changed or before.runs.get(run.run_id) != marks.runs[run.run_id]
-        if not is_changed and folder.has(path):
+    short: list[StoredRun] = []
+    for run in whole.runs:
+        path, is_judged = at.run_page(run.run_id), run.run_id in judged
+        is_own = before.runs.get(run.run_id) != marks.runs[run.run_id]
+        is_changed = is_changed or is_own
+        if folder.has(path) and not (is_changed if is_judged else is_own):
             folder.keep(path)
-            continue
-        asked.progress(f"run {number:,} of {len(whole.runs):,}")
-        report = whole.report if run is whole.newest else asked.report_of(run)
-        folder.write(path, asked.writer.run(path, report, _links(asked, run, addresses)))
+        elif is_judged:
+            asked.progress(f"run of {run_night(run)}")
+            report = whole.report if run is whole.newest else asked.report_of(run)
+            folder.write(path, asked.writer.run(path, report, _links(asked, run, addresses)))
+        else:
+            short.append(run)
+    _write_short(asked, folder, short, addresses, marks)
+
+
+def _write_short(
+    asked: SiteRequest,
+    folder: SiteFolder,
+    runs: Sequence[StoredRun],
+    addresses: at.Addresses,
+    marks: _Marks,
+) -> None:
+    links = addresses.links("runs/page.html")
+    plan_for(asked.connection, _MANY)
+    kernels = longest_kernels(asked.connection, [run.run_id for run in runs], MOST_ROWS)
+    for run in runs:
+        path = at.run_page(run.run_id)
+        total = marks.totals.get(run.run_id, RunTotal(duration=None, kernels=0))
+        shown = short_shown(run, kernels.get(run.run_id, ()), total, links, asked.footer)
+        folder.write(path, asked.writer.short(path, shown))
 
 
 def _links(asked: SiteRequest, run: StoredRun, addresses: at.Addresses) -> Links:

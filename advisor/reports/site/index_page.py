@@ -19,6 +19,7 @@ from advisor.reports.write.render import Links
 from advisor.tracking.records import Verdict
 
 if TYPE_CHECKING:
+    from advisor.database.published import RunTotal
     from advisor.database.read import StoredRun
     from advisor.reports.site.whole import Whole
 
@@ -90,9 +91,9 @@ class IndexPage:
 
 
 def index_shown(
-    wholes: Sequence[Whole], totals: Mapping[str, float], links: Links, footer: str
+    wholes: Sequence[Whole], totals: Mapping[str, RunTotal], links: Links, footer: str
 ) -> IndexPage:
-    """Return the first page; ``totals`` are profiled kernel times of runs [s]."""
+    """Return the first page; ``totals`` are what runs took."""
     return IndexPage(
         title="What moved",
         footer=footer,
@@ -108,7 +109,7 @@ def history_title(whole: Whole) -> str:
     return ", ".join(filter(None, parts))
 
 
-def _group(whole: Whole, totals: Mapping[str, float], links: Links) -> GroupShown:
+def _group(whole: Whole, totals: Mapping[str, RunTotal], links: Links) -> GroupShown:
     report = whole.report
     told = report.history
     page = history_page(report)
@@ -124,8 +125,12 @@ def _group(whole: Whole, totals: Mapping[str, float], links: Links) -> GroupShow
         span="" if page is None else f"{page.nights}, {page.span}",
         moved=page,
         runs=tuple(reversed(_runs(whole, totals, links))),
-        unit=wording.time_unit(totals.get(run.run_id) for run in whole.runs),
+        unit=wording.time_unit(_time(totals, run.run_id) for run in whole.runs),
     )
+
+
+def _time(totals: Mapping[str, RunTotal], run_id: str) -> float | None:
+    return totals[run_id].duration if run_id in totals else None
 
 
 def _id(run: StoredRun) -> str:
@@ -144,15 +149,15 @@ def _open(history: RunHistory) -> int:
     )
 
 
-def _trend(whole: Whole, totals: Mapping[str, float]) -> NightsChart | None:
+def _trend(whole: Whole, totals: Mapping[str, RunTotal]) -> NightsChart | None:
     """Return the profiled kernel time over all nights: dots alone, no verdict of its own."""
     if whole.history is None:
         return None
     nights = whole.history.nights
     values = tuple(
-        (place, totals[night.run_id])
+        (place, total)
         for place, night in enumerate(nights)
-        if night.run_id in totals
+        if (total := _time(totals, night.run_id)) is not None
     )
     if not values:
         return None
@@ -162,7 +167,7 @@ def _trend(whole: Whole, totals: Mapping[str, float]) -> NightsChart | None:
     return nights_chart(fact, nights, [])
 
 
-def _runs(whole: Whole, totals: Mapping[str, float], links: Links) -> list[NightRow]:
+def _runs(whole: Whole, totals: Mapping[str, RunTotal], links: Links) -> list[NightRow]:
     moved: dict[str, list[MovedLine]] = defaultdict(list)
     environment: dict[str, list[str]] = defaultdict(list)
     if whole.history is not None:
@@ -178,7 +183,7 @@ def _runs(whole: Whole, totals: Mapping[str, float], links: Links) -> list[Night
         NightRow(
             href=links.run(run.run_id),
             night=full_day(run.night),
-            total=totals.get(run.run_id),
+            total=_time(totals, run.run_id),
             moved=tuple(moved[run.run_id][:_MOST_LINES]),
             more=max(0, len(moved[run.run_id]) - _MOST_LINES),
             environment=tuple(environment[run.run_id]),

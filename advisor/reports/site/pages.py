@@ -15,9 +15,13 @@ if TYPE_CHECKING:
     from advisor.reports.site.lists import ListPage
     from advisor.reports.site.rule_page import RulePage
     from advisor.reports.site.series_page import SeriesPage
+    from advisor.reports.site.short_page import ShortPage
 
-MOST_ROWS = 100
+MOST_ROWS = 50
 """Kernels that the page of a run shows, those that waste most: 365 such pages stay below 200 MB."""
+
+
+_SIZES = ("w1", "w2", "w3")
 
 
 class PageWriter:
@@ -28,7 +32,7 @@ class PageWriter:
 
     def run(self, path: str, report: Report, links: Links) -> str:
         """Return a report without the details of kernels, which are on pages of their own."""
-        drawn = page(report, details=0, most_rows=MOST_ROWS, links=links)
+        drawn = page(report, details=0, most_rows=MOST_ROWS, links=links, sizes=_SIZES)
         template = self._templates.get_template("report.html.j2")
         return template.render(
             report=report, page=drawn, script_digest="", site=SitePlace(root=way_up(path))
@@ -37,6 +41,10 @@ class PageWriter:
     def index(self, shown: IndexPage) -> str:
         """Return the first page."""
         return self._page("index", INDEX, shown)
+
+    def short(self, path: str, shown: ShortPage) -> str:
+        """Return the page of a run that is not judged."""
+        return self._page("short", path, shown)
 
     def series(self, path: str, shown: SeriesPage) -> str:
         """Return the page of a series."""

@@ -216,10 +216,11 @@ def page(
     details: int = MOST_DETAILS,
     most_rows: int = MOST_ROWS,
     links: Links | None = None,
+    sizes: tuple[str, ...] | None = None,
 ) -> Page:
-    """Return the geometry of a report; by default kernels link to their details."""
+    """Return the geometry of a report; by default at all sizes, and kernels link to details."""
     kernels = report.kernels
-    drawn = charts(report)
+    drawn = charts(report, sizes=sizes)
     marked = {m.kernel_id for chart in drawn for d in chart.drawings for m in d.marks}
     marked |= {u.kernel_id for chart in report.rooflines for u in chart.unplaced}
     longest = max((k.wasted_time for k in kernels if k.wasted_time), default=None)
