@@ -389,7 +389,9 @@ def test_the_wheel_loads_every_rule(installed: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_wheel_makes_a_report_from_the_example_runs(installed: Path, tmp_path: Path) -> None:
     run(installed / "advisor", "--db", "demo.duckdb", "demo", "--output", "demo", cwd=tmp_path)
-    pages = list((tmp_path / "demo").rglob("*.html"))
+    pages = [
+        page for page in (tmp_path / "demo").rglob("*.html") if "rules" not in page.parent.parts
+    ]
     assert pages
     assert all("simulated" in page.read_text(encoding="utf-8") for page in pages)
 

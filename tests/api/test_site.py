@@ -8,6 +8,7 @@ import shutil
 import sys
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
@@ -21,7 +22,7 @@ from advisor.api.site import build_site
 from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.errors import OutputError, UsageError
 from advisor.ingest.profiles import RunLabels, ingest_paths
-from advisor.reports.site import short_page
+from advisor.reports.record.history_settings import load_history_settings
 from advisor.reports.site.folder import SiteWritten
 from advisor.resources import data_dir
 from tests.support.shared import made_once
@@ -262,7 +263,16 @@ def test_the_page_of_a_removed_run_becomes_one_sentence(few: Path, tmp_path: Pat
 def test_old_nights_are_not_judged_for_a_first_site(
     few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(short_page, "JUDGED_KERNELS", 20)  # of nights with 14 kernels each
+    settings = load_history_settings()
+
+    def judge(kernels: int) -> None:
+        limits = replace(settings.limits, site_kernels=kernels)
+        monkeypatch.setattr(
+            "advisor.reports.site.build.load_history_settings",
+            lambda: replace(settings, limits=limits),
+        )
+
+    judge(20)  # of nights with 14 kernels each
     folder = tmp_path / "site"
     build(few, folder)
     *old, newest = (plain((folder / "runs" / f"{run}.html").read_text()) for run in run_ids(few))
@@ -272,10 +282,10 @@ def test_old_nights_are_not_judged_for_a_first_site(
         assert f"advisor report {run} --html" in text
         assert "of profiled kernel time in 14 kernels." in text
         assert text.count("<tr><th") == 1 + 14
-    monkeypatch.setattr(short_page, "JUDGED_KERNELS", 1000)
+    judge(1000)
     build(few, tmp_path / "whole")
     kept = contents(tmp_path / "whole")
-    monkeypatch.setattr(short_page, "JUDGED_KERNELS", 20)
+    judge(20)
     assert build(few, tmp_path / "whole").written == 0  # what was judged on its night stays
     assert contents(tmp_path / "whole") == kept
 
@@ -316,14 +326,14 @@ def test_goes_on_where_it_was_interrupted(
 ) -> None:
     folder, written = tmp_path / "site", []
 
-    def replace(part: Path, target: Path, real: Callable[..., Path] = Path.replace) -> Path:
+    def replaced(part: Path, target: Path, real: Callable[..., Path] = Path.replace) -> Path:
         if len(written) == 5:
             raise KeyboardInterrupt
         written.append(target)
         return real(part, target)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "replace", replace)
+        patch.setattr(Path, "replace", replaced)
         with pytest.raises(KeyboardInterrupt):
             build(few, folder)
     assert not (folder / "index.html").exists()

@@ -31,6 +31,8 @@ class HistoryLimits:
     kernels_charted: int
     path_dots: int
     spark_nights: int
+    site_nights: int
+    site_kernels: int
     segment_nights: int
     least_band: int
     most_explained: int

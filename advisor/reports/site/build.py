@@ -18,6 +18,7 @@ from advisor.database.published import (
     shared_fingerprint,
 )
 from advisor.database.read import StoredRun
+from advisor.reports.record.history_settings import load_history_settings
 from advisor.reports.site import addresses as at
 from advisor.reports.site.feed import make_feed
 from advisor.reports.site.folder import SiteFolder, SiteState, SiteWritten
@@ -155,7 +156,7 @@ def _write_runs(
     A night that is old keeps the page that it has, as long as its run is the same.
     """
     before = folder.before
-    judged = judged_at_first(whole.runs, marks.totals)
+    judged = judged_at_first(whole.runs, marks.totals, load_history_settings().limits)
     is_changed = before.shared != marks.shared
     short: list[StoredRun] = []
     for run in whole.runs:

@@ -17,11 +17,7 @@ from advisor.reports.write.render import Links
 
 if TYPE_CHECKING:
     from advisor.database.published import RunTotal
-
-MOST_JUDGED = 30
-"""Nights that are judged at most where their pages are first written: a month, as in reports."""
-JUDGED_KERNELS = 4_000
-"""Kernels that are judged for it at most, over all these nights: a week of 500."""
+    from advisor.reports.record.history_settings import HistoryLimits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,16 +60,18 @@ def short_shown(
     )
 
 
-def judged_at_first(runs: Sequence[StoredRun], totals: Mapping[str, RunTotal]) -> set[str]:
+def judged_at_first(
+    runs: Sequence[StoredRun], totals: Mapping[str, RunTotal], limits: HistoryLimits
+) -> set[str]:
     """Return the newest runs, those that are judged where nothing was written of them before.
 
     ``runs`` are the oldest first; the newest one is always among them.
     """
     chosen: set[str] = set()
     kernels = 0
-    for run in reversed(runs[-MOST_JUDGED:]):
+    for run in reversed(runs[-limits.site_nights :]):
         kernels += totals[run.run_id].kernels if run.run_id in totals else 0
-        if chosen and kernels > JUDGED_KERNELS:
+        if chosen and kernels > limits.site_kernels:
             break
         chosen.add(run.run_id)
     return chosen
