@@ -48,6 +48,7 @@ _COMMANDS = {
     "config": ("advisor.cli.config:config", "Show what is configured, and where."),
     "db": ("advisor.cli.db:db", "Upgrade, back up and inspect the database."),
     "doctor": ("advisor.cli.doctor:doctor", "Check the installation and the database."),
+    "mcp": ("advisor.cli.mcp:mcp", "Answer agents over the Model Context Protocol."),
     "demo": ("advisor.cli.demo:demo", "Ingest the simulated example runs and write a report."),
 }
 
