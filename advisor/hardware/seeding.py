@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 
 _HASH = "seed_hash"
 _FORGET_CEILINGS = """
-    DELETE FROM ceiling WHERE list_contains(?, device_id)
+    DELETE FROM ceiling WHERE list_contains(string_split(?, ' '), device_id)
         OR device_id IN (SELECT device_id FROM device WHERE origin = 'seed')
 """
-_FORGET_DEVICES = "DELETE FROM device WHERE origin = 'seed' AND NOT list_contains(?, device_id)"
+_FORGET_DEVICES = """
+    DELETE FROM device WHERE origin = 'seed' AND NOT list_contains(string_split(?, ' '), device_id)
+"""
 Value = float | str | list[str] | None
 Row = dict[str, Value]
 
@@ -87,7 +89,7 @@ def _replace(
     occupancy: Sequence[OccupancyLimits],
 ) -> None:
     rows = [_device_row(device) for device in sorted(devices, key=lambda d: d.device_id)]
-    ids = [device.device_id for device in devices]
+    ids = " ".join(device.device_id for device in devices)  # the driver takes long for a list
     connection.execute(_FORGET_CEILINGS, [ids])
     connection.execute(_FORGET_DEVICES, [ids])
     insert_records(connection, "device", rows, known="replace")
