@@ -18,7 +18,7 @@ PROFILES ?= $(wildcard $(addprefix ../shared/data/ncu-rep/, \
 # The tests of `make quick`: the language, rules, units, readers and schema, with what they give by hand.
 QUICK := tests/expression/test_language.py tests/expression/test_text.py tests/rules/test_load.py \
   tests/rules/test_evaluate.py tests/rules/test_gains.py tests/rules/test_verification.py \
-  tests/readers/test_base.py tests/readers/test_ncu_report.py tests/reports/test_numbers.py \
+  tests/readers/test_base.py tests/readers/test_ncu_report.py tests/test_wording.py \
   tests/reports/test_terminal.py tests/database/test_schema.py tests/database/test_names.py \
   tests/ingest tests/tracking/test_scan.py tests/test_doors.py tests/test_documents.py \
   tests/test_model.py tests/test_quantities.py tests/test_units.py

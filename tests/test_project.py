@@ -412,6 +412,12 @@ def test_architecture_names_modules_that_exist() -> None:
     assert missing == []
 
 
+def test_make_names_tests_that_exist() -> None:
+    named = re.findall(r"tests/[\w/.]+", (ROOT / "Makefile").read_text(encoding="utf-8"))
+    assert len(named) > 15
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
 @pytest.mark.skipif(os.name == "nt", reason="the system has no such shell")
 @pytest.mark.parametrize(("pages", "tests", "status"), [(0, 0, 0), (2, 0, 2), (0, 1, 1), (2, 1, 1)])
 def test_ci_fails_where_pages_or_tests_do_and_ends_with_the_summary(

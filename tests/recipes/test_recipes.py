@@ -24,6 +24,13 @@ BLOCK = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.D
 PLACE = re.compile(
     r"([Ww]rite|[Aa]dd\s+to)\s+`(?P<path>[^`]+)`(?:,\s+after\s+`(?P<after>[^`]+)`)?\s*\Z"
 )
+# Prints the quantities and facts for which a reader has no words.
+NAMELESS = (
+    "from advisor.knowledge.load import load_knowledge;"
+    "known = load_knowledge();"
+    "names = known.settings.vendors.default.names;"
+    "print(sorted({*known.vocabulary.symbols, *known.settings.run.symbols} - names.keys()))"
+)
 
 
 def recipes() -> dict[str, str]:
@@ -103,6 +110,7 @@ def test_works_as_it_is_written(title: str, project: Project) -> None:
             project.put(text[end : block.start()], block["text"])
         end = block.end()
     assert commands >= 3
+    assert project.run(f"python -c {shlex.quote(NAMELESS)}") == "[]\n"
 
 
 @pytest.mark.slow
