@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -119,3 +120,26 @@ def test_projects_again_when_zoomed(
     size = "getComputedStyle(document.querySelector('.w3 text')).fontSize"
     assert zoomed != before
     assert chromium.evaluate(size) == "12px"
+
+
+def test_prints_verdict_to_conditions_on_the_first_page(
+    chromium: browser.Browser, report: Report, tmp_path: Path
+) -> None:
+    """A4 with the margins of the stylesheet leaves 186 mm × 277 mm: 703 × 1,046 pixels."""
+    path = tmp_path / "page.html"
+    path.write_text(render.html(report), encoding="utf-8")
+    chromium.open(path.as_uri(), width=703, height=1046)
+    chromium.send("Emulation.setEmulatedMedia", {"media": "print"})
+    bottom = "document.querySelector('#conditions').getBoundingClientRect().bottom"
+    assert 300 < chromium.evaluate(bottom) <= 1046
+
+
+def test_prints_a_page_a_kernel_at_most(
+    chromium: browser.Browser, report: Report, tmp_path: Path
+) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(render.html(report), encoding="utf-8")
+    chromium.open(path.as_uri(), width=1400)
+    chromium.pdf(tmp_path / "page.pdf")
+    pages = len(re.findall(rb"/Type\s*/Page\b", (tmp_path / "page.pdf").read_bytes()))
+    assert 1 < pages <= 3 + len(report.kernels)
