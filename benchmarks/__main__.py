@@ -20,6 +20,7 @@ from benchmarks import (
     site,
     startup,
     store,
+    tracked,
     variants,
     years,
 )
@@ -41,6 +42,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Path], list[Line]]]] = {
     "crowd": ("Crowd", crowd.run),
     "history": ("History", history.run),
     "compare": ("Compare", compare.run),
+    "tracked": ("Tracked", tracked.run),
     "judged": ("Judged by hand", judged.run),
 }
 

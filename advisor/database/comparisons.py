@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import duckdb
 
+from advisor.database.arrays import ArrayTable, numbers, objects
 from advisor.quoting import quoted
 
+_GIVEN, _TEXT = "given_pairs", "VARCHAR"
 _LAUNCHES = """
     SELECT run_id, variant_id, list(duration ORDER BY launch_index)
     FROM launch WHERE list_contains(string_split($runs, ' '), run_id) AND duration > 0
@@ -96,3 +98,25 @@ def code_of(
     asked = {"runs": " ".join(run_ids), "variants": " ".join(variants)}
     rows = connection.execute(_CODE, asked).fetchall()
     return {(run, variant): signature for run, variant, signature in rows}
+
+
+def take_pairs(
+    connection: duckdb.DuckDBPyConnection,
+    table: str,
+    columns: Mapping[str, Sequence[Any]],
+    kinds: Mapping[str, str],
+) -> None:
+    """Make a temporary table of columns of values; ``kinds`` are their types in SQL.
+
+    Values travel as arrays: bound one by one, DuckDB looks for absent libraries at each.
+    """
+    given = ArrayTable(connection, _GIVEN)
+    given.fill(
+        {
+            name: objects(values) if kinds[name] == _TEXT else numbers(values)
+            for name, values in columns.items()
+        }
+    )
+    casts = ", ".join(f"{quoted(name)}::{kind} AS {quoted(name)}" for name, kind in kinds.items())
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT {casts} FROM {_GIVEN}")
+    connection.unregister(_GIVEN)

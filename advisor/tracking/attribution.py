@@ -143,9 +143,19 @@ def _largest(uses: Sequence[_Use], state: str) -> _Use | None:
 
 def _uses(base: Side, head: Side, resources: Iterable[Resource]) -> Iterable[_Use]:
     for resource in resources:
+        if not (_is_known(base, resource) and _is_known(head, resource)):
+            continue
         found = _use(base, head, resource)
         if found is not None:
             yield found
+
+
+def _is_known(side: Side, resource: Resource) -> bool:
+    """Return whether anything that a resource did was counted: a cheap look before the sums."""
+    amounts = side.amounts
+    if resource.counted_by is not None and amounts.get(resource.counted_by) is not None:
+        return True
+    return any(amounts.get(each.amount) is not None for each in resource.formats)
 
 
 def _use(base: Side, head: Side, resource: Resource) -> _Use | None:

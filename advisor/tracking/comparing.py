@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from advisor.documents import load
@@ -66,19 +67,19 @@ class Comparing:
     environment: tuple[str, ...]
     around: tuple[str, ...]
 
-    @property
+    @cached_property
     def amounts(self) -> tuple[str, ...]:
         """Return the names of all amounts, with those that count them."""
         names = [each.amount for one in self.resources for each in one.formats]
         names += [one.counted_by for one in self.resources if one.counted_by is not None]
         return tuple(dict.fromkeys(names))
 
-    @property
+    @cached_property
     def peaks(self) -> tuple[str, ...]:
         """Return the names of all peaks."""
         return tuple(dict.fromkeys(e.peak for one in self.resources for e in one.formats))
 
-    @property
+    @cached_property
     def clocks(self) -> tuple[str, ...]:
         """Return the names of all clocks."""
         return tuple(dict.fromkeys((self.clock, *(one.clock for one in self.resources))))

@@ -24,6 +24,7 @@ from advisor.tracking.levels import Levels
 from advisor.tracking.noise import as_normal, chance
 from advisor.tracking.ranks import rank_chance
 from advisor.tracking.records import Verdict
+from advisor.tracking.segments import median_of
 
 if TYPE_CHECKING:
     from advisor.tracking.noise import Floats
@@ -233,7 +234,8 @@ def _gated(
 
 def _spread(base: Floats, head: Floats) -> float:
     """Return the relative deviation of single launches about their own median, of both runs."""
-    squares = sum(float(((each - np.median(each)) ** 2).sum()) for each in (base, head))
+    apart = [each - median_of(each) for each in (base, head)]
+    squares = sum(float(each @ each) for each in apart)
     return math.sqrt(squares / max(len(base) + len(head) - 2, 1))
 
 
@@ -245,9 +247,10 @@ def _pooled(spreads: Sequence[Spread]) -> float:
 
 def _student_of(base: Floats, head: Floats, limits: Limits) -> float:
     """Return the chance of Student's test on logarithms of launches."""
-    squares = sum(float(((each - each.mean()) ** 2).sum()) for each in (base, head))
-    deviation = math.sqrt(squares / (len(base) + len(head) - 2))
-    return _student(float(head.mean() - base.mean()), deviation, len(base), len(head), limits)
+    means = [float(each.sum()) / len(each) for each in (base, head)]
+    apart = [each - mean for each, mean in zip((base, head), means, strict=True)]
+    deviation = math.sqrt(sum(float(each @ each) for each in apart) / (len(base) + len(head) - 2))
+    return _student(means[1] - means[0], deviation, len(base), len(head), limits)
 
 
 def _student(effect: float, deviation: float, base: int, head: int, limits: Limits) -> float:

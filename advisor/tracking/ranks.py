@@ -7,6 +7,7 @@ sections 1.2 to 1.4, for ties and the normal form.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,25 +37,30 @@ def rank_chance(one: Sequence[float], other: Sequence[float], exact: int) -> flo
 
 def _ranks(values: Floats) -> Floats:
     """Return the ranks from 1; equal values share the mean of theirs."""
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    mean = last - (counts - 1) / 2
-    return np.asarray(mean[inverse], dtype=np.float64)
+    ranked = np.sort(values)
+    first, last = (np.searchsorted(ranked, values, side) for side in ("left", "right"))
+    return np.asarray((first + last + 1) / 2, dtype=np.float64)
 
 
 def _exact(ranks: Floats, size: int) -> float:
-    """Return the share of all ways to choose ``size`` ranks whose sum lies as far from the middle.
+    """Return the share of all ways to choose ``size`` ranks whose sum is as far from the middle."""
+    doubled = np.rint(_DOUBLED * ranks).astype(np.int64).tolist()
+    return _share(tuple(sorted(doubled)), size, sum(doubled[:size]))
 
-    ``ways[k, s]`` counts the ways to choose k of the ranks so far with the doubled sum s.
+
+@lru_cache(maxsize=4096)
+def _share(doubled: tuple[int, ...], size: int, found: int) -> float:
+    """Return the same for doubled ranks in order, of which ``size`` have the sum ``found``.
+
+    ``ways[k, s]`` counts the ways to choose k of the ranks so far with the doubled sum s. Many
+    series have as many launches and no ties, so that their sums are the same few.
     """
-    doubled = np.rint(_DOUBLED * ranks).astype(np.int64)
-    most = int(np.sort(doubled)[-size:].sum())
+    most = sum(doubled[-size:])
     ways = np.zeros((size + 1, most + 1))
     ways[0, 0] = 1.0
-    for rank in doubled.tolist():
+    for rank in doubled:
         ways[1:, rank:] += ways[:-1, : most + 1 - rank].copy()
-    found = int(doubled[:size].sum())
-    middle = size * int(doubled.sum()) / len(doubled)
+    middle = size * sum(doubled) / len(doubled)
     sums = np.arange(most + 1)
     far = np.abs(sums - middle) >= abs(found - middle) - _SAME
     return float(ways[size, far].sum() / ways[size].sum())

@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 
 import duckdb
 
-from advisor.database.comparisons import code_of
+from advisor.database.comparisons import code_of, take_pairs
 from advisor.expression import Kind
 from advisor.facts.vocabulary import Vocabulary
 from advisor.knowledge.knowledge import Knowledge
-from advisor.quoting import quoted
 from advisor.reports.record.compared import (
     GONE,
     NEW,
@@ -163,7 +162,8 @@ def _take_pairs(
         sorted({run for pair in places.values() for run, _ in pair}),
         sorted({variant for pair in places.values() for _, variant in pair}),
     )
-    of_runs = {id(whole): _of_runs(whole, comparing) for whole, _ in told.values()}
+    wholes = {id(whole): whole for whole, _ in told.values()}
+    of_runs = {key: _of_runs(whole, comparing) for key, whole in wholes.items()}
     rows = [
         {
             KEY: str(number),
@@ -176,12 +176,9 @@ def _take_pairs(
     kinds = {name: _TYPES[symbol.kind] for name, symbol in pair_facts().items()}
     ids = (KEY, "base_run", "head_run", "base_variant", "head_variant")
     columns = {**dict.fromkeys(ids, "VARCHAR"), **kinds}
-    values = {f"c{place}": [row.get(name) for row in rows] for place, name in enumerate(columns)}
-    lists = ", ".join(
-        f"unnest($c{place}::{kind}[]) AS {quoted(name)}"
-        for place, (name, kind) in enumerate(columns.items())
+    take_pairs(
+        connection, PAIRS, {name: [row.get(name) for row in rows] for name in columns}, columns
     )
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE {PAIRS} AS SELECT {lists}", values)
 
 
 def _of_runs(whole: RunComparison, comparing: Comparing) -> dict[str, Value]:
