@@ -148,6 +148,9 @@ def test_tables_agree_with_the_database(demo: str, night: Callable[[str], Publis
         ("/../../etc/passwd:1", "advisor.yaml", None),
         (f"/{'x' * 5000}:3", "advisor.yaml", None),
         ("/a\0b:3", "advisor.yaml", None),
+        ("kernel.cu:12", "src/kernel.cu", 12),
+        ("twice.cu:12", "twice.cu", 12),
+        ("hidden.cu:12", "hidden.cu", 12),
         ("src/kernel.cu:0", "src/kernel.cu", None),
         (None, "advisor.yaml", None),
     ],
@@ -156,7 +159,10 @@ def test_finds_sources_below_the_working_directory(
     line: str | None, path: str, number: int | None, tmp_path: Path
 ) -> None:
     (tmp_path / "src").mkdir()
-    (tmp_path / "src" / "kernel.cu").write_text("")
+    (tmp_path / "other").mkdir()
+    (tmp_path / ".git").mkdir()
+    for name in ("src/kernel.cu", "src/twice.cu", "other/twice.cu", ".git/hidden.cu"):
+        (tmp_path / name).write_text("")
     checkout = Checkout(root=tmp_path, fallback="advisor.yaml")
     assert checkout.place(line) == SourcePlace(path=path, line=number)
 

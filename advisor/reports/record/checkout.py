@@ -5,10 +5,16 @@ Code scanning shows nothing without a file, and a profile names sources as its c
 
 from __future__ import annotations
 
+import os
+from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from advisor.reports.record.published import SourcePlace
+
+_MOST_FOLDERS = 2_000  # that are looked through for a source
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +28,8 @@ class Checkout:
         """Return where ``FILE:LINE`` is, as a relative path with slashes.
 
         Of an absolute path the longest end that is a file here counts, as a build has other
-        folders in front.
+        folders in front. A name alone, which is what some profiles keep, is the only file that is
+        called so.
         """
         if line is None:
             return SourcePlace(path=self.fallback)
@@ -39,10 +46,22 @@ class Checkout:
         parts = [part for part in whole.parts if part not in (whole.anchor, ".")]
         if not parts or ".." in parts:
             return None
-        if not whole.anchor:
-            return "/".join(parts)
         ends = ("/".join(parts[first:]) for first in range(len(parts)))
-        return next((end for end in ends if self._is_here(end)), None)
+        if found := next((end for end in ends if self._is_here(end)), None):
+            return found
+        if len(parts) == 1 and len(called := self._files.get(parts[0], [])) == 1:
+            return called[0]
+        return None if whole.anchor else "/".join(parts)
+
+    @cached_property
+    def _files(self) -> dict[str, list[str]]:
+        """The files here by their names, of the first folders of a large tree; no hidden ones."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for folder, folders, names in islice(os.walk(self.root), _MOST_FOLDERS):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in names:
+                found[name].append((Path(folder) / name).relative_to(self.root).as_posix())
+        return found
 
     def _is_here(self, path: str) -> bool:
         try:
