@@ -66,7 +66,7 @@ class Project:
         done = subprocess.run(
             [*PROGRAMS[program], *words],
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": str(self.folder), "XDG_CACHE_HOME": home},
+            env={**with_own_bytecode(), "PYTHONPATH": str(self.folder), "XDG_CACHE_HOME": home},
             capture_output=True,
             text=True,
             check=False,
@@ -82,12 +82,25 @@ def console(text: str) -> Iterator[tuple[str, list[str]]]:
         yield command, expected
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    folder = tmp_path / "project"
-    folder.mkdir()
+def with_own_bytecode() -> dict[str, str]:
+    """Return an environment in which compiled modules lie beside their source, as in a copy."""
+    return {k: v for k, v in os.environ.items() if k != "PYTHONPYCACHEPREFIX"}
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return what every copy of the project has, with its modules compiled."""
+    folder = tmp_path_factory.mktemp("copied")
     for name in COPIED:
         shutil.copytree(ROOT / name, folder / name)
+    command = [sys.executable, "-m", "compileall", "-q", str(folder / "advisor")]
+    subprocess.run(command, env=with_own_bytecode(), check=True)
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path: Path, copied: Path) -> Project:
+    folder = Path(shutil.copytree(copied, tmp_path / "project"))
     for name in LINKED:
         (folder / name).symlink_to(ROOT / name)
     released = Path("tests") / "database" / "released"
