@@ -56,7 +56,7 @@ Facts = Mapping[tuple[str, str], Sequence[Row]]
 class ChartedBy:
     """What nights are charted by: facts, the file of settings, the words of the vendor.
 
-    ``every`` kernel has charts, not only what moved and those that waste most.
+    ``every`` kernel has charts, not only what moved and those that waste most; none has a path.
     """
 
     knowledge: Knowledge
@@ -87,7 +87,7 @@ def kernel_nights(
     charted = frozenset(of_variant) if by.every else charted_kernels(report, moved, settings)
     facts_of = {move.row.variant_id: move.row.facts[0].name for move in moved if move.row.facts}
     chosen = [each for variant, each in of_variant.items() if variant in charted]
-    names = sorted(set(facts_of.values()))
+    names = sorted({*facts_of.values(), *(() if by.every else _work(knowledge))})
     facts = _facts(connection, chosen, list(places), names, knowledge) if chosen else {}
     found = {}
     for variant, each in of_variant.items():
@@ -101,7 +101,7 @@ def kernel_nights(
                 for name in wanted
                 if (chart := _chart(name, each, rows, places, knowledge, settings, words))
             ]
-            if any(move.history is each for move in moved):
+            if not by.every and any(move.history is each for move in moved):
                 path = _path(report, rows, places, each, settings)
         own = [move.row for move in moved if move.history is each]
         found[variant] = series_nights(each, places, own, charts, path)
@@ -170,8 +170,7 @@ def _facts(
     knowledge: Knowledge,
 ) -> Facts:
     vocabulary = knowledge.vocabulary
-    work = [name for each in layout().precisions if (name := f"flops_{each}") in vocabulary.symbols]
-    wanted = sorted({*_KEYS, _ROOF, *work, *names})
+    wanted = sorted({*_KEYS, _ROOF, *names})
     select = kernels_select(vocabulary, wanted, current(connection, vocabulary, runs))
     series = [each.series_id for each in chosen]
     take_kernels_of_series(connection, _TABLE, select, runs, series)
@@ -179,6 +178,12 @@ def _facts(
     for row in rows_of(connection, _TABLE):
         found[str(row["run_id"]), str(row[OWN])].append(row)
     return found
+
+
+def _work(knowledge: Knowledge) -> list[str]:
+    """Return the facts by which paths in rooflines are drawn."""
+    known = knowledge.vocabulary.symbols
+    return [name for each in layout().precisions if (name := f"flops_{each}") in known]
 
 
 def _rows(each: SeriesHistory, facts: Facts, places: Mapping[str, int]) -> list[tuple[int, Row]]:

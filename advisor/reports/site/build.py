@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -84,6 +85,9 @@ def write_site(asked: SiteRequest, folder: SiteFolder) -> SiteWritten:
         shared=f"{asked.shared}-{shared_fingerprint(connection)}",
         totals=run_totals(connection),
     )
+    made_of = _made_of(marks, asked)
+    if folder.before.made_of == made_of and folder.is_whole():
+        return folder.unchanged()
     found = histories(connection)
     wholes = [_whole(asked, runs) for runs in found]
     addresses = at.addresses(
@@ -106,7 +110,7 @@ def write_site(asked: SiteRequest, folder: SiteFolder) -> SiteWritten:
     folder.write(at.FEED, asked.writer.feed(make_feed(wholes, asked.url)))
     index = index_shown(wholes, marks.totals, addresses.links(at.INDEX), asked.footer)
     return folder.finish(
-        SiteState(shared=marks.shared, runs=marks.runs, pages=pages),
+        SiteState(made_of=made_of, shared=marks.shared, runs=marks.runs, pages=pages),
         (at.INDEX, asked.writer.index(index)),
     )
 
@@ -118,6 +122,12 @@ class _Marks:
     runs: Mapping[str, str]
     shared: str
     totals: Mapping[str, RunTotal]
+
+
+def _made_of(marks: _Marks, asked: SiteRequest) -> str:
+    """Return a digest of everything that a site rests on."""
+    said = (sorted(marks.runs.items()), marks.shared, asked.url, asked.footer)
+    return hashlib.sha256(repr(said).encode()).hexdigest()
 
 
 def _whole(asked: SiteRequest, runs: Sequence[StoredRun]) -> Whole:

@@ -19,16 +19,19 @@ from advisor.reports.site.addresses import STATE
 FORMAT = "advisor site"
 SCHEMA_VERSION = 1
 _PART = ".part"
+_DIGITS = 16  # of a digest
 
 
 @dataclass(frozen=True, kw_only=True)
 class SiteState:
     """What ``site.json`` says: files by path with a digest of each, and what is told where.
 
-    ``shared`` is a digest of everything that all pages rest on, ``runs`` are digests by id.
+    ``made_of`` is a digest of all that the site rests on, empty while it is written; ``shared`` is
+    a digest of everything that all pages rest on, ``runs`` are digests by id.
     ``pages`` are for programs: the address of each run, series and rule.
     """
 
+    made_of: str = ""
     shared: str = ""
     runs: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
@@ -39,6 +42,7 @@ class SiteState:
         document = {
             "format": FORMAT,
             "schema_version": SCHEMA_VERSION,
+            "made_of": self.made_of,
             "shared": self.shared,
             "pages": {name: dict(sorted(each.items())) for name, each in self.pages.items()},
             "runs": dict(sorted(self.runs.items())),
@@ -94,6 +98,22 @@ class SiteFolder:
         """Return whether a file that was written earlier is still there."""
         return path in self.before.files and (self._directory / path).is_file()
 
+    def is_whole(self) -> bool:
+        """Return whether every file is as it was written."""
+        try:
+            return bool(self.before.files) and all(
+                _digest((self._directory / path).read_bytes()) == digest
+                for path, digest in self.before.files.items()
+            )
+        except OSError:
+            return False
+
+    def unchanged(self) -> SiteWritten:
+        """Return that nothing was to be written."""
+        paths = (*self.before.files, STATE)
+        size = sum((self._directory / path).stat().st_size for path in paths)
+        return SiteWritten(written=0, unchanged=len(paths), size=size)
+
     def keep(self, path: str) -> None:
         """Leave a file as it was written earlier."""
         self._files[path] = self.before.files[path]
@@ -107,7 +127,7 @@ class SiteFolder:
             OutputError: it cannot be written.
         """
         content = text.encode("utf-8")
-        self._files[path] = hashlib.sha256(content).hexdigest()[:16]
+        self._files[path] = _digest(content)
         self._size += len(content)
         place = self._directory / path
         try:
@@ -123,8 +143,7 @@ class SiteFolder:
     def finish(self, state: SiteState, last: tuple[str, str]) -> SiteWritten:
         """Write ``site.json``, then the file that leads to all others."""
         path, text = last
-        digest = hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
-        files = {**self._files, path: digest}
+        files = {**self._files, path: _digest(text.encode("utf-8"))}
         self.write(STATE, replace(state, files=files).text())
         self.write(path, text)
         return SiteWritten(written=self._written, unchanged=self._unchanged, size=self._size)
@@ -135,7 +154,7 @@ class SiteFolder:
             return
         self._is_begun = True
         files = {**dict.fromkeys(self._planned, ""), **self.before.files}
-        state = replace(self.before, files=files)
+        state = replace(self.before, made_of="", files=files)
         _write_whole(self._directory / STATE, state.text().encode("utf-8"))
 
     def _read(self, *, force: bool) -> SiteState | None:
@@ -163,8 +182,14 @@ def _state(path: Path) -> SiteState | None:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         return None
     runs, files = (_texts(document.get(name)) for name in ("runs", "files"))
-    shared = document.get("shared")
-    return SiteState(shared=shared if isinstance(shared, str) else "", runs=runs, files=files)
+    said = _texts(document)
+    return SiteState(
+        made_of=said.get("made_of", ""), shared=said.get("shared", ""), runs=runs, files=files
+    )
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:_DIGITS]
 
 
 def _texts(value: object) -> dict[str, str]:

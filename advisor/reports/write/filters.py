@@ -53,6 +53,11 @@ def _thousandths(points: tuple[tuple[float, float], ...]) -> str:
     return "M" + "L".join(f"{1000 * x:.0f},{1000 * y:.0f}" for x, y in points)
 
 
+def _dots(points: tuple[tuple[float, float], ...]) -> str:
+    """Return points as a path of dots; there may be years of them."""
+    return "".join(f"M{1000 * x:.0f},{1000 * y:.0f}h0" for x, y in points)
+
+
 def _points(points: tuple[tuple[float, float], ...]) -> str:
     return " ".join(f"{x:.4f},{y:.4f}" for x, y in points)
 
@@ -84,6 +89,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "counted": wording.count,
     "day": _day,
     "digits": wording.significant,
+    "dots": _dots,
     "html": _html_in_markdown,
     "in_unit": wording.in_unit,
     "link": _link,
