@@ -13,7 +13,7 @@ import pytest
 from advisor.api.demonstration import ingest_examples
 from advisor.api.reporting import HistoryAsked, ReportForm, load_report, render_report
 from advisor.errors import UsageError
-from advisor.reports.record.over_time import RunHistory
+from advisor.reports.record.over_time import NamedRule, RunHistory
 from advisor.reports.record.records import Report
 from advisor.reports.write.machine import json_text
 from advisor.reports.write.render import html, markdown
@@ -213,8 +213,9 @@ def test_lets_no_name_act_in_any_form(demo: str) -> None:
     report = report_of(demo)
     assert report.history is not None
     bad = "<img src=x onerror=alert(1)>\N{RIGHT-TO-LEFT OVERRIDE}|`=cmd()"
+    named = NamedRule(id=bad, title=bad)
     moved = tuple(
-        replace(row, kernel=bad, commit=bad, note=bad, cause=bad, around=(bad,), came=(bad,))
+        replace(row, kernel=bad, commit=bad, note=bad, cause=bad, around=(bad,), came=(named,))
         for row in report.history.moved
     )
     outcomes = tuple(replace(each, kernel=bad, title=bad) for each in report.history.outcomes)

@@ -24,7 +24,7 @@ from advisor.facts import current, kernels_select
 from advisor.reports.record.compared import ComparedKernel, ComparedSeries, RunComparison
 from advisor.reports.record.comparison import differing, side_of
 from advisor.reports.record.layout import layout
-from advisor.reports.record.over_time import FactMove, MovedSeries
+from advisor.reports.record.over_time import FactMove, MovedSeries, NamedRule
 from advisor.reports.record.rows import Row, number, rows_of
 from advisor.reports.record.why import KERNELS, Changed, facts_read, find_causes
 from advisor.tracking.attribution import Terms, attribute
@@ -67,7 +67,8 @@ def explained(
         for n, move in enumerate(chosen)
     ]
     rows = _with_causes(connection, rows, sides, knowledge, comparing, words)
-    rows = _with_findings(connection, rows)
+    titles = {rule.id: words.fill(rule.title) for rule in knowledge.rules}
+    rows = _with_findings(connection, rows, titles)
     return [*rows, *(move.row for move in found[len(chosen) :])]
 
 
@@ -252,7 +253,9 @@ def _compared(
 
 
 def _with_findings(
-    connection: duckdb.DuckDBPyConnection, rows: Sequence[MovedSeries]
+    connection: duckdb.DuckDBPyConnection,
+    rows: Sequence[MovedSeries],
+    titles: Mapping[str, str],
 ) -> list[MovedSeries]:
     """Return rows with the rules that fire since the change, and those that fire no longer."""
     runs = sorted({run for row in rows for run in (row.base_run, row.run_id)})
@@ -261,6 +264,9 @@ def _with_findings(
     for row in rows:
         before = fire.get((row.base_run, row.series_id), frozenset())
         after = fire.get((row.run_id, row.series_id), frozenset())
-        came, gone = sorted(after - before), sorted(before - after)
-        found.append(replace(row, came=tuple(came), gone=tuple(gone)))
+        came, gone = (
+            tuple(NamedRule(id=rule, title=titles.get(rule, rule)) for rule in sorted(rules))
+            for rules in (after - before, before - after)
+        )
+        found.append(replace(row, came=came, gone=gone))
     return found

@@ -28,14 +28,22 @@ class FactMove:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NamedRule:
+    """A rule and what it advises, in the words of the run's vendor."""
+
+    id: str
+    title: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class MovedSeries:
     """One change of a series, and why.
 
     ``base`` and ``head`` are medians of the nights before and after; ``run_id``, ``time``,
     ``commit`` and ``note`` are of the first night at the new level, ``base_run`` of the last one
     before. ``lost`` is by how much longer the run takes for it [s]. ``around`` says what else
-    changed on that night, ``is_same_commit`` that the commit did not. ``came`` and ``gone`` are ids
-    of rules that fire since, or no longer.
+    changed on that night, ``is_same_commit`` that the commit did not. ``came`` and ``gone`` are
+    the rules that fire since, or no longer.
     ``terms`` are natural logarithms. ``is_alone``: one night, which proves nothing.
     """
 
@@ -61,8 +69,8 @@ class MovedSeries:
     cause: str | None = None
     cause_rule: str | None = None
     facts: tuple[FactMove, ...] = ()
-    came: tuple[str, ...] = ()
-    gone: tuple[str, ...] = ()
+    came: tuple[NamedRule, ...] = ()
+    gone: tuple[NamedRule, ...] = ()
     because: str | None = None
     is_alone: bool = False
     is_same_commit: bool = False

@@ -54,8 +54,8 @@ def _moved(row: MovedSeries) -> dict[str, Any]:
             {"name": fact.name, "base": _finite(fact.base), "head": _finite(fact.head)}
             for fact in row.facts
         ],
-        "came": list(row.came),
-        "gone": list(row.gone),
+        "came": [rule.id for rule in row.came],
+        "gone": [rule.id for rule in row.gone],
     }
 
 

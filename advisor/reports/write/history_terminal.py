@@ -62,8 +62,8 @@ def _group(paper: Paper, group: MovedGroup, history: RunHistory) -> None:
     for label, text in (
         ("With it changed", group.around if len(group.rows) == 1 else ""),
         ("Accepted", row.because or ""),
-        ("Found since", ", ".join(row.came)),
-        ("No longer found", ", ".join(row.gone)),
+        ("Found since", "; ".join(rule.title for rule in row.came)),
+        ("No longer found", "; ".join(rule.title for rule in row.gone)),
     ):
         if text:
             paper.write(f"{label}: {text}", indent=4)
