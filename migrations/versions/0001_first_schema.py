@@ -680,6 +680,7 @@ def upgrade() -> None:
         sa.Column("roof_fraction", sa.Double),
         sa.Column("roof_fraction_achievable", sa.Double),
         sa.Column("wasted_time", sa.Double),
+        sa.Column("roofline_work", sa.Double),
         sa.Column("arithmetic_intensity", sa.Double),
         sa.Column("dram_bandwidth", sa.Double),
         sa.Column("dram_fraction", sa.Double),

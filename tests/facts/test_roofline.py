@@ -288,7 +288,42 @@ def test_integer_matrix_work_is_placed_by_its_operations_not_by_the_epilogue() -
     assert facts["arithmetic_intensity_integer"] == pytest.approx(2000)
     assert facts["ridge_point_integer"] == pytest.approx(400)
     assert facts["roofline_bound"] == "compute"
-    assert facts["arithmetic_intensity"] == pytest.approx(1)
+    assert facts["integer_work"] is True
+    assert facts["roofline_work"] == pytest.approx(8e9)
+    assert facts["arithmetic_intensity"] == pytest.approx(2000)
+    assert facts["effective_peak"] == pytest.approx(400e12)
+    assert facts["ridge_point"] == pytest.approx(400)
+    # 8e9 in 40 µs: half of the roof.
+    assert facts["performance"] == pytest.approx(200e12)
+    assert facts["compute_roof_share"] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        # 4e8 / 10e12 is 40 µs of fp32, longer than 20 µs of integer products.
+        {"flops_fp32": 4e8, "peak_fp32": 10e12},
+        # Products of both kinds share the pipe: their times add, their operations do not.
+        {"flops_fp32": 0.0, "flops_tensor_fp16": 4e8, "peak_tensor_fp16": 200e12},
+        # No integer product at all.
+        {"flops_fp32": 4e8, "peak_fp32": 100e12, "ops_tensor_int8": 0.0},
+    ],
+)
+def test_floating_point_work_is_never_mixed_with_integer_work(other: dict[str, float]) -> None:
+    counted = {
+        "duration": 50e-6,
+        "ops_tensor_int8": 8e9,
+        "tensor_instructions": 1.0e6,
+        "tensor_instructions_unknown": 0.0,
+        "peak_tensor_int8": 400e12,
+        "dram_bytes": 4e6,
+        "peak_dram_bandwidth": 1e12,
+    }
+    facts = facts_of(**{**counted, **other})
+    assert facts["integer_work"] is False
+    # 400 M FLOP over 4 MB, in 50 µs.
+    assert facts["arithmetic_intensity"] == pytest.approx(100)
+    assert facts["performance"] == pytest.approx(8e12)
 
 
 def test_integer_matrix_work_alone_has_a_side_of_its_ridge() -> None:

@@ -181,8 +181,8 @@ def test_reads_out_where_the_mark_stands(report: Report) -> None:
     words = " ".join(" ".join(panel.texts).replace("\N{NO-BREAK SPACE}", " ").split())
     assert "performance, FP32 2.50 TFLOP/s" in words
     assert "intensity at DRAM, FP32 25 FLOP/B" in words
-    assert "performance, all FLOP 2.75 TFLOP/s intensity at DRAM, all FLOP 27.5 FLOP/B" in words
-    assert text.count("performance, all FLOP") == 1
+    assert "performance, all work 2.75 TFLOP/s intensity at DRAM, all work 27.5 FLOP/B" in words
+    assert text.count("performance, all work") == 1
 
 
 def test_writes_the_picture_in_the_light_palette_with_title(report: Report) -> None:

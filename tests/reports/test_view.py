@@ -162,6 +162,27 @@ def test_places_a_kernel_by_its_work_and_traffic() -> None:
     assert chart.binding == "fp32"
 
 
+def test_places_integer_products_by_their_operations() -> None:
+    # 8 G operations over 4 GB are 2 a byte, 1.6 T in a second; under 1 TB/s at most 2 T. The
+    # epilogue's 10 MFLOP are on no chart.
+    integer = {
+        **STREAM,
+        "flops_fp32": 1e7,
+        "ops_tensor_int8": 8e9,
+        "tensor_instructions": 1e6,
+        "tensor_instructions_unknown": 0.0,
+        "peak_tensor_int8": 4e12,
+    }
+    report = report_of([integer])
+    (chart,) = report.rooflines
+    (mark,) = chart.placements
+    assert chart.id == "integer"
+    assert (mark.x, mark.y, mark.roof) == pytest.approx((2.0, 1.6e12, 2e12))
+    (kernel,) = report.kernels
+    assert (kernel.arithmetic_intensity, kernel.performance) == pytest.approx((2.0, 1.6e12))
+    assert [time.label for time in kernel.resources] == ["DRAM", "tensor pipe", "FP32 pipe"]
+
+
 def test_lists_kernels_without_work_under_the_chart() -> None:
     (chart,) = report_of([STREAM, NO_FLOP]).rooflines
     assert [row.kernel_id for row in chart.unplaced] == ["copy"]
@@ -384,7 +405,7 @@ def test_says_of_which_work_an_intensity_is() -> None:
         return {fact.label: (fact.value, fact.kind) for fact in facts if fact.unit == "FLOP/B"}
 
     told = intensities(mixed)
-    assert told["intensity, DRAM"] == (0.5, "all FLOP")
+    assert told["intensity, DRAM"] == (0.5, "all work")
     assert told["intensity, DRAM, FP64"][0] == told["intensity, DRAM, FP32"][0] == 0.25
     assert told["ridge point"][1] == "for its mix of work"
     assert "intensity, DRAM, FP32" not in intensities(STREAM)

@@ -183,7 +183,7 @@ def _facts(
 def _work(knowledge: Knowledge) -> list[str]:
     """Return the facts by which paths in rooflines are drawn."""
     known = knowledge.vocabulary.symbols
-    return [name for each in layout().precisions if (name := f"flops_{each}") in known]
+    return [each.work for each in layout().precisions.values() if each.work in known]
 
 
 def _rows(each: SeriesHistory, facts: Facts, places: Mapping[str, int]) -> list[tuple[int, Row]]:
@@ -296,7 +296,7 @@ def _path(
     for chart in report.rooflines:
         points = []
         for place, row in rows:
-            work, time = number(row, f"flops_{chart.id}"), number(row, _TIME)
+            work, time = number(row, layout().precisions[chart.id].work), number(row, _TIME)
             traffic = number(row, _BYTES)
             if work and time and traffic and place != len(places) - 1:
                 points.append((place, work / traffic, work / time))

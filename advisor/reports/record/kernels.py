@@ -61,7 +61,7 @@ def kernel(
 
 def _measured(row: Row, name: KernelName, words: VendorWords) -> KernelRecord:
     """Return what the row itself says about a variant."""
-    flops = number(row, "flops")
+    work = number(row, "roofline_work")
     return KernelRecord(
         id=name.id,
         name=text(row, "kernel_name") or _UNNAMED,
@@ -87,11 +87,11 @@ def _measured(row: Row, name: KernelName, words: VendorWords) -> KernelRecord:
         limiter_note=_limiter_note(row),
         roofline_bound=text(row, "roofline_bound"),
         evidence_level=whole(row, "evidence_level") or None,
-        has_flops=None if flops is None else flops > 0,
+        has_flops=None if work is None else work > 0,
         performance=number(row, "performance"),
-        arithmetic_intensity=number(row, "arithmetic_intensity") if flops else None,
-        arithmetic_intensity_l2=number(row, "arithmetic_intensity_l2") if flops else None,
-        arithmetic_intensity_l1=number(row, "arithmetic_intensity_l1") if flops else None,
+        arithmetic_intensity=number(row, "arithmetic_intensity") if work else None,
+        arithmetic_intensity_l2=number(row, "arithmetic_intensity_l2") if work else None,
+        arithmetic_intensity_l1=number(row, "arithmetic_intensity_l1") if work else None,
         dram_bandwidth=number(row, "dram_bandwidth"),
         dram_fraction=number(row, "dram_fraction"),
         compute_utilization=number(row, "compute_utilization"),
@@ -276,7 +276,7 @@ def _resources(row: Row) -> tuple[ResourceTime, ...]:
     levels = layout().levels
     for name, resource in (*levels.items(), *layout().precisions.items()):
         time = number(row, resource.time)
-        if time:
+        if time and not resource.pipe_of:
             found.append(
                 ResourceTime(
                     label=resource.label if name in levels else f"{resource.label} pipe",

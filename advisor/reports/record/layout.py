@@ -16,7 +16,7 @@ from advisor.knowledge.cache import code_files, remembered
 from advisor.resources import rule_dirs
 
 FILE = "report.yaml"
-RESOURCE = ("label", "time", "drawn", "nominal")
+RESOURCE = ("label", "time", "work", "peak", "pipe_of", "drawn", "nominal")
 STALL = ("share", "about", "neutral")
 PARTS = (
     "levels", "precisions", "others", "limiters", "sources", "stalls", "limits", "shares", "groups",
@@ -32,11 +32,15 @@ class ResourceLabel:
     """A level of memory, or a kind of arithmetic: its label, and the fact of its least time.
 
     ``drawn`` levels are roofs of the roofline; ``nominal`` are the fact and the resource of the
-    rated peak of arithmetic.
+    rated peak of arithmetic. ``work`` and ``peak`` are the facts of its operations and their
+    profiled peak. Arithmetic that is part of another one runs on the pipe ``pipe_of`` that.
     """
 
     label: str
     time: str
+    work: str
+    peak: str
+    pipe_of: str = ""
     drawn: bool = False
     nominal: tuple[str, str] | None = None
 
@@ -153,10 +157,10 @@ def _merged(documents: list[MappingNode], key: str) -> dict[str, MappingNode]:
 
 
 def _resources(documents: list[MappingNode], key: str) -> dict[str, ResourceLabel]:
-    return {n: _resource(node.mapping(n)) for n, node in _merged(documents, key).items()}
+    return {n: _resource(n, node.mapping(n)) for n, node in _merged(documents, key).items()}
 
 
-def _resource(node: MappingNode) -> ResourceLabel:
+def _resource(name: str, node: MappingNode) -> ResourceLabel:
     node.refuse_unknown(RESOURCE)
     rated = None
     if "nominal" in node:
@@ -165,6 +169,9 @@ def _resource(node: MappingNode) -> ResourceLabel:
     return ResourceLabel(
         label=node.text("label"),
         time=node.text("time"),
+        work=node.text("work") if "work" in node else f"flops_{name}",
+        peak=node.text("peak") if "peak" in node else f"peak_{name}",
+        pipe_of=node.text("pipe_of") if "pipe_of" in node else "",
         drawn="drawn" in node and node.boolean("drawn"),
         nominal=rated,
     )

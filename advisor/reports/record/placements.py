@@ -19,6 +19,8 @@ from advisor.reports.record.layout import layout
 from advisor.reports.record.rows import Row, number
 
 _DEVICE_MEMORY = "dram"
+_ALL = "roofline_work"
+"""The fact of the work that the roofline compares with traffic."""
 
 
 def ceilings(rows: Sequence[Row], known: Sequence[Row]) -> tuple[ChartCeiling, ...]:
@@ -58,9 +60,7 @@ def rooflines(
     simulated: bool,
 ) -> tuple[Roofline, ...]:
     """Return a chart per precision that matters: by its share of the work, or of the time."""
-    used = [
-        name for name in layout().precisions if any(number(row, f"flops_{name}") for row in rows)
-    ]
+    used = [name for name in layout().precisions if any(_work(row, name) for row in rows)]
     charts = [
         _roofline(rows, name, limits, judgement, device=device, simulated=simulated, used=used)
         for name in used
@@ -86,17 +86,22 @@ def plane(
 
 
 def _matters(rows: Sequence[Row], precision: str, judgement: Judgement) -> bool:
-    work = sum(number(row, f"flops_{precision}") or 0.0 for row in rows)
-    every = sum(number(row, "flops") or 0.0 for row in rows)
+    work = sum(_work(row, precision) for row in rows)
+    every = sum(number(row, _ALL) or 0.0 for row in rows)
     if work <= 0:
         return False
     led = sum(number(row, "time_share") or 0.0 for row in rows if _leading(row) == precision)
     return work >= judgement.chart_work_share * every or led >= judgement.chart_time_share
 
 
+def _work(row: Row, precision: str) -> float:
+    """Return the operations of a precision, 0 where they are not known."""
+    return number(row, layout().precisions[precision].work) or 0.0
+
+
 def _leading(row: Row) -> str | None:
     """Return the precision of most of a kernel's operations."""
-    work = {name: number(row, f"flops_{name}") or 0.0 for name in layout().precisions}
+    work = {name: _work(row, name) for name in layout().precisions}
     best = max(work, key=lambda name: work[name])
     return best if work[best] > 0 else None
 
@@ -145,8 +150,8 @@ def _belongs(ceiling: ChartCeiling, precision: str, used: Sequence[str]) -> bool
 def _placement(
     row: Row, precision: str, limits: Sequence[ChartCeiling], least: float
 ) -> Placement | None:
-    work, duration = number(row, f"flops_{precision}"), number(row, "duration")
-    every = number(row, "flops")
+    work, duration = _work(row, precision), number(row, "duration")
+    every = number(row, _ALL)
     if not work or not duration or not every or work < least * every:
         return None
     rate = work / duration
@@ -173,7 +178,8 @@ def _attainable(
     row: Row, precision: str, x: float | None, limits: Sequence[ChartCeiling]
 ) -> float | None:
     """Return what the kernel's own launch could do at its intensity."""
-    own = [number(row, "peak_dram_bandwidth"), number(row, f"peak_{precision}")]
+    peak_of = layout().precisions[precision].peak
+    own = [number(row, "peak_dram_bandwidth"), number(row, peak_of)]
     bandwidth = own[0]
     peak = own[1] or next(
         (c.value for c in limits if c.resource == precision and c.kind == "profiled"), None
@@ -186,7 +192,7 @@ def _attainable(
 def _unplaced(rows: Sequence[Row]) -> Iterable[Unplaced]:
     for row in rows:
         fraction = number(row, "dram_fraction")
-        if number(row, "flops") == 0 and fraction is not None:
+        if number(row, _ALL) == 0 and fraction is not None:
             yield Unplaced(
                 kernel_id=str(row["variant_id"]),
                 reason="no floating-point work",
@@ -211,7 +217,7 @@ def _largest(rows: Sequence[Row], name: str) -> float | None:
 
 def _compute_peak(rows: Sequence[Row], precision: str) -> float | None:
     if precision != "tensor":
-        return _largest(rows, f"peak_{precision}")
+        return _largest(rows, layout().precisions[precision].peak)
     used = [
         work / time
         for row in rows
@@ -252,7 +258,7 @@ def _importance(rows: Sequence[Row], chart: Roofline) -> tuple[float, float]:
     """Return the time of the kernels in a chart, and the work of its precision."""
     placed = {placement.kernel_id for placement in chart.placements}
     time = sum(number(row, "duration") or 0.0 for row in rows if row["variant_id"] in placed)
-    return time, sum(number(row, f"flops_{chart.id}") or 0.0 for row in rows)
+    return time, sum(_work(row, chart.id) for row in rows)
 
 
 def _is_drawn(resource: str) -> bool:
