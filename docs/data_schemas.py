@@ -97,6 +97,9 @@ def report_labels_schema() -> Schema:
     resource = {
         "label": text("its name"),
         "time": text("the fact that is its least time"),
+        "work": text("the fact of its operations; by default flops_ and its name"),
+        "peak": text("the fact of its profiled peak; by default peak_ and its name"),
+        "pipe_of": text("the arithmetic on whose pipe it runs"),
         "drawn": {**_FLAG, "description": "a roof of the chart"},
         "nominal": {**texts("fact and resource of the rated peak"), "minItems": 2, "maxItems": 2},
     }
@@ -166,9 +169,11 @@ def page_labels_schema() -> Schema:
     by_unit = map_of({"type": "string"}, "the counter by unit")
     counter = {"anyOf": [{"type": "string"}, by_unit]}
     sections = map_of(map_of(counter, "counters by label"), "labels by section")
+    sentence = {"match": text("a regular expression with value"), "counter": text("its name")}
+    sentences = list_of(pair(**sentence), "what messages say about counters")
     return {
         "title": "advisor labels of printed pages",
-        **pair(profiler=text("its name"), sections=sections),
+        **pair(profiler=text("its name"), sections=sections, sentences=sentences),
     }
 
 

@@ -12,6 +12,7 @@ from advisor.model import Dim3, Launch, Packed, ReferenceFinding, ReportedDevice
 from advisor.readers.ncu.values import (
     Numbers,
     base_factor,
+    counters_in,
     is_size,
     measured,
     no_number,
@@ -198,6 +199,8 @@ class Building:
 
     def launch(self) -> Launch:
         """Return the finished launch and tell the notes about it and its device."""
+        said = counters_in(finding.text for finding in self.findings)
+        self.counters = {**said, **self.counters}
         device = self.device if self.device is not None else self._told_device()
         self._remember_device(device or 0)
         self.notes.launches += 1

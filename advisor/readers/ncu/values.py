@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -202,3 +202,39 @@ def load_labels() -> CounterLabels:
     """Return the labels of ``rules/labels/ncu.yaml``."""
     sections = load(data_dir("rules") / "labels" / "ncu.yaml").mapping("sections")
     return CounterLabels({name: labels.as_mapping().plain() for name, labels in sections.items()})
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """What a message of the profiler's rules says about a counter: ``value``, minus ``less``."""
+
+    pattern: re.Pattern[str]
+    counter: str
+
+    def number(self, message: str) -> float | None:
+        """Return the counter's value in its base unit; None where the message says nothing."""
+        found = self.pattern.search(message)
+        if found is None:
+            return None
+        groups = found.groupdict()
+        return float(groups["value"]) - float(groups.get("less", 0))
+
+
+def counters_in(messages: Iterable[str]) -> dict[str, float]:
+    """Return the counters that messages name, with their values in base units."""
+    return {
+        sentence.counter: number
+        for message in messages
+        for sentence in load_sentences()
+        if (number := sentence.number(message)) is not None
+    }
+
+
+@lru_cache(maxsize=1)
+def load_sentences() -> tuple[Sentence, ...]:
+    """Return the sentences of ``rules/labels/ncu.yaml``."""
+    document = load(data_dir("rules") / "labels" / "ncu.yaml")
+    entries = [node.as_mapping() for node in document.sequence("sentences")]
+    return tuple(
+        Sentence(re.compile(entry.text("match")), entry.text("counter")) for entry in entries
+    )

@@ -1,0 +1,67 @@
+"""Messages of the profiler's rules on printed pages are read as the counters that they name."""
+
+from __future__ import annotations
+
+import pytest
+
+from advisor.readers.ncu.values import counters_in
+
+STALLED = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
+EACH_WARP = "On average, each warp of this workload spends {} cycles being stalled {}"
+
+
+@pytest.mark.parametrize(
+    ("waiting", "state"),
+    [
+        ("waiting for sibling warps at a CTA barrier.", "barrier"),
+        ("waiting for a scoreboard dependency on a L1TEX operation.", "long_scoreboard"),
+        ("waiting for a scoreboard dependency on an L1TEX operation.", "long_scoreboard"),
+        ("waiting for a scoreboard dependency on a MIO operation.", "short_scoreboard"),
+        ("waiting for the MIO (memory input/output) instruction queue.", "mio_throttle"),
+        ("waiting on a fixed latency execution dependency.", "wait"),
+    ],
+)
+def test_reads_the_cycles_of_a_stall(waiting: str, state: str) -> None:
+    assert counters_in([EACH_WARP.format("18.1", waiting)]) == {STALLED.format(state): 18.1}
+
+
+@pytest.mark.parametrize("number", ["18,1", "1,018.1", "eighteen"])
+def test_leaves_out_numbers_that_may_mean_another(number: str) -> None:
+    assert counters_in([EACH_WARP.format(number, "waiting for sibling warps at a CTA")]) == {}
+
+
+@pytest.mark.parametrize(
+    ("over", "counter"),
+    [
+        ("active cycles", "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_active"),
+        ("elapsed cycles", "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_elapsed"),
+    ],
+)
+def test_reads_the_busiest_pipe(over: str, counter: str) -> None:
+    message = f"ALU is the highest-utilized pipeline (41.7%) based on {over}, taking into account"
+    assert counters_in([message]) == {counter: 41.7}
+
+
+def test_reads_how_much_of_each_sector_is_used() -> None:
+    message = (
+        "The memory access pattern for global loads from L1TEX might not be optimal. On average,"
+        " only 17.1 of the 32 bytes transmitted per sector are utilized by each thread."
+    )
+    counter = "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio"
+    assert counters_in([message]) == {counter: 17.1}
+    assert counters_in([message.replace("global", "local")]) == {}
+
+
+def test_takes_the_excess_from_the_total() -> None:
+    message = (
+        "This kernel has uncoalesced global accesses resulting in a total of 300 excessive sectors"
+        " (75% of the total 400 sectors). Check the table."
+    )
+    assert counters_in([message]) == {
+        "memory_l2_theoretical_sectors_global": 400.0,
+        "memory_l2_theoretical_sectors_global_ideal": 100.0,
+    }
+
+
+def test_says_nothing_of_other_messages() -> None:
+    assert counters_in(["This workload exhibits low compute throughput.", ""]) == {}

@@ -1,0 +1,44 @@
+"""Messages of the profiler's rules name the numbers that the same launches store as counters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from advisor.errors import InputError
+from advisor.model import Launch
+from advisor.readers import ReadOptions, Source
+from advisor.readers.ncu import report as ncu_report
+from advisor.readers.ncu.values import counters_in, load_sentences
+
+pytestmark = pytest.mark.real
+
+_HALF_OF_THE_LAST_DIGIT = 0.051  # messages give one digit behind the point
+_LEAST_PLACES = 60
+
+
+def launches(folder: Path) -> list[Launch]:
+    found: list[Launch] = []
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        source = Source.from_path(path)
+        try:
+            records = [*ncu_report.read(source, ReadOptions(allow_truncated=True))]
+        except InputError:
+            continue
+        found += [record for record in records if isinstance(record, Launch)]
+    return found
+
+
+def test_messages_say_what_counters_hold(real_data: Path) -> None:
+    compared: Counter[str] = Counter()
+    for launch in launches(real_data / "ncu-rep"):
+        for finding in launch.reference_findings:
+            for counter, value in counters_in([finding.text]).items():
+                if counter in launch.counters:
+                    near = pytest.approx(launch.counters[counter], abs=_HALF_OF_THE_LAST_DIGIT)
+                    assert value == near, (counter, finding.text)
+                    compared[counter] += 1
+    assert compared.total() >= _LEAST_PLACES, compared
+    assert compared.keys() <= {sentence.counter for sentence in load_sentences()}
