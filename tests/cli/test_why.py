@@ -33,9 +33,9 @@ def test_it_opens_a_number_down_to_the_counters(filled: Run) -> None:
     intensity, traffic, time = (
         found[name] for name in ("arithmetic_intensity", "dram_bytes", "duration")
     )
-    assert intensity["formula"] == "flops / dram_bytes"
-    assert intensity["spoken"] == "floating-point operations / DRAM traffic"
-    assert intensity["rests_on"] == ["flops", "dram_bytes"]
+    assert intensity["formula"] == "roofline_work / dram_bytes"
+    assert intensity["spoken"] == "work on the roofline / DRAM traffic"
+    assert intensity["rests_on"] == ["roofline_work", "dram_bytes"]
     assert intensity["value"] == pytest.approx(found["flops"]["value"] / traffic["value"])
     assert (intensity["unit"], intensity["source"]) == ("FLOP/B", "Williams et al.")
     rate = found["dram__bytes.sum.per_second"]
