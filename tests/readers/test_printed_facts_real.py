@@ -26,12 +26,13 @@ SCALED_BYTES = 500.0  # half of the sixth decimal of a Gbyte
 PER_CYCLE = (
     "flops", "fp32_", "fp64_", "performance", "arithmetic_intensity", "bytes_per_flop",
     "fraction_fp", "unfused_share", "t_fp", "t_compute", "peak_l2_bandwidth", "work_done",
+    "roofline_work",
 )  # fmt: skip
 PER_CYCLE_RELATIVE = 2e-2
 
 # Facts of counters that are ratios: all pages print these with two decimals only.
 TWO_DECIMALS = (
-    "stall_", "top_stall_share", "waves", "waves_per_sm", "tail_share", "pipe_",
+    "stall_", "told_stall_share", "top_stall_share", "waves", "waves_per_sm", "tail_share", "pipe_",
     "active_warps", "eligible_warps", "issue_slot_utilization", "sm_active_cycles", "warp_latency",
     "idle_slots", "predicated_threads_per_instruction", "threads_per_instruction", "divergence",
 )  # fmt: skip
