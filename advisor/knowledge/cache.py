@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 _CODE = Path(__file__).parent.parent
 _FOLDER = "advisor"
-_KEPT = 4  # results; the oldest go
+_KEPT = 4  # results; those go that were not used for longest
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _DIGEST = 32  # bytes of SHA-256 in front of what is kept
 _OF_OTHERS = (AttributeError, ImportError, TypeError)  # a library has another version now
@@ -112,6 +112,8 @@ def _read(path: Path) -> dict[str, Any]:
             values: dict[str, Any] = pickle.loads(data)
     except _OF_OTHERS:
         return {}
+    with contextlib.suppress(OSError):
+        os.utime(path)  # used now
     return values
 
 

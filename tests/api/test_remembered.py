@@ -133,6 +133,16 @@ def test_keeps_only_the_last_few(source: Path, tmp_path: Path) -> None:
     assert len(files(tmp_path)) == 4
 
 
+def test_keeps_what_is_used(source: Path, tmp_path: Path) -> None:
+    remembered("x", [source], "used", lambda: 1)
+    for number in range(9):
+        for file in files(tmp_path):
+            os.utime(file, (number + 1, number + 1))  # long ago, whatever the clock's steps are
+        assert remembered("x", [source], "used", lambda: 2) == 1
+        remembered("x", [source], str(number), lambda: 3)
+    assert len(files(tmp_path)) == 4
+
+
 def test_adds_to_what_it_keeps(source: Path) -> None:
     for number in range(3):
         with kept("x", [source], "") as values:
