@@ -125,12 +125,8 @@ class ProfileWriter:
             stored = store_profiles(
                 draft, profiles, knowledge=self._knowledge, progress=self._progress
             )
-        return [
-            _new(profile, each, len(profiles))
-            if each.known is None
-            else known_as(profile.source.name, profile.labels, each.known, profile.detail)
-            for profile, each in zip(profiles, stored, strict=True)
-        ]
+        results = zip(profiles, stored, strict=True)
+        return [_outcome(profile, each, len(profiles)) for profile, each in results]
 
 
 @contextlib.contextmanager
@@ -235,7 +231,12 @@ def _full(group: Sequence[Profile | Ingested], more: Profile | Ingested) -> bool
     return bool(group) and (len(group) == _MOST or sum(sizes) > _LARGEST)
 
 
-def _new(profile: Profile, stored: Stored, shared_by: int) -> Ingested:
+def _outcome(profile: Profile, stored: Stored | InputError, shared_by: int) -> Ingested:
+    """Return what became of a profile of ``shared_by`` that were stored together."""
+    if isinstance(stored, InputError):
+        return Ingested(name=profile.source.name, status="refused", error=stored)
+    if stored.known is not None:
+        return known_as(profile.source.name, profile.labels, stored.known, profile.detail)
     return Ingested(
         name=profile.source.name,
         status="new",

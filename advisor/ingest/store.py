@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from advisor.database import write
@@ -49,13 +50,14 @@ def store_profiles(
     *,
     knowledge: Knowledge,
     progress: Callable[[str], None] = lambda _: None,
-) -> list[Stored]:
+) -> list[Stored | InputError]:
     """Store each profile as one run, unless its content is stored already; return what became.
 
-    All of the profiles are stored, or none.
+    A profile that is found damaged before anything of it was written is refused alone: in its
+    place stands the error. All others are stored, or none.
 
     Raises:
-        InputError: a profile is damaged, holds no launch, or values that cannot be stored; the
+        InputError: a profile is damaged further on, or holds values that cannot be stored; the
             database is as it was.
         DatabaseError: the database cannot be opened or written; it is as it was.
     """
@@ -76,9 +78,12 @@ def check_profile(
         InputError: as ``store_profiles``.
     """
     try:
-        run = _drafted(connection, [profile], knowledge, keep=False)[profile.run_id]
+        drafted = _drafted(connection, [profile], knowledge, keep=False)
     except write.DATA_ERRORS as error:
         raise _unstorable(profile, error) from error
+    for refused in drafted.refused.values():
+        raise refused
+    run = drafted.runs[profile.run_id]
     return run.launches, tuple(run.skipped)
 
 
@@ -87,15 +92,18 @@ def _store(
     profiles: Sequence[Profile],
     knowledge: Knowledge,
     progress: Callable[[str], None],
-) -> list[Stored]:
+) -> list[Stored | InputError]:
     started = time.monotonic()
     with draft.beginning() as connection:
         known = get_runs(connection, {profile.run_id for profile in profiles})
     _check_ids(profiles, known)
     new = [profile for profile in profiles if profile.run_id not in known]
     first: dict[str, IncomingRun] = {}
+    drafted = _Drafted()
     if new:
-        incoming = _drafted(draft.connection, new, knowledge, progress)
+        drafted = _drafted(draft.connection, new, knowledge, progress)
+    incoming = drafted.runs
+    if incoming:
         with draft.locked() as connection:
             known |= get_runs(connection, incoming)  # somebody else was faster
             _check_ids(profiles, known)
@@ -105,11 +113,22 @@ def _store(
                 known |= get_runs(connection, incoming)
     seconds = time.monotonic() - started
     return [
-        _new(run, seconds)
-        if (run := first.get(profile.run_id)) is not None and run.profile is profile
-        else _known(known[profile.run_id], seconds)
+        drafted.refused.get(id(profile))
+        or (
+            _new(run, seconds)
+            if (run := first.get(profile.run_id)) is not None and run.profile is profile
+            else _known(known[profile.run_id], seconds)
+        )
         for profile in profiles
     ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Drafted:
+    """The runs in a draft by their ids, and why other profiles are not, by their `id`."""
+
+    runs: dict[str, IncomingRun] = field(default_factory=dict)
+    refused: dict[int, InputError] = field(default_factory=dict)
 
 
 def _drafted(
@@ -119,26 +138,35 @@ def _drafted(
     progress: Callable[[str], None] = lambda _: None,
     *,
     keep: bool = True,
-) -> dict[str, IncomingRun]:
-    """Read profiles into a draft, derive and judge their runs; return these by their ids.
+) -> _Drafted:
+    """Read profiles into a draft, derive and judge their runs.
 
     Where it is not to ``keep`` them, the draft is as before.
     """
     seed_database(connection, knowledge.seed)
     require_columns(connection, knowledge.vocabulary.quantities.quantities.values())
-    incoming: dict[str, IncomingRun] = {}
+    drafted = _Drafted()
     plan_for(connection, _BATCH)
     with write.bystander(connection), write.transaction(connection, keep=keep):
         for counters, group in _by_counters(profiles):
             mapping = knowledge.mapping(counters)
             batch = _Batch(LaunchWriter(connection, mapping.sql), mapping, progress)
             for profile in group:
-                if profile.run_id not in incoming:
-                    run = incoming[profile.run_id] = IncomingRun(profile=profile)
-                    _read(run, batch, partial(_identify_devices, connection, run, knowledge))
+                if profile.run_id in drafted.runs:
+                    continue
+                run = IncomingRun(profile=profile)
+                try:
+                    launches = _begun(run, mapping)
+                except InputError as error:
+                    drafted.refused[id(profile)] = error
+                    continue
+                drafted.runs[run.run_id] = run
+                identify = partial(_identify_devices, connection, run, knowledge)
+                _read(run, launches, batch, identify)
             batch.finish()
-        _finish(connection, list(incoming.values()), knowledge)
-    return incoming
+        if drafted.runs:
+            _finish(connection, list(drafted.runs.values()), knowledge)
+    return drafted
 
 
 def _publish(
@@ -186,8 +214,7 @@ class _Batch:
     def add(self, placed: PlacedLaunch) -> None:
         """Take a launch; write the batch when it is full."""
         self._waiting.append(placed)
-        launch = placed.launch
-        self._numbers += len(launch.counters) + sum(map(len, launch.instructions.values()))
+        self._numbers += _size(placed.launch)
         if len(self._waiting) == _BATCH or self._numbers > _NUMBERS:
             self._write()
 
@@ -207,15 +234,33 @@ class _Batch:
         self.progress(f"{self._written:,} launches")
 
 
-def _read(run: IncomingRun, batch: _Batch, identify_devices: Callable[[], None]) -> None:
-    """Hand the launches of the run's profile to the batch.
+def _begun(run: IncomingRun, mapping: Mapping) -> Iterator[Launch]:
+    """Return the launches of the run's profile, of which the first were read already.
 
-    Where quantities rest on values of the device, the session is looked for before.
+    What is wrong with a small profile, or with where a large one begins, is found before anything
+    of it is in the draft. Where quantities rest on values of the device, so is the session.
     """
+    if mapping.devices:
+        run.session = _session(run, mapping)
+    launches, first, numbers = _launches(run, mapping), list[Launch](), 0
+    for launch in launches:
+        first.append(launch)
+        numbers += _size(launch)
+        if len(first) == _BATCH or numbers > _NUMBERS:
+            break
+    return chain(first, launches)
+
+
+def _read(
+    run: IncomingRun,
+    launches: Iterator[Launch],
+    batch: _Batch,
+    identify_devices: Callable[[], None],
+) -> None:
+    """Hand the launches of the run's profile to the batch."""
     if batch.mapping.devices:
-        run.session = _session(run, batch.mapping)
         identify_devices()
-    for launch in _launches(run, batch.mapping):
+    for launch in launches:
         if run.session.devices and not run.device_ids:
             identify_devices()
         batch.add(run.place(launch))
@@ -255,6 +300,11 @@ def _records(run: IncomingRun, mapping: Mapping) -> Iterator[Record]:
         measures=mapping.measures,
     )
     return run.profile.reader.read(run.profile.source, options)
+
+
+def _size(launch: Launch) -> int:
+    """Return how many counters and values per instruction a launch holds."""
+    return len(launch.counters) + sum(map(len, launch.instructions.values()))
 
 
 def _by_counters(profiles: Sequence[Profile]) -> Iterator[tuple[str, list[Profile]]]:

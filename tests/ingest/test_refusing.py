@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from advisor.database.connect import open_for_reading
+from advisor.database.draft import open_draft
 from advisor.ingest.batches import Ingested, ProfileWriter
 from advisor.ingest.profiles import ingest_paths
 from advisor.ingest.records import Profile, RunLabels
@@ -96,6 +98,30 @@ def test_stores_counters_by_key_that_say_nothing_and_merges_them(tmp_path: Path)
     assert [each.status for each in merge_spool(database, spool, wait=9)] == ["new"] * 3
     found = [*ingest_paths(database, names, labels=RunLabels(), wait=9)]
     assert [each.status for each in found] == ["known"] * 3
+
+
+def test_damaged_profiles_cost_no_draft_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drafts: list[object] = []
+
+    def opened(*words: Any, **options: Any) -> Any:
+        drafts.append(words)
+        return open_draft(*words, **options)
+
+    monkeypatch.setattr("advisor.ingest.batches.open_draft", opened)
+    whole = report()
+    damaged = [profile(whole[: -n - 1], n, "damaged") for n in range(40)]
+    group = [*damaged[:20], profile(whole, 50), *damaged[20:], profile(whole[:-1], 0, "again")]
+    writer = ProfileWriter(str(tmp_path / "a.duckdb"), load_knowledge(), wait=9)
+    results = [*writer.store(group)]
+    expected = [*["refused"] * 20, "new", *["refused"] * 21]
+    assert [each.status for each in results] == expected
+    assert [each.name for each in results] == [each.source.name for each in group]
+    for each in results:
+        assert each.error is None or str(each.error).startswith(f"{each.name}: ")
+    assert stored(tmp_path / "a.duckdb") == ["good50"]
+    assert len(drafts) == 1
 
 
 @pytest.mark.parametrize("launch", [far_behind, odd_stream])
