@@ -5,7 +5,10 @@ const put = (k, v) => { v ? state[k] = v : delete state[k]; history.replaceState
 R.classList.add('js');
 // one kernel is marked everywhere: hover and focus preview it, click or Enter keeps it
 let kept = state.k || R.dataset.k;
-const show = k => all('[data-k]').forEach(e => e !== R && e.classList.toggle('on', e.dataset.k === k));
+const ring = e => { if (e.closest('.pt') && !e.querySelector('.ring')) { const d = e.querySelector('.d'), c = D.createElementNS(d.namespaceURI, 'circle'), b = d.getBBox();
+  c.setAttribute('class', 'ring'); c.setAttribute('r', Math.max(b.width, b.height) / 2 + 4); d.before(c); } };
+const show = k => all('[data-k]').forEach(e => { if (e === R) return; e.classList.toggle('on', e.dataset.k === k); if (e.dataset.k === k && e.getClientRects().length) ring(e); });
+all('.pt').forEach(e => { e.setAttribute('tabindex', 0); e.setAttribute('role', 'button'); });
 const kernel = e => { const m = e.target.closest('[data-k]'); return m && m !== R ? m.dataset.k : 0; };
 for (const z of all('.plot,.kt tbody,.where')) {
   const look = e => kernel(e) && show(kernel(e)), back = () => show(kept);
@@ -30,7 +33,7 @@ if (table) {
   const sort = (h, d) => {
     if (!h) return;
     heads.forEach(x => x.removeAttribute('aria-sort')); h.ariaSort = d > 0 ? 'ascending' : 'descending';
-    const value = r => r.cells[h.cellIndex].dataset.v, text = h.dataset.t;
+    const value = r => { const c = r.cells[h.cellIndex]; return c.dataset.v ?? c.firstElementChild.textContent; }, text = h.dataset.t;
     body.append(...[...body.rows].sort((a, b) => { const x = value(a), y = value(b);
       return x === '' || y === '' ? (x === '') - (y === '') : d * (text ? x.localeCompare(y) : x - y); }));
     put('sort', (d > 0 ? '' : '-') + h.dataset.c);
@@ -38,7 +41,7 @@ if (table) {
   heads.forEach(h => h.firstElementChild.onclick = () => sort(h, h.ariaSort === 'descending' ? 1 : -1));
   const filter = () => {
     let n = 0; const q = find.value.toLowerCase();
-    for (const r of body.rows) n += !(r.hidden = !r.dataset.n.toLowerCase().includes(q) || limiter.value && r.dataset.l !== limiter.value);
+    for (const r of body.rows) n += !(r.hidden = !r.dataset.n.toLowerCase().includes(q) || limiter.value && !r.classList.contains(limiter.value));
     table.classList.toggle('all', !!(q || limiter.value || state.all)); if (more) more.hidden = !!state.all;
     byId('qn').textContent = n + ' of ' + body.rows.length + ' variants'; put('q', find.value); put('l', limiter.value);
   };
@@ -48,17 +51,24 @@ if (table) {
   if (state.sort) sort(heads.find(h => h.dataset.c === state.sort.replace('-', '')), state.sort[0] === '-' ? -1 : 1);
 }
 // tabs of the roofline
-all('.tab').forEach(t => { if (state[t.name] === t.id) t.checked = true; t.onchange = () => put(t.name, t.id); });
-// roofline: marks carry log10 data, zoom projects them again
+all('.tab').forEach(t => { if (state[t.name] === t.id) t.checked = true; t.onchange = () => { put(t.name, t.id); show(kept); }; });
+// roofline: what is drawn is read back as log10 data, zoom projects it again
 for (const s of all('svg[data-v]')) {
   const N = a => a.split(',').map(Number), [L, T, w, h] = N(s.dataset.b), v0 = N(s.dataset.v), [ex, ey] = N(s.dataset.e); let v = v0;
   const X = x => L + (x - v[0]) / (v[1] - v[0]) * w, Y = y => T + h - (y - v[2]) / (v[3] - v[2]) * h;
+  const back = (x, y) => [v0[0] + (x - L) / w * (v0[1] - v0[0]), v0[2] + (T + h - y) / h * (v0[3] - v0[2])];
+  const lines = all('.ln,.area,.span,.drop,.way', s).map(e => [e, e.getAttribute('d').slice(1).split('L').map(p => back(...N(p)))]);
+  const spots = all('g[transform]', s).filter(e => !e.closest('.rl,.listing')).map(e => { const m = e.transform.baseVal.getItem(0).matrix; return [e, ...back(m.e, m.f), [...e.style].filter(n => n.startsWith('--')).map(n => [n, back(m.e + parseFloat(e.style.getPropertyValue(n)), 0)[0]])]; });
   const at = e => { const r = s.getBoundingClientRect(), k = s.viewBox.baseVal.width / r.width; return [((e.clientX - r.left) * k - L) / w, 1 - ((e.clientY - r.top) * k - T) / h, k]; };
   const num = (z, f) => { const i = f ? Math.max(0, Math.min(5, Math.floor(z / 3 + 1e-9))) : 0; return +(10 ** (z - 3 * i)).toPrecision(2) + (f ? ' ' + ['', 'k', 'M', 'G', 'T', 'P'][i] + s.dataset.u : ''); };
   const draw = n => {
     v = n; let o = '', last = 1e9;
-    all('[data-p]', s).forEach(e => e.setAttribute('d', 'M' + e.dataset.p.split(' ').map(p => [X(N(p)[0]), Y(N(p)[1])]).join('L')));
-    all('[data-x]', s).forEach(e => e.setAttribute('transform', `translate(${e.dataset.x === '' ? L + w - e.dataset.o : X(+e.dataset.x)},${Y(+e.dataset.y)})rotate(${e.dataset.r ? -Math.atan2(h / (v[3] - v[2]), w / (v[1] - v[0])) * 57.29578 : 0})`));
+    for (const [e, p] of lines) e.setAttribute('d', 'M' + p.map(q => [X(q[0]), Y(q[1])]).join('L'));
+    for (const [e, x, y, at] of spots) {
+      const to = 'o' in e.dataset ? L + w - e.dataset.o : X(x);
+      for (const [n, z] of at) e.style.setProperty(n, X(z) - to + 'px');
+      e.setAttribute('transform', `translate(${to},${Y(y)})rotate(${'r' in e.dataset ? -Math.atan2(h / (v[3] - v[2]), w / (v[1] - v[0])) * 57.29578 : 0})`);
+    }
     all('.rl', s).sort((a, b) => a.dataset.yy - b.dataset.yy).forEach(e => { const y = Y(+e.dataset.yy), p = Math.min(y, last - 15), ok = y >= T && y <= T + h; if (ok) last = p; e.setAttribute('transform', `translate(${L + w + ex},${p + ey})`); e.style.display = ok ? '' : 'none'; });
     for (const f of [0, 1]) { const a = v[2 * f], b = v[2 * f + 1];
       for (let d = Math.floor(a); d <= b; d++) for (let m = 1; m < 10; m++) { const z = d + Math.log10(m); if (z < a || z > b) continue;

@@ -91,7 +91,7 @@ def test_keeps_its_state_in_the_address(
     chromium.open(f"{path.as_uri()}#q=stream&sort=name&theme=dark", width=1400)
     rows = chromium.evaluate(
         "[...document.querySelectorAll('.kt tbody tr')].filter(r => !r.hidden)"
-        ".map(r => r.cells[0].dataset.v)"
+        ".map(r => r.querySelector('th a').textContent)"
     )
     assert rows == ["stream"]
     assert chromium.evaluate("document.documentElement.dataset.theme") == "dark"
@@ -102,7 +102,8 @@ def test_sorts_with_unknown_last(chromium: browser.Browser, report: Report, tmp_
     path.write_text(render.html(report), encoding="utf-8")
     chromium.open(f"{path.as_uri()}#sort=ai", width=1400)
     rows = chromium.evaluate(
-        "[...document.querySelectorAll('.kt tbody tr')].map(r => r.cells[0].dataset.v)"
+        "[...document.querySelectorAll('.kt tbody tr')]"
+        ".map(r => r.querySelector('th a').textContent)"
     )
     # 0.25, 2, 9 and 25 FLOP/B; a transpose does no operation.
     assert rows == ["stream", "stencil_step", "reduction", "matrix_product", "transpose"]

@@ -7,7 +7,9 @@ projects them again when someone zooms.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from advisor.reports.charts.labels import Anchor
 from advisor.reports.charts.scales import Frame
@@ -141,6 +143,11 @@ class LevelView:
     ridge: PlacedText | None
     marks: tuple[Mark, ...]
 
+    @cached_property
+    def by_kernel(self) -> Mapping[str, Mark]:
+        """Return the marks by the ids of their kernels."""
+        return {mark.kernel_id: mark for mark in self.marks}
+
 
 @dataclass(frozen=True, kw_only=True)
 class NightWay:
@@ -215,3 +222,13 @@ class Drawing:
     zoomable: bool
     ways: tuple[NightWay, ...] = ()
     views: tuple[LevelView, ...] = ()
+
+    @cached_property
+    def again(self) -> frozenset[str]:
+        """Return the ids of the kernels that have a place at another level of memory."""
+        return frozenset(mark.kernel_id for view in self.views for mark in view.marks)
+
+    def names(self, mark: Mark) -> bool:
+        """Return whether words stand beside a mark at every level where it has a place."""
+        shown = (view.by_kernel.get(mark.kernel_id) for view in self.views)
+        return bool(mark.label) and all(each.label for each in shown if each)

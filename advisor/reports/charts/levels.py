@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 
 from advisor.reports.charts.drawing import LevelMarks, LevelTick, LevelView
 from advisor.reports.charts.labels import LINE_HEIGHT, Box, text_box
-from advisor.reports.charts.marks import MarkSpot, log_spot, name_marks, position
+from advisor.reports.charts.marks import MOST_AGAIN, MarkSpot, log_spot, name_marks, position
 from advisor.reports.charts.roofs import Line, level_roof
 from advisor.reports.charts.scales import Frame
 from advisor.reports.charts.sheet import (
@@ -23,7 +22,6 @@ from advisor.reports.charts.sheet import (
 )
 
 _TICK = 8.0
-_MOST = 20  # kernels at another level: their marks lie on those of the first, at other places
 
 
 def draw_views(sheet: Sheet) -> Iterator[LevelView]:
@@ -36,28 +34,33 @@ def draw_views(sheet: Sheet) -> Iterator[LevelView]:
         others = [line for line in sheet.roofs.lines if line.style != "bind"]
         drawn_ridge = ridge_text(at_level, ridge)
         around = surroundings(at_level, [*others, *lines])
-        describe = partial(position, level=label)
         yield LevelView(
             level=level,
             label=label,
-            x_title=intensity_title(sheet, label),
+            x_title=intensity_title(sheet, label, again=True),
             roof=tuple(stroke(line, sheet.frame) for line in lines),
             area=area_under(lines, sheet.frame),
             ridge=drawn_ridge,
-            marks=name_marks(at_level.spots, around, sheet.size, second_line(sheet.size), describe),
+            marks=name_marks(at_level.spots, around, sheet.size, second_line(sheet.size), position),
         )
 
 
 def _spots(sheet: Sheet, level: str) -> Iterator[MarkSpot]:
     """Yield the marks at a level; with as much work and time, they differ in their intensity."""
-    for spot in sheet.spots[:_MOST]:
+    for spot in sheet.spots[:MOST_AGAIN]:
         x = next((at.x for at in spot.placement.levels if at.level == level), None)
         if x is not None:
             placement = replace(spot.placement, x=x)
             yield log_spot(placement, spot.kernel, sheet.frame, sheet.size)
 
 
-def level_marks(sheet: Sheet, spot: MarkSpot, *, selected: bool) -> LevelMarks:
+def draw_levels(sheet: Sheet, selected: str | None) -> Iterator[LevelMarks]:
+    """Yield what shows the same work at all levels, for the kernels that waste most."""
+    for spot in sheet.spots[:MOST_AGAIN]:
+        yield _level_marks(sheet, spot, selected=spot.kernel.id == selected)
+
+
+def _level_marks(sheet: Sheet, spot: MarkSpot, *, selected: bool) -> LevelMarks:
     """Return the ticks at other levels on one line with the mark, and the drop to its roof."""
     frame, placement = sheet.frame, spot.placement
     y = spot.at[1]

@@ -23,6 +23,7 @@ from advisor.reports.record.kernel_records import KernelRecord
 from advisor.reports.record.layout import limited_by
 
 MOST_MARKS = 60
+MOST_AGAIN = 20  # kernels that are drawn once more: at another level, by their share, over levels
 _RADIUS = 23.0
 _LEAST_RADIUS = 4.0
 _COMPACT = 2 / 3
@@ -188,13 +189,13 @@ def _lines(spot: MarkSpot, label: Label) -> tuple[PlacedText, ...]:
     )
 
 
-def position(spot: MarkSpot, level: str = "") -> str:
-    """Return where a mark of a roofline stands, in words; ``level`` is not that of the device."""
+def position(spot: MarkSpot) -> str:
+    """Return where a mark of a roofline stands, in words."""
     kernel = spot.kernel
     x = spot.placement.x
     intensity = "no bytes known" if x is None else wording.si(x, "FLOP/B")
     return (
         f"{wording.share(kernel.roof_fraction)} of roof, "
-        f"{wording.share(kernel.time_share)} of time; {intensity}{level and f' at {level}'}, "
+        f"{wording.share(kernel.time_share)} of time; {intensity}, "
         f"{wording.si(spot.placement.y, 'FLOP/s')}, {limited_by(kernel.limiter)}"
     )

@@ -22,7 +22,7 @@ from advisor.reports.charts.labels import (
     text_box,
     text_width,
 )
-from advisor.reports.charts.levels import draw_views, level_marks
+from advisor.reports.charts.levels import draw_levels, draw_views
 from advisor.reports.charts.marks import (
     chart_name,
     label_boxes,
@@ -66,9 +66,7 @@ def draw_roofline(
     texts = _slope_texts(sheet, minor=False)
     views = tuple(draw_views(sheet))
     ridge = ridge_text(sheet, sheet.roofs.ridge)
-    levels = tuple(
-        level_marks(sheet, spot, selected=spot.kernel.id == selected) for spot in sheet.spots
-    )
+    levels = tuple(draw_levels(sheet, selected))
     around = surroundings(sheet, sheet.roofs.lines)
     marks = name_marks(sheet.spots, around, size, second_line(size), position)
     sheet.taken.extend(box for mark in marks for box in label_boxes(mark))

@@ -8,10 +8,17 @@ from dataclasses import replace
 from advisor import wording
 from advisor.reports.charts.drawing import Drawing, DrawingSize, GridLine, PlacedText
 from advisor.reports.charts.labels import Surroundings
-from advisor.reports.charts.marks import MarkSpot, largest, log_spot, name_marks, position
+from advisor.reports.charts.marks import (
+    MOST_AGAIN,
+    MarkSpot,
+    largest,
+    log_spot,
+    name_marks,
+    position,
+)
 from advisor.reports.charts.roofs import Line, segments
 from advisor.reports.charts.scales import Frame, log_range, log_ticks
-from advisor.reports.charts.sheet import frame_box, stroke, x_title
+from advisor.reports.charts.sheet import frame_box, left_out, stroke, x_title
 from advisor.reports.record.charted import Placement, Roofline
 from advisor.reports.record.kernel_records import KernelRecord
 
@@ -31,7 +38,7 @@ def draw_shares(
         for each in chart.placements
         if each.x is not None and kernels[each.kernel_id].roof_fraction is not None
     ]
-    shown = largest(known, kernels)
+    shown = largest(known, kernels)[:MOST_AGAIN]
     if not shown:
         return None
     frame = size.frame(log_range([each.x for each in shown if each.x]), _RANGE)
@@ -40,13 +47,14 @@ def draw_shares(
     box = frame_box(frame)
     around = Surroundings(frame=box, taken=(), roof=segments([whole], frame), lines=())
     simulated = ", simulated" if chart.simulated else ""
+    more = left_out(len(known), size)
     return Drawing(
         id=f"{chart.id}-share-{size.name}",
         size=size,
         frame=frame,
         title=f"Share of the roof of each kernel on {chart.device}, {chart.label}",
         description=_description(spots),
-        x_title=x_title(f"arithmetic intensity at DRAM, {chart.label} [FLOP/B]", size),
+        x_title=x_title(f"arithmetic intensity at DRAM, {chart.label} [FLOP/B]{more}", size),
         y_title=PlacedText(
             text=f"share of the roof that binds [%]{simulated}", x=frame.left, y=frame.top - 10
         ),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from advisor import wording
 from advisor.reports.charts.drawing import DrawingSize, PlacedText, Point, Stroke
 from advisor.reports.charts.labels import Anchor, Box, Surroundings, text_box
-from advisor.reports.charts.marks import MarkSpot
+from advisor.reports.charts.marks import MOST_AGAIN, MarkSpot
 from advisor.reports.charts.roofs import DrawnRoofs, Line, pixels, segments
 from advisor.reports.charts.scales import Frame
 from advisor.reports.record.charted import Roofline
@@ -56,10 +56,20 @@ def x_title(text: str, size: DrawingSize) -> PlacedText:
     return PlacedText(text=text, x=middle, y=size.height - 8, anchor="middle")
 
 
-def intensity_title(sheet: Sheet, level: str) -> PlacedText:
-    """Return the title of the horizontal axis of a roofline: intensity at a level of memory."""
+def intensity_title(sheet: Sheet, level: str, *, again: bool = False) -> PlacedText:
+    """Return the title of the horizontal axis of a roofline: intensity at a level of memory.
+
+    ``again`` where only those that waste most are drawn, and some are left out.
+    """
     text = f"arithmetic intensity at {level}, {sheet.chart.label} [FLOP/B]"
-    return x_title(text, sheet.size)
+    return x_title(text + (left_out(len(sheet.spots), sheet.size) if again else ""), sheet.size)
+
+
+def left_out(kernels: int, size: DrawingSize) -> str:
+    """Return how many of the kernels are drawn again, empty where all are."""
+    if kernels <= MOST_AGAIN:
+        return ""
+    return f", {MOST_AGAIN} kernels" + ("" if size.compact else " that waste most")
 
 
 def area_under(lines: Sequence[Line], frame: Frame) -> Stroke | None:

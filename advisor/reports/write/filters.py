@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
+from itertools import pairwise
 from typing import Any
 from urllib.parse import quote
 
@@ -17,15 +18,20 @@ from advisor.wording import NO_BREAK, UNKNOWN, printable
 
 def _width(share: float | None) -> str:
     """Return a share as a CSS length."""
-    return f"{100 * min(1.0, max(0.0, share or 0.0)):.2f}%"
+    return f"{round(100 * min(1.0, max(0.0, share or 0.0)), 2):g}%"
 
 
 def _pixel(value: float) -> str:
-    return f"{value:.1f}"
+    return f"{value:.1f}".removesuffix(".0")
 
 
 def _log(value: float) -> str:
     return f"{value:.4f}"
+
+
+def _sixth(value: float | None) -> str:
+    """Return a value for a script that sorts: six digits of it, nothing where it is unknown."""
+    return "" if value is None else f"{value:.6g}"
 
 
 def _when(seconds: float | None) -> str:
@@ -42,24 +48,25 @@ def _day(seconds: float) -> str:
 
 
 def _path(points: tuple[tuple[float, float], ...]) -> str:
-    return "M" + "L".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return "M" + "L".join(f"{_pixel(x)},{_pixel(y)}" for x, y in points)
 
 
 def _thousandth(share: float) -> str:
     return f"{1000 * share:.0f}"
 
 
-def _thousandths(points: tuple[tuple[float, float], ...]) -> str:
-    return "M" + "L".join(f"{1000 * x:.0f},{1000 * y:.0f}" for x, y in points)
+def _steps(points: tuple[tuple[float, float], ...]) -> str:
+    """Return a line of 1000 by 100, by its steps; one for each kernel is much of a page."""
+    rounded = [(round(1000 * x), round(100 * y)) for x, y in points]
+    moves = ((x - a, y - b) for (a, b), (x, y) in pairwise(rounded))
+    return f"M{rounded[0][0]} {rounded[0][1]}l" + " ".join(f"{x} {y}" for x, y in moves)
 
 
 def _dots(points: tuple[tuple[float, float], ...]) -> str:
-    """Return points as a path of dots; there may be years of them."""
-    return "".join(f"M{1000 * x:.0f},{1000 * y:.0f}h0" for x, y in points)
-
-
-def _points(points: tuple[tuple[float, float], ...]) -> str:
-    return " ".join(f"{x:.4f},{y:.4f}" for x, y in points)
+    """Return points as a path of dots, each by its step; there may be years of them."""
+    rounded = [(0, 0), *((round(1000 * x), round(1000 * y)) for x, y in points)]
+    moves = ((x - a, y - b) for (a, b), (x, y) in pairwise(rounded))
+    return "".join(f"m{x} {y}z" for x, y in moves)
 
 
 def _breakable(text: str) -> Markup:
@@ -98,11 +105,11 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "path": _path,
     "percent": partial(wording.percent, decimals=1),
     "pixel": _pixel,
-    "points": _points,
     "seconds": wording.seconds,
     "share": wording.share,
+    "sixth": _sixth,
+    "steps": _steps,
     "thousandth": _thousandth,
-    "thousandths": _thousandths,
     "shorten": shorten,
     "si": wording.si,
     "when": _when,

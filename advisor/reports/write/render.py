@@ -21,6 +21,7 @@ from markupsafe import Markup
 from advisor import wording
 from advisor.reports.charts import bars
 from advisor.reports.charts.drawing import SIZES, Drawing
+from advisor.reports.charts.marks import MOST_MARKS
 from advisor.reports.charts.plane import draw_plane
 from advisor.reports.charts.roofline import draw_roofline
 from advisor.reports.charts.shares import draw_shares
@@ -222,7 +223,9 @@ def page(
     kernels = report.kernels
     drawn = charts(report, sizes=sizes)
     marked = {m.kernel_id for chart in drawn for d in chart.drawings for m in d.marks}
-    marked |= {u.kernel_id for chart in report.rooflines for u in chart.unplaced}
+    listings = [d.listing for chart in drawn for d in chart.drawings if d.listing]
+    marked |= {row.kernel_id for listing in listings for row in listing.rows}
+    marked |= {kernel.id for kernel in kernels[:MOST_MARKS]}
     longest = max((k.wasted_time for k in kernels if k.wasted_time), default=None)
     rows = tuple(_row(kernel, longest) for kernel in kernels[:most_rows])
     history = history_page(report)
