@@ -15,7 +15,7 @@ from advisor.escaping import json_text
 from advisor.knowledge.load import load_knowledge
 from advisor.reports.record.ideas import Idea, ideas_of, rules_about
 from advisor.reports.record.layout import layout
-from advisor.reports.record.opened import Opened, OpenedKernel, read_kernel
+from advisor.reports.record.opened import Opened, OpenedKernel, read_kernels
 from advisor.reports.record.source import named
 from advisor.rules.engine.evaluate import run_words
 from advisor.rules.language.subjects import KERNEL
@@ -24,6 +24,7 @@ from advisor.suggest import did_you_mean
 if TYPE_CHECKING:
     import duckdb
 
+    from advisor.counters.mapping import Ways
     from advisor.counters.opened import LaunchOpener
     from advisor.database.read import StoredRun
     from advisor.facts import Vocabulary
@@ -82,7 +83,7 @@ def why(
         meant = _meant(word, knowledge, words)
         rows = named(variants_of(connection, about.run_id), kernel, about.run_id)
         ideas = _ideas(connection, about, rows, meant.rules, knowledge)
-        opened = [_opened(connection, about, row, meant.names, knowledge, words) for row in rows]
+        opened = _opened(connection, about, rows, meant.names, knowledge.vocabulary, words)
     return [
         WhyKernel(
             run_id=about.run_id,
@@ -140,36 +141,41 @@ def _ideas(
 def _opened(
     connection: duckdb.DuckDBPyConnection,
     about: StoredRun,
-    row: Row,
+    rows: Sequence[Row],
     names: Sequence[str],
-    knowledge: Knowledge,
+    vocabulary: Vocabulary,
     words: VendorWords,
-) -> dict[str, Opened]:
+) -> list[dict[str, Opened]]:
+    """Return the numbers of each variant, opened."""
+    from advisor.counters.mapping import load_ways
+    from advisor.readers import reader_of
+
     if not names:
-        return {}
-    vocabulary, kernel = knowledge.vocabulary, (about.run_id, str(row["variant_id"]))
-    values = read_kernel(connection, kernel, names, vocabulary)
-    opener = _opener(connection, kernel, vocabulary)
-    return OpenedKernel(row=values, vocabulary=vocabulary, words=words, opener=opener).open(names)
+        return [{}] * len(rows)
+    stored_as = str(run_details(connection, about.run_id)["format"])
+    ways = load_ways(reader_of(stored_as).COUNTERS)
+    values = read_kernels(connection, about.run_id, (*names, *ways.mapping.devices), vocabulary)
+    opened = []
+    for row in rows:
+        kernel = str(row["variant_id"])
+        opener = _opener(connection, (about.run_id, kernel), ways, values[kernel])
+        of_row = OpenedKernel(row=values[kernel], vocabulary=vocabulary, words=words, opener=opener)
+        opened.append(of_row.open(names))
+    return opened
 
 
 def _opener(
-    connection: duckdb.DuckDBPyConnection, kernel: tuple[str, str], vocabulary: Vocabulary
+    connection: duckdb.DuckDBPyConnection, kernel: tuple[str, str], ways: Ways, values: Row
 ) -> LaunchOpener | None:
     """Return what opens the first launch of a kernel; None where its counters are gone."""
-    from advisor.counters.mapping import load_ways
     from advisor.counters.opened import LaunchOpener
     from advisor.ingest.refresh import stored_launches
-    from advisor.readers import reader_of
 
     first = first_launch(connection, *kernel)
     if first is None:
         return None
     (launch,), _ = stored_launches(connection, kernel[0], after=first - 1, most=1)
-    stored_as = str(run_details(connection, kernel[0])["format"])
-    ways = load_ways(reader_of(stored_as).COUNTERS)
-    device = read_kernel(connection, kernel, ways.mapping.devices, vocabulary)
-    return LaunchOpener(ways, launch, device)
+    return LaunchOpener(ways, launch, {name: values[name] for name in ways.mapping.devices})
 
 
 def why_json(found: Sequence[WhyKernel]) -> str:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor.reports.record.kernel_records import Gain
-from advisor.reports.record.layout import layout
+from advisor.reports.record.opened import value_in_words
 from advisor.rules.language.rule import Outcome
-from advisor.wording import share, si
 
 if TYPE_CHECKING:
     from advisor.facts import Vocabulary
@@ -134,24 +133,18 @@ def _failed(clause: Clause, words: VendorWords, vocabulary: Vocabulary) -> str:
         fact = words.name(name)
         verb = "are" if fact.is_plural else "is"
         value, bound = (
-            fact_in_words(name, side, words, vocabulary) for side in (clause.left, clause.right)
+            _fact(name, side, words, vocabulary) for side in (clause.left, clause.right)
         )
         return f"{fact.text} {verb} {value}, {_FAILED[operator.strip()]} {bound}"
     known = [
-        f"{words.name(name).text}: {fact_in_words(name, value, words, vocabulary)}"
+        f"{words.name(name).text}: {_fact(name, value, words, vocabulary)}"
         for name, value in clause.values.items()
         if name in vocabulary.symbols
     ]
     return f"the numbers do not show it ({', '.join(known)})"
 
 
-def fact_in_words(name: str, value: Value, words: VendorWords, vocabulary: Vocabulary) -> str:
-    """Return a value of a fact with its unit, as readers see it."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
+def _fact(name: str, value: Value, words: VendorWords, vocabulary: Vocabulary) -> str:
     if isinstance(value, str):
         return words.value(name, value)
-    if name in layout().shares:
-        return share(value)
-    unit = vocabulary.unit(name)
-    return si(value, "" if unit in (None, "1") else unit)
+    return value_in_words(name, value, vocabulary.unit(name))

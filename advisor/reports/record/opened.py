@@ -11,8 +11,9 @@ from advisor.expression import written
 from advisor.expression.reduced import names_of
 from advisor.facts import current, kernels_select
 from advisor.facts.formulas import Formula
+from advisor.reports.record.layout import layout
 from advisor.reports.record.rows import Row
-from advisor.wording import si
+from advisor.wording import UNKNOWN, share, si
 
 if TYPE_CHECKING:
     import duckdb
@@ -176,19 +177,29 @@ class OpenedKernel:
         return int(self.row["launch_count"] or 0)
 
 
-def read_kernel(
+def read_kernels(
     connection: duckdb.DuckDBPyConnection,
-    kernel: tuple[str, str],
+    run_id: str,
     names: Sequence[str],
     vocabulary: Vocabulary,
-) -> Row:
-    """Return the values of names, and of all that they rest on, of a kernel: run and variant."""
+) -> dict[str, Row]:
+    """Return the values of names, and of all that they rest on, by the variants of a run."""
     needed = vocabulary.rests_on(names) & vocabulary.symbols.keys()
     select = kernels_select(
-        vocabulary, sorted({*needed, *_KEYS}), current(connection, vocabulary, [kernel[0]])
+        vocabulary, sorted({*needed, *_KEYS}), current(connection, vocabulary, [run_id])
     )
-    rows = rows_of(connection, select, [kernel[0]])
-    return next(row for row in rows if row["variant_id"] == kernel[1])
+    return {str(row["variant_id"]): row for row in rows_of(connection, select, [run_id])}
+
+
+def value_in_words(name: str, value: Value, unit: str | None) -> str:
+    """Return a value with its unit as readers see it; a share in percent."""
+    if value is None:
+        return UNKNOWN
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
+    return share(value) if name in layout().shares else si(value, unit or "1")
 
 
 def _constant(number: NamedNumber) -> str:

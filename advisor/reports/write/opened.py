@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from advisor import wording
-from advisor.reports.record.layout import layout
+from advisor.reports.record.opened import value_in_words
 
 if TYPE_CHECKING:
     from advisor.reports.record.ideas import Idea
@@ -44,9 +44,8 @@ def _write(
     above: set[str],
 ) -> None:
     over = f", {number.over}" if number.over else ""
-    paper.write(
-        f"{number.label}: {value_in_words(number)}{over}", indent=indent + _STEP, first=" " * indent
-    )
+    value = value_in_words(number.name, number.value, number.unit)
+    paper.write(f"{number.label}: {value}{over}", indent=indent + _STEP, first=" " * indent)
     if number.spoken and number.name not in above:
         way = f"  ({number.way})" if number.way else ""
         paper.write(f"{number.spoken}{way}", indent=indent + 2 * _STEP, first=" " * indent + "  =")
@@ -60,22 +59,6 @@ def _write(
     unknown = [part.label for part in parts if part.value is None]
     if unknown:
         paper.write(f"unknown: {', '.join(unknown)}", indent=indent + 2 * _STEP)
-
-
-def value_in_words(number: Opened) -> str:
-    """Return a value with its unit; shares in percent."""
-    value = number.value
-    if value is None:
-        return wording.UNKNOWN
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, str):
-        return value
-    if number.name in layout().shares:
-        return wording.share(value)
-    if number.kind == "counter" and number.unit == "1":
-        return wording.number(value)
-    return wording.si(value, "" if number.unit in (None, "1") else str(number.unit))
 
 
 def write_ideas(paper: Paper, ideas: Sequence[Idea], collect: str | None) -> None:
