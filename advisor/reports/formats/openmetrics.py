@@ -19,8 +19,8 @@ from advisor.wording import known, one_line
 OTHER = "(other)"
 _GAUGES = (
     ("advisor_kernel_duration_seconds", "seconds", "Time of all launches of a kernel in the run."),
-    ("advisor_kernel_roof_ratio", "ratio", "Speed-of-light time over time, 1 is the roof."),
-    ("advisor_kernel_wasted_seconds", "seconds", "Time above the speed-of-light time."),
+    ("advisor_kernel_roof_ratio", "ratio", "Least time over time, 1 is the roof."),
+    ("advisor_kernel_wasted_seconds", "seconds", "Time above the least time."),
 )
 
 
@@ -85,11 +85,10 @@ def _sum(names: Mapping[str, str], kernels: Sequence[PublishedKernel]) -> _Sums:
     """Return sums over kernels; those without a roof are no part of the ratio."""
     of = {"device": kernels[0].device, "configuration": kernels[0].configuration}
     times = [k.duration for k in kernels if known(k.duration)]
-    wasted = [k.wasted_time for k in kernels if known(k.wasted_time)]
-    placed = [k for k in kernels if known(k.t_sol) and known(k.duration)]
-    least, took = sum(k.t_sol or 0.0 for k in placed), _duration(placed)
-    ratio = least / took if took else None
-    values = (sum(times) if times else None, ratio, sum(wasted) if wasted else None)
+    placed = [k for k in kernels if known(k.wasted_time) and known(k.duration)]
+    wasted, took = sum(k.wasted_time or 0.0 for k in placed), _duration(placed)
+    ratio = (took - wasted) / took if took else None
+    values = (sum(times) if times else None, ratio, wasted if placed else None)
     return _Sums(labels={**names, **of}, values=values)
 
 
