@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 100
 _QUERY_SECONDS = 20.0
-_FIRES = "fires"
 
 
 class Answers:
@@ -69,7 +68,7 @@ class Answers:
         """Return one kernel: its facts and findings, and which others the name may mean."""
         report = self._report(run, kernel)
         shown = report.kernels[0]
-        found = [result for result in shown.results if result.outcome == _FIRES]
+        found = [result for result in shown.results if result.outcome == "fires"]
         rules = [action.rule_id for action in report.actions if action.kernels[0].id == shown.id]
         rules += [result.rule_id for result in found]
         answer = {
@@ -107,7 +106,6 @@ class Answers:
         report = self._report(run, kernel)
         first = found[0].explanation
         actions = [action for action in report.actions if action.rule_id == first.rule.id]
-        clause = None if first.when is None else asdict(first.when)
         answer = {
             **_about(report),
             "rule": first.rule.id,
@@ -116,7 +114,7 @@ class Answers:
             "because": first.because,
             "missing": list(first.missing),
             "action": _advice(actions[0]) if actions else None,
-            "when": clause,
+            "when": asdict(first.when),
             "kernels": len(found),
         }
         return bounded(answer, None)
@@ -125,11 +123,12 @@ class Answers:
         """Return what moved from one run to another, and why."""
         from advisor.api.comparison import compare
         from advisor.reports.write.comparison import headline, worst_first
+        from advisor.tracking.records import Verdict
 
         found = compare(
             self._database, base, head, wait=self._wait, configuration=self._configuration
         )
-        rows = [row for row in worst_first(found.rows) if row.verdict != "unchanged"]
+        rows = [row for row in worst_first(found.rows) if row.verdict is not Verdict.UNCHANGED]
         answer = {
             "base": found.base.run_id,
             "head": found.head.run_id,

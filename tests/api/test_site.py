@@ -65,8 +65,10 @@ def ingest(path: Path, profiles: list[Path]) -> None:
         assert stored.error is None
 
 
-def build(database: Path, folder: Path, **more: object) -> SiteWritten:
-    return build_site(str(database), str(folder), wait=0, **more)  # type: ignore[arg-type]
+def build(
+    database: Path, folder: Path, *, url: str | None = None, force: bool = False
+) -> SiteWritten:
+    return build_site(str(database), str(folder), url=url, force=force, wait=0)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -46,12 +46,13 @@ from advisor.reports.charts.sheet import (
 from advisor.reports.charts.ways import draw_ways
 from advisor.reports.record.charted import Roofline, Unplaced
 from advisor.reports.record.kernel_records import KernelRecord
+from advisor.reports.record.layout import layout
 
 _ROW = 18.0
 _CROWDED = 6.0
 _EDGE_DISTANCE = 15.0
 _UNIT = "FLOP/s"
-_LEVEL = "DRAM"
+_LEVEL = "dram"
 
 
 def draw_roofline(
@@ -77,7 +78,7 @@ def draw_roofline(
         frame=frame,
         title=f"Roofline of {chart.of} on {chart.device}, {chart.label}",
         description=_description(sheet),
-        x_title=intensity_title(sheet, _LEVEL),
+        x_title=intensity_title(sheet, layout().label(_LEVEL)),
         y_title=_y_title(sheet),
         x_grid=_grid(sheet, log_ticks(frame.x0, frame.x1), vertical=True),
         y_grid=_grid(sheet, log_ticks(frame.y0, frame.y1, _UNIT), vertical=False),

@@ -21,6 +21,7 @@ from advisor.reports.charts.scales import Frame, log_range, log_ticks
 from advisor.reports.charts.sheet import frame_box, left_out, stroke, x_title
 from advisor.reports.record.charted import Placement, Roofline
 from advisor.reports.record.kernel_records import KernelRecord
+from advisor.reports.record.layout import layout
 
 _RANGE = (0.0, 1.1)
 _TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -45,6 +46,7 @@ def draw_shares(
     spots = [_spot(each, kernels[each.kernel_id], frame, size) for each in shown]
     whole = Line(style="bind", points=((frame.x0, 1.0), (frame.x1, 1.0)))
     box = frame_box(frame)
+    level = layout().label("dram")
     around = Surroundings(frame=box, taken=(), roof=segments([whole], frame), lines=())
     simulated = ", simulated" if chart.simulated else ""
     more = left_out(len(known), size)
@@ -54,7 +56,7 @@ def draw_shares(
         frame=frame,
         title=f"Share of the roof of each kernel on {chart.device}, {chart.label}",
         description=_description(spots),
-        x_title=x_title(f"arithmetic intensity at DRAM, {chart.label} [FLOP/B]{more}", size),
+        x_title=x_title(f"arithmetic intensity at {level}, {chart.label} [FLOP/B]{more}", size),
         y_title=PlacedText(
             text=f"share of the roof that binds [%]{simulated}", x=frame.left, y=frame.top - 10
         ),

@@ -6,7 +6,7 @@ support for code scanning".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from advisor.escaping import json_text, relative_address, sarif_text
@@ -107,18 +107,22 @@ def _result(
     levels: Mapping[str, str],
     settings: FormatSettings,
 ) -> Object:
-    is_move = isinstance(each, PublishedMove)
     most = settings.limits.message
-    said = about_move(each, most) if isinstance(each, PublishedMove) else about_finding(each, most)
-    why = each.accepted if isinstance(each, PublishedMove) else each.suppressed
+    names: Sequence[str]
+    if isinstance(each, PublishedMove):
+        said, why = about_move(each, most), each.accepted
+        names, properties = (each.kernel,), _moved(each)
+    else:
+        said, why = about_finding(each, most), each.suppressed
+        names, properties = each.kernels, _found(each)
     result = {
         "ruleId": each.rule_id,
         "ruleIndex": place,
         "level": levels[each.severity],
         "message": {"text": sarif_text(said)},
-        "locations": [_location(each, settings)],
+        "locations": [_location(names, each.place, settings)],
         "partialFingerprints": {_FINGERPRINT: each.fingerprint},
-        "properties": _moved(each) if is_move else _gain(each),
+        "properties": properties,
     }
     if why is not None:
         justification = short(why, most)
@@ -126,9 +130,8 @@ def _result(
     return result
 
 
-def _location(each: PublishedFinding | PublishedMove, settings: FormatSettings) -> Object:
-    names = (each.kernel,) if isinstance(each, PublishedMove) else each.kernels
-    location: Object = {"physicalLocation": _physical(each.place)}
+def _location(names: Sequence[str], place: SourcePlace, settings: FormatSettings) -> Object:
+    location: Object = {"physicalLocation": _physical(place)}
     if names:
         location["logicalLocations"] = [
             {"name": short(name, settings.limits.name), "kind": "function"} for name in names
@@ -142,21 +145,20 @@ def _physical(place: SourcePlace) -> Object:
     return found
 
 
-def _gain(each: PublishedFinding | PublishedMove) -> Object:
-    gain = each.gain if isinstance(each, PublishedFinding) else None
+def _found(finding: PublishedFinding) -> Object:
+    gain = finding.gain
     if gain is None:
-        return {"series": each.series_id}
+        return {"series": finding.series_id}
     seconds = {"low": gain.low, "likely": gain.likely, "high": gain.high, "unit": "s"}
-    return {"series": each.series_id, "gain": seconds}
+    return {"series": finding.series_id, "gain": seconds}
 
 
-def _moved(each: PublishedFinding | PublishedMove) -> Object:
-    assert isinstance(each, PublishedMove)
+def _moved(move: PublishedMove) -> Object:
     return {
-        "series": each.series_id,
-        "state": each.state,
-        "base": {"value": each.base, "unit": "s"},
-        "head": {"value": each.head, "unit": "s"},
-        "relative": each.relative,
-        "commit": each.commit,
+        "series": move.series_id,
+        "state": move.state,
+        "base": {"value": move.base, "unit": "s"},
+        "head": {"value": move.head, "unit": "s"},
+        "relative": move.relative,
+        "commit": move.commit,
     }

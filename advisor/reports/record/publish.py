@@ -25,8 +25,6 @@ from advisor.reports.record.published_verdicts import Did, did_by_gate, did_by_n
 from advisor.reports.record.records import Recommendation, Report
 from advisor.reports.record.view import program
 
-_FIRES = "fires"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
@@ -132,7 +130,7 @@ def _findings(report: Report, told: Told) -> Iterator[PublishedFinding]:
     groups: dict[tuple[str, str], list[_Found]] = defaultdict(list)
     for kernel in report.kernels:
         for result in kernel.results:
-            if result.outcome == _FIRES:
+            if result.outcome == "fires":
                 series = _series(kernel.id, told).series_id
                 groups[result.rule_id, series].append(_Found(kernel=kernel, result=result))
     order = list(told.settings.severities["sarif"])

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 MOST_FOUND = 100
 MOST_OUTCOMES = 50
-_FIRES = "fires"
 _VALUE = re.compile(r"\{\{(.*?)\}\}")
 _SHARES = ("percent", "share")
 
@@ -149,7 +148,7 @@ def _of_kernels(whole: Whole, links: Links) -> Iterator[FoundNow]:
     for kernel in whole.report.kernels:
         href = links.series.get(series.get(kernel.id, ""), "")
         for result in kernel.results:
-            if result.outcome == _FIRES:
+            if result.outcome == "fires":
                 yield FoundNow(
                     rule_id=result.rule_id,
                     kernel=kernel.full_name,
