@@ -37,7 +37,7 @@ def fixed(value: float | None, decimals: int = 0) -> str:
     if not known(value):
         return UNKNOWN
     text = f"{value:,.{decimals}f}"
-    return text.replace("-", MINUS if float(text.replace(",", "")) else "")
+    return text if value > 0 else text.replace("-", MINUS if float(text.replace(",", "")) else "")
 
 
 def significant(value: float | None, digits: int = 3) -> str:

@@ -33,6 +33,7 @@ _STRAYS = "(1 + 0.002 * sin(n * 7.1 + hash(series_id) % 100))"
 _RUN = "format('{:012x}', n)"
 _COPIED = {
     "run": {
+        "run_id": _RUN,
         "started_at": "started_at - INTERVAL 1 DAY * n",
         "content_hash": "format('{:064x}', n)",
     },

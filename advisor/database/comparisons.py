@@ -13,7 +13,7 @@ from advisor.quoting import quoted
 
 _GIVEN, _TEXT = "given_pairs", "VARCHAR"
 _LAUNCHES = """
-    SELECT run_id, variant_id, list(duration ORDER BY launch_index)
+    SELECT run_id, variant_id, list_sort(list(duration))
     FROM launch WHERE list_contains(string_split($runs, ' '), run_id) AND duration > 0
     GROUP BY run_id, variant_id
 """
@@ -35,6 +35,12 @@ _VARIANTS = """
     FROM variant LEFT JOIN series_link ON series_link.series_id = variant.series_id
     WHERE run_id = ? ORDER BY position, variant_id
 """
+_OF_PAIRS = """
+    FROM {kernels} SEMI JOIN (
+        SELECT base_run AS run_id, base_variant AS variant_id FROM {pairs}
+        UNION ALL SELECT head_run, head_variant FROM {pairs}
+    ) USING (run_id, variant_id)
+"""
 _CODE = """
     SELECT run_id, variant_id, any_value(code) FROM variant_place
     WHERE list_contains(string_split($runs, ' '), run_id)
@@ -46,7 +52,7 @@ Durations = dict[tuple[str, str], list[float]]
 
 
 def durations_of(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) -> Durations:
-    """Return the times of the launches [s] by run and variant, in the order of the profile."""
+    """Return the times of the launches [s] by run and variant, the shortest first."""
     rows = connection.execute(_LAUNCHES, {"runs": " ".join(run_ids)}).fetchall()
     return {(run, variant): values for run, variant, values in rows}
 
@@ -86,6 +92,30 @@ def take_kernels(
     made = f"CREATE OR REPLACE TEMP TABLE {quoted(table)} AS SELECT * FROM ({select})"
     marks = ", ".join("?" * len(run_ids))
     connection.execute(f"{made} WHERE run_id IN ({marks})", list(run_ids))
+
+
+def taken_kernels(
+    connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return columns of the kernels that ``take_kernels`` took, by run, as they ran."""
+    names = ", ".join(map(quoted, columns))
+    return _rows(
+        connection, f"SELECT {names} FROM {quoted(table)} ORDER BY run_id, position, variant_id"
+    )
+
+
+def kernels_of_pairs(
+    connection: duckdb.DuckDBPyConnection, kernels: str, pairs: str
+) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the rows of a table of kernels that a table of pairs names, by run and variant."""
+    rows = _rows(connection, _OF_PAIRS.format(kernels=quoted(kernels), pairs=quoted(pairs)))
+    return {(str(row["run_id"]), str(row["variant_id"])): row for row in rows}
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[dict[str, Any]]:
+    cursor = connection.execute(query)
+    names = [column[0] for column in cursor.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
 def code_of(

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 Values = Mapping[str, float | None]
 
@@ -41,18 +42,24 @@ class Resource:
     formats: tuple[Format, ...]
     counted_by: str | None = None
 
+    @cached_property
+    def counts(self) -> frozenset[str]:
+        """Return the names of what tells that anything was counted."""
+        names = {each.amount for each in self.formats}
+        return frozenset(names if self.counted_by is None else names | {self.counted_by})
+
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
     """A kernel in one run.
 
     ``launches`` is their number, ``duration`` their time together [s]; ``amounts`` are of one
-    launch, ``peaks`` in their unit over s, ``clocks`` in Hz, each by name.
+    launch, those that are known; ``peaks`` in their unit over s, ``clocks`` in Hz, each by name.
     """
 
     launches: float
     duration: float
-    amounts: Values
+    amounts: Mapping[str, float]
     peaks: Values
     clocks: Values
 
@@ -143,19 +150,12 @@ def _largest(uses: Sequence[_Use], state: str) -> _Use | None:
 
 def _uses(base: Side, head: Side, resources: Iterable[Resource]) -> Iterable[_Use]:
     for resource in resources:
-        if not (_is_known(base, resource) and _is_known(head, resource)):
-            continue
+        counts = resource.counts
+        if counts.isdisjoint(base.amounts) or counts.isdisjoint(head.amounts):
+            continue  # nothing that it did was counted
         found = _use(base, head, resource)
         if found is not None:
             yield found
-
-
-def _is_known(side: Side, resource: Resource) -> bool:
-    """Return whether anything that a resource did was counted: a cheap look before the sums."""
-    amounts = side.amounts
-    if resource.counted_by is not None and amounts.get(resource.counted_by) is not None:
-        return True
-    return any(amounts.get(each.amount) is not None for each in resource.formats)
 
 
 def _use(base: Side, head: Side, resource: Resource) -> _Use | None:
@@ -188,7 +188,7 @@ def _amount(side: Side, each: Format, resource: Resource) -> float | None:
     counted = side.amounts.get(resource.counted_by)
     if counted is None:
         return None
-    some = any(side.amounts.get(other.amount) is not None for other in resource.formats)
+    some = any(other.amount in side.amounts for other in resource.formats)
     return 0.0 if some or counted == 0 else None
 
 

@@ -15,7 +15,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,10 +23,6 @@ from advisor.tracking.levels import Levels
 from advisor.tracking.noise import as_normal, chance
 from advisor.tracking.ranks import rank_chance
 from advisor.tracking.records import Verdict
-from advisor.tracking.segments import median_of
-
-if TYPE_CHECKING:
-    from advisor.tracking.noise import Floats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,10 +173,10 @@ def _by_launches(each: Samples, effect: float, shift: float, limits: Limits) -> 
         launches = base_spread.launches, head_spread.launches
         p_value = clear = _student(effect, spread, *launches, limits)
     else:
-        base = np.log(np.array(each.base) * each.base_launches)
-        head = np.log(np.array(each.head) * each.head_launches) - shift
+        base = [math.log(value * each.base_launches) for value in each.base]
+        head = [math.log(value * each.head_launches) - shift for value in each.head]
         spread = _spread(base, head)
-        p_value = rank_chance(base.tolist(), head.tolist(), limits.exact_launches)
+        p_value = rank_chance(base, head, limits.exact_launches)
         clear = _student_of(base, head, limits)
     noise = max(spread, limits.noise_floor)
     nights = each.night_noise
@@ -232,11 +227,14 @@ def _gated(
     )
 
 
-def _spread(base: Floats, head: Floats) -> float:
+def _spread(base: Sequence[float], head: Sequence[float]) -> float:
     """Return the relative deviation of single launches about their own median, of both runs."""
-    apart = [each - median_of(each) for each in (base, head)]
-    squares = sum(float(each @ each) for each in apart)
+    squares = _squares(base, median(base)) + _squares(head, median(head))
     return math.sqrt(squares / max(len(base) + len(head) - 2, 1))
+
+
+def _squares(values: Sequence[float], middle: float) -> float:
+    return math.fsum((value - middle) ** 2 for value in values)
 
 
 def _pooled(spreads: Sequence[Spread]) -> float:
@@ -245,12 +243,12 @@ def _pooled(spreads: Sequence[Spread]) -> float:
     return math.sqrt(squares / max(sum(each.launches for each in spreads) - 2, 1))
 
 
-def _student_of(base: Floats, head: Floats, limits: Limits) -> float:
+def _student_of(base: Sequence[float], head: Sequence[float], limits: Limits) -> float:
     """Return the chance of Student's test on logarithms of launches."""
-    means = [float(each.sum()) / len(each) for each in (base, head)]
-    apart = [each - mean for each, mean in zip((base, head), means, strict=True)]
-    deviation = math.sqrt(sum(float(each @ each) for each in apart) / (len(base) + len(head) - 2))
-    return _student(means[1] - means[0], deviation, len(base), len(head), limits)
+    before, after = math.fsum(base) / len(base), math.fsum(head) / len(head)
+    squares = _squares(base, before) + _squares(head, after)
+    deviation = math.sqrt(squares / (len(base) + len(head) - 2))
+    return _student(after - before, deviation, len(base), len(head), limits)
 
 
 def _student(effect: float, deviation: float, base: int, head: int, limits: Limits) -> float:
@@ -262,10 +260,12 @@ def _student(effect: float, deviation: float, base: int, head: int, limits: Limi
 def _decided(measured: Sequence[Gated], limits: Limits) -> list[Gated]:
     chances = [each.clear for each in measured if each.clear is not None]
     bar = false_discovery_bar(chances, limits.false_discoveries)
-    return [
-        each if each.p_value is None else replace(each, verdict=_verdict(each, bar, limits))
-        for each in measured
-    ]
+    return [each if each.p_value is None else _with_verdict(each, bar, limits) for each in measured]
+
+
+def _with_verdict(each: Gated, bar: float, limits: Limits) -> Gated:
+    verdict = _verdict(each, bar, limits)
+    return each if verdict is each.verdict else replace(each, verdict=verdict)
 
 
 def _verdict(each: Gated, bar: float, limits: Limits) -> Verdict:

@@ -7,6 +7,7 @@ sections 1.2 to 1.4, for ties and the normal form.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_DOUBLED = 2  # mean ranks of ties are halves
 _SAME = 1e-9
 
 
@@ -29,10 +29,10 @@ def rank_chance(one: Sequence[float], other: Sequence[float], exact: int) -> flo
     Exact, ties included, where both samples together have at most ``exact`` values; else by the
     normal approximation with the corrections for ties and continuity.
     """
-    ranks = _ranks(np.array([*one, *other], dtype=np.float64))
-    if len(ranks) <= exact:
-        return _exact(ranks, len(one))
-    return _normal(ranks, len(one))
+    together = [*one, *other]
+    if len(together) <= exact:
+        return _exact(together, len(one))
+    return _normal(_ranks(np.array(together, dtype=np.float64)), len(one))
 
 
 def _ranks(values: Floats) -> Floats:
@@ -42,9 +42,13 @@ def _ranks(values: Floats) -> Floats:
     return np.asarray((first + last + 1) / 2, dtype=np.float64)
 
 
-def _exact(ranks: Floats, size: int) -> float:
-    """Return the share of all ways to choose ``size`` ranks whose sum is as far from the middle."""
-    doubled = np.rint(_DOUBLED * ranks).astype(np.int64).tolist()
+def _exact(values: Sequence[float], size: int) -> float:
+    """Return the share of all ways to choose ``size`` ranks whose sum is as far from the middle.
+
+    Ranks are doubled, because those of ties are halves.
+    """
+    ranked = sorted(values)
+    doubled = [bisect_left(ranked, each) + bisect_right(ranked, each) + 1 for each in values]
     return _share(tuple(sorted(doubled)), size, sum(doubled[:size]))
 
 

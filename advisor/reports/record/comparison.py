@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from advisor.database.comparisons import durations_of, take_kernels
+from advisor.database.comparisons import durations_of, take_kernels, taken_kernels
 from advisor.database.nights import series_links
 from advisor.database.read import StoredRun, run_details
 from advisor.errors import UsageError
@@ -152,13 +152,11 @@ def _join(
 ) -> _Joined:
     vocabulary = knowledge.vocabulary
     runs = [base.run_id, head.run_id]
-    names = {*_KEYS, *_WORK, *comparing.amounts, *comparing.peaks, *comparing.clocks}
-    names |= facts_read(knowledge)
-    select = kernels_select(vocabulary, sorted(names), current(connection, vocabulary, runs))
+    read = {*_KEYS, *_WORK, *comparing.amounts, *comparing.peaks, *comparing.clocks}
+    names = sorted(read | facts_read(knowledge))
+    select = kernels_select(vocabulary, names, current(connection, vocabulary, runs))
     take_kernels(connection, KERNELS, select, runs)
-    cursor = connection.execute(f"FROM {KERNELS} ORDER BY run_id, position, variant_id")
-    columns = [column[0] for column in cursor.description or ()]
-    rows = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+    rows = taken_kernels(connection, KERNELS, sorted(read))
     links = series_links(connection)
     for row in rows:
         row["series_id"] = links.get(row["series_id"], row["series_id"])
@@ -313,11 +311,12 @@ def side_of(row: Row, comparing: Comparing) -> Side:
         launches=launches,
         duration=row["duration"] or 0.0,
         amounts={
-            name: None if row[name] is None or not launches else row[name] / launches
+            name: row[name] / launches
             for name in comparing.amounts
+            if launches and row[name] is not None
         },
-        peaks={name: row[name] for name in comparing.peaks},
-        clocks={name: row[name] for name in comparing.clocks},
+        peaks=row,
+        clocks=row,
     )
 
 

@@ -33,7 +33,8 @@ class Looked:
     """One thing that a gate looked at.
 
     ``tripped`` is None where it cannot be decided. ``weight`` orders what tripped, the worst
-    largest; ``command`` reproduces it. ``variant_id`` is the kernel in the run that is checked.
+    largest; ``command`` reproduces it. ``text`` is empty for a series that did not move.
+    ``variant_id`` is the kernel in the run that is checked.
     """
 
     kind: str
@@ -98,15 +99,16 @@ def regressions(comparison: RunComparison) -> Iterator[Looked]:
         tripped: bool | None = row.verdict == Verdict.REGRESSED
         if row.verdict in _UNSURE:
             tripped = None
+        is_environment = row.verdict == Verdict.ENVIRONMENT
         yield Looked(
             kind=REGRESSION,
             kernel=row.kernel,
             name=row.series,
             tripped=tripped,
-            text=_moved(row),
+            text="" if tripped is False and not is_environment else _moved(row),
             command=f"advisor compare {comparison.base.run_id} {comparison.head.run_id}",
             weight=row.lost,
-            is_environment=row.verdict == Verdict.ENVIRONMENT,
+            is_environment=is_environment,
             variant_id=row.head.variant_id,
         )
 

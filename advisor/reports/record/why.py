@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import duckdb
 
-from advisor.database.comparisons import code_of, take_pairs
+from advisor.database.comparisons import code_of, kernels_of_pairs, take_pairs
 from advisor.expression import Kind
 from advisor.facts.vocabulary import Vocabulary
 from advisor.knowledge.knowledge import Knowledge
@@ -91,7 +91,7 @@ def explain_changes(
     asked_of = {number: (whole, each) for number, each in told.items()}
     words = run_words(connection, [whole.head.run_id], knowledge.settings)
     causes = find_causes(connection, asked_of, knowledge, comparing, words)
-    kernels = _kernels(connection)
+    kernels = kernels_of_pairs(connection, KERNELS, PAIRS)
     rows = list(whole.rows)
     for number, each in told.items():
         rows[number] = replace(
@@ -258,13 +258,6 @@ def _of_pair(each: Changed, comparing: Comparing) -> dict[str, Value]:
         if samples.head:
             found["two_levels"] = has_two_levels(samples.head, limits)
     return found
-
-
-def _kernels(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], dict[str, Value]]:
-    cursor = connection.execute(f"FROM {KERNELS}")
-    names = [column[0] for column in cursor.description or ()]
-    rows = (dict(zip(names, row, strict=True)) for row in cursor.fetchall())
-    return {(str(row["run_id"]), str(row["variant_id"])): row for row in rows}
 
 
 def _moved(
