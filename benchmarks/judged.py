@@ -6,31 +6,31 @@ from typing import TYPE_CHECKING
 
 from benchmarks.measure import Line
 from studies.advised import ABSENT, DATA
-from studies.judged import HALVES, TARGETS, judged, misses, shares
+from studies.judged import PARTS, TARGETS, judged, misses, shares
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 def run(folder: Path) -> list[Line]:
-    """Return the shares per half and print the misses; none where the data are absent."""
+    """Return the shares per part and print the misses; none where the data are absent."""
     del folder
     if not DATA.is_dir():
         print(ABSENT)
         return []
     verdicts = judged()
     lines = []
-    for half in HALVES:
-        for line in misses(verdicts, half):
-            print(f"{half}: {line}")
-        for name, (points, count) in shares(v for v in verdicts if v.case.half == half).items():
-            lines.append(_line(half, name, points, count))
+    for part in PARTS:
+        for line in misses(verdicts, part):
+            print(f"{part}: {line}")
+        for name, (points, count) in shares(v for v in verdicts if v.case.part == part).items():
+            lines.append(_line(part, name, points, count))
     return lines
 
 
-def _line(half: str, name: str, points: float, count: int) -> Line:
+def _line(part: str, name: str, points: float, count: int) -> Line:
     return Line(
-        what=f"{name} right, {half}",
+        what=f"{name} right, {part}",
         value=100 * points / count if count else 0.0,
         unit="%",
         target=f"at least {100 * TARGETS[name]:.0f} %",

@@ -1,7 +1,7 @@
 """``python -m studies.judged``: what the program says beside what was judged by hand.
 
 Holds limiter, first advice and range of every case in ``docs/judged/cases`` against the program,
-as ``docs/judged/cases.md`` says, and prints a table per half, then every miss.
+as ``docs/judged/cases.md`` says, and prints a table per part, then every miss.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 HERE = Path(__file__).parent.parent / "docs" / "judged"
-HALVES = ("held out", "to learn from")
+PARTS = ("held out", "seen since", "to learn from")
 TARGETS = {"limiter": 0.95, "first advice": 0.85, "range": 0.8}
 SMALL = 0.05  # of the kernel's time: what promises no more says "leave it"
 FACTOR = 1.5  # by which a judged range is widened on both sides
@@ -41,13 +41,14 @@ class Case:
     first: frozenset[str]
     unacceptable: frozenset[str]
     gain: tuple[float, float] | None
+    seen: bool = False
 
     @property
-    def half(self) -> str:
-        """Which half the file is in: the hash of its path decides."""
-        return (
-            HALVES[0] if int(hashlib.sha256(self.file.encode()).hexdigest(), 16) % 2 else HALVES[1]
-        )
+    def part(self) -> str:
+        """Held out or not: the hash of the path decides, until somebody has seen the case."""
+        if int(hashlib.sha256(self.file.encode()).hexdigest(), 16) % 2 == 0:
+            return PARTS[2]
+        return PARTS[1] if self.seen else PARTS[0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +92,7 @@ def _case(entry: Mapping[str, Any], ideas: Mapping[str, frozenset[str]]) -> Case
         first=rules(entry["first"]),
         unacceptable=rules(entry["unacceptable"]),
         gain=None if entry["gain"] is None else (entry["gain"][0], entry["gain"][1]),
+        seen=entry.get("seen", False),
     )
 
 
@@ -153,12 +155,12 @@ def judged() -> list[Verdict]:
     return [judge(case, said.get((case.file, case.launch), nothing)) for case in cases]
 
 
-def misses(verdicts: Iterable[Verdict], half: str) -> list[str]:
-    """Return a line for each case of a half in which something is not right."""
+def misses(verdicts: Iterable[Verdict], part: str) -> list[str]:
+    """Return a line for each case of a part in which something is not right."""
     return [
         _miss(each)
         for each in verdicts
-        if each.case.half == half and (each.limiter < 1 or each.first < 1 or each.range == 0)
+        if each.case.part == part and (each.limiter < 1 or each.first < 1 or each.range == 0)
     ]
 
 
@@ -178,17 +180,17 @@ def _miss(verdict: Verdict) -> str:
 
 
 def table(verdicts: Sequence[Verdict]) -> list[str]:
-    """Return the Markdown table: two rows per half, the second with repositories as equals."""
-    lines = ["| half | launches | limiter right | first advice right | range useful |"]
+    """Return the Markdown table: two rows per part, the second with repositories as equals."""
+    lines = ["| part | launches | limiter right | first advice right | range useful |"]
     lines.append("|---|---|---|---|---|")
-    for half in HALVES:
-        of_half = [each for each in verdicts if each.case.half == half]
+    for part in PARTS:
+        of_part = [each for each in verdicts if each.case.part == part]
         cells = [
             f"{points:g} of {count}, {points / count:.0%}" if count else "none"
-            for points, count in shares(of_half).values()
+            for points, count in shares(of_part).values()
         ]
-        lines.append(f"| {half} | {len(of_half)} | {' | '.join(cells)} |")
-        means = " | ".join(f"{mean:.0%}" for mean in by_repository(of_half).values())
+        lines.append(f"| {part} | {len(of_part)} | {' | '.join(cells)} |")
+        means = " | ".join(f"{mean:.0%}" for mean in by_repository(of_part).values())
         lines.append(f"| … each repository counted once | | {means} |")
     return lines
 
@@ -200,9 +202,9 @@ def main() -> None:
         return
     verdicts = judged()
     print("\n".join(table(verdicts)))
-    for half in HALVES:
-        print(f"\n{half}:")
-        print("\n".join(f"* {line}" for line in misses(verdicts, half)))
+    for part in PARTS:
+        print(f"\n{part}:")
+        print("\n".join(f"* {line}" for line in misses(verdicts, part)))
 
 
 if __name__ == "__main__":

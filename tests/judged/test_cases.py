@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from studies.advised import Advised, Step
-from studies.judged import HALVES, Case, judge, judged, load_cases, load_ideas, shares, table
+from studies.judged import PARTS, Case, judge, judged, load_cases, load_ideas, shares, table
 
 ROOT = Path(__file__).parents[2]
 LIMITERS = {"memory", "compute", "latency", "balanced", "unknown"}
@@ -30,7 +30,7 @@ def test_there_are_enough_of_them() -> None:
     assert len({case.file for case in cases}) >= 40
     assert len({case.device for case in cases}) >= 12
     assert len({(case.file, case.launch) for case in cases}) == len(cases)
-    assert {case.half for case in cases} == set(HALVES)
+    assert {case.part for case in cases} == set(PARTS)
 
 
 @pytest.mark.parametrize("entry", entries(), ids=lambda e: f"{e['kernel'][:30]}-{e['launch']}")
@@ -120,15 +120,17 @@ def test_any_of_the_limiters_is_right() -> None:
     assert judge(case(), said(limiter="latency")).limiter == 0.0
 
 
-def test_the_table_tells_the_halves_apart() -> None:
+def test_the_table_tells_the_parts_apart() -> None:
     # sha256sum of "ncu-rep/one" ends in 0, of "ncu-rep/four" and "ncu-rep/five" in d: odd.
     found = [
         judge(case(file="ncu-rep/one"), said(RIGHT)),
         judge(case(file="ncu-rep/four"), said(OTHER)),
         judge(case(file="ncu-rep/five"), said(RIGHT)),
+        judge(case(file="ncu-rep/five", launch=1, seen=True), said(OTHER)),
     ]
     lines = table(found)
     assert "| held out | 2 | 2 of 2, 100% | 1 of 2, 50% | 2 of 2, 100% |" in lines
+    assert "| seen since | 1 | 1 of 1, 100% | 0 of 1, 0% | 1 of 1, 100% |" in lines
     assert "| to learn from | 1 | 1 of 1, 100% | 1 of 1, 100% | 1 of 1, 100% |" in lines
 
 
@@ -139,7 +141,7 @@ REACHED = {"limiter": 0.95, "first advice": 0.75, "range": 0.75}
 @pytest.mark.real
 @pytest.mark.slow
 @pytest.mark.usefixtures("real_data")
-def test_the_held_out_half_does_not_get_worse() -> None:
-    held_out = shares(each for each in judged() if each.case.half == HALVES[0])
+def test_what_is_held_out_does_not_get_worse() -> None:
+    held_out = shares(each for each in judged() if each.case.part == PARTS[0])
     for name, (points, count) in held_out.items():
         assert points / count >= REACHED[name], name
