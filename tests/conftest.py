@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import duckdb
 import pytest
 from hypothesis import settings as hypothesis_settings
 
+from advisor.documents import build
 from advisor.facts import Vocabulary
 from advisor.rules import EvaluationSettings, Rule
 from tests.support.facts import vocabulary_once
@@ -24,6 +26,14 @@ PEOPLE = ("ncu-rep", "ncu-csv", "ncu-text")
 # How long an example takes says how busy the machine is, not whether the program is right.
 hypothesis_settings.register_profile("untimed", deadline=None)
 hypothesis_settings.load_profile("untimed")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def documents_once() -> Iterator[None]:
+    """Read each text of YAML once in a process: what becomes of it follows from the text alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "build", cache(build.build))
+        yield
 
 
 @pytest.fixture(scope="session")

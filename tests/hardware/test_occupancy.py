@@ -231,11 +231,18 @@ def facts_from(key: str, launch: BlockShape, number: int) -> dict[str, float | s
 @pytest.mark.parametrize("key", CUDA)
 def test_equals_the_facts_in_sql(key: str) -> None:
     limits = limits_of(key)
+    counted = occupancy(limits, BlockShape(threads=32, registers=32)).limits
+    names = [
+        "warps_per_block", "registers_per_warp", "shared_per_block", "blocks_per_sm",
+        "occupancy_theoretical", "occupancy_limiter",
+        *(f"blocks_by_{name.replace(' ', '_')}" for name in counted),
+    ]  # fmt: skip
 
     @settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.lists(launches(limits), min_size=25, max_size=25))
     def compare(shapes: list[BlockShape]) -> None:
-        rows = kernels_of([facts_from(key, shape, n) for n, shape in enumerate(shapes)])
+        given = [facts_from(key, shape, n) for n, shape in enumerate(shapes)]
+        rows = kernels_of(given, names)
         for shape, row in zip(shapes, rows, strict=True):
             found = occupancy(limits, shape)
             assert row["warps_per_block"] == found.warps_per_block

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
+from itertools import groupby
 
 import duckdb
 from duckdb_sqlalchemy import Dialect
@@ -13,7 +14,8 @@ from sqlalchemy.schema import CreateTable
 
 from advisor.database.relations import STORED
 from advisor.database.tables import metadata
-from advisor.facts import Vocabulary, create_views, load_vocabulary
+from advisor.facts import Vocabulary, create_views, kernels_select, load_vocabulary
+from advisor.facts.variants import COVERAGE
 from advisor.quoting import quoted
 
 FROM_LAUNCHES = replace(STORED, variant=None)
@@ -31,7 +33,7 @@ _IDENTITY = {
 }
 
 
-def facts_of(**values: Value) -> dict[str, Value]:
+def facts_of(**values: Value) -> Row:
     """Return the row of the view ``kernels`` for one launch with these quantities.
 
     Values of the device go by their names, too. What is not given is NULL.
@@ -40,12 +42,61 @@ def facts_of(**values: Value) -> dict[str, Value]:
     return row
 
 
-def kernels_of(launches: Sequence[Row]) -> list[dict[str, Value]]:
-    """Return the rows of ``kernels``; launches are of one variant unless they say otherwise."""
-    with database_of(launches) as connection:
-        result = connection.execute("select * from kernels order by run_id, variant_id")
-        names = [column[0] for column in result.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+def kernels_of(launches: Sequence[Row], names: Collection[str] = ()) -> list[Row]:
+    """Return the rows of ``kernels``; launches are of one variant unless they say otherwise.
+
+    A column is computed when it is asked for, as a report does: to plan all takes half a second.
+    Those in ``names`` are computed at once.
+    """
+    kernels = _Kernels(launches, names)
+    return [_Kernel(kernels, place) for place in range(len(kernels.column("variant_id")))]
+
+
+class _Kernels:
+    """The columns of ``kernels`` over some launches, as far as they were asked for."""
+
+    def __init__(self, launches: Sequence[Row], names: Collection[str]) -> None:
+        self._launches = launches
+        self._columns: dict[str, list[Value]] = {}
+        self._add(names)
+
+    def column(self, name: str) -> list[Value]:
+        """Return the values of a column, in the order of runs and variants."""
+        if name not in self._columns:
+            self._add(None if name == COVERAGE else (name,))  # it is of all that is asked for
+        return self._columns[name]
+
+    def names(self) -> Collection[str]:
+        """Return the names of all columns, and compute them."""
+        self._add(None)
+        return self._columns
+
+    def _add(self, names: Collection[str] | None) -> None:
+        wanted = None if names is None else list(dict.fromkeys(("run_id", "variant_id", *names)))
+        select = kernels_select(vocabulary_once(), wanted, FROM_LAUNCHES)
+        with database_of(self._launches) as connection:
+            result = connection.execute(f"select * from ({select}) order by run_id, variant_id")
+            found = [column[0] for column in result.description or ()]
+            rows = result.fetchall()
+        for place, name in enumerate(found):
+            self._columns[name] = [row[place] for row in rows]
+
+
+class _Kernel(Mapping[str, Value]):
+    """One row of ``kernels``."""
+
+    def __init__(self, kernels: _Kernels, place: int) -> None:
+        self._kernels = kernels
+        self._place = place
+
+    def __getitem__(self, name: str) -> Value:
+        return self._kernels.column(name)[self._place]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kernels.names())
+
+    def __len__(self) -> int:
+        return len(self._kernels.names())
 
 
 @contextmanager
@@ -56,9 +107,16 @@ def database_of(launches: Sequence[Row]) -> Iterator[duckdb.DuckDBPyConnection]:
     connection = _connection()
     given = {name: v for launch in launches for name, v in launch.items() if v is not None}
     try:
-        for index, launch in enumerate(launches):
-            own = {name: v for name, v in launch.items() if name not in device}
-            _insert(connection, "launch", {**_IDENTITY, "launch_index": index, **own})
+        rows = [
+            {
+                **_IDENTITY,
+                "launch_index": index,
+                **{name: v for name, v in launch.items() if name not in device},
+            }
+            for index, launch in enumerate(launches)
+        ]
+        for _, alike in groupby(rows, key=tuple):
+            _insert(connection, "launch", *alike)
         _insert_device(connection, vocabulary, given)
         yield connection
     finally:
@@ -105,7 +163,9 @@ def _insert_device(
     _insert(connection, "device", device)
 
 
-def _insert(connection: duckdb.DuckDBPyConnection, table: str, row: Row) -> None:
-    names = ", ".join(map(quoted, row))
-    marks = ", ".join("?" for _ in row)
-    connection.execute(f"insert into {table} ({names}) values ({marks})", list(row.values()))
+def _insert(connection: duckdb.DuckDBPyConnection, table: str, *rows: Row) -> None:
+    """Insert rows of the same columns."""
+    names = ", ".join(map(quoted, rows[0]))
+    marks = ", ".join(f"({', '.join('?' for _ in row)})" for row in rows)
+    values = [value for row in rows for value in row.values()]
+    connection.execute(f"insert into {table} ({names}) values {marks}", values)
