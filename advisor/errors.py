@@ -72,6 +72,10 @@ class DatabaseError(AdvisorError):
     exit_code = 4
 
 
+class LockedError(DatabaseError):
+    """Another process holds the database."""
+
+
 class OutputError(AdvisorError):
     """An answer cannot be written where it should go."""
 

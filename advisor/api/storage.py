@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from advisor.database import upgrade
 
 
@@ -15,9 +17,11 @@ def current_revision(database: str, *, wait: float) -> str:
     return f"{database}: schema {found.revision}, newest {found.head}, {state}"
 
 
-def upgrade_database(database: str, *, wait: float) -> str:
+def upgrade_database(
+    database: str, *, wait: float, progress: Callable[[str], None] = lambda _: None
+) -> str:
     """Bring the file to the newest schema after a copy was made; return what was done."""
-    done = upgrade.upgrade(database, wait)
+    done = upgrade.upgrade(database, wait, progress=progress)
     if done.backup is None:
         return f"{database}: schema {done.after} is the newest; nothing to do"
     changed = f"schema {done.before} → {done.after}" * (done.before != done.after)
@@ -26,6 +30,21 @@ def upgrade_database(database: str, *, wait: float) -> str:
     return f"{database}: {what}"
 
 
-def backup_database(database: str, output: str | None, *, wait: float) -> str:
+def backup_database(
+    database: str,
+    output: str | None,
+    *,
+    wait: float,
+    progress: Callable[[str], None] = lambda _: None,
+) -> str:
     """Copy the database and return where the copy is."""
-    return str(upgrade.backup(database, output, wait))
+    return str(upgrade.backup(database, output, wait, progress))
+
+
+def restore_database(
+    database: str, copy: str, *, wait: float, progress: Callable[[str], None] = lambda _: None
+) -> str:
+    """Put a copy in the place of the database; return what was done."""
+    before = upgrade.restore(database, copy, wait, progress)
+    told = f"{database}: restored from {copy}"
+    return told if before is None else f"{told}; the database before is {before}"

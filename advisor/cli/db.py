@@ -19,7 +19,7 @@ Examples:
 
 @click.group()
 def db() -> None:
-    """Upgrade, back up, inspect and fill the database file."""
+    """Upgrade, back up, restore, inspect and fill the database file."""
 
 
 @db.command()
@@ -37,17 +37,39 @@ def upgrade(settings: CommandSettings) -> None:
     """Bring the file to the newest schema; a copy is made first."""
     from advisor.api.storage import upgrade_database
 
-    click.echo(upgrade_database(settings.database, wait=settings.wait))
+    with Progress("copying", clock=time.monotonic) as progress:
+        done = upgrade_database(settings.database, wait=settings.wait, progress=progress)
+    click.echo(done)
 
 
 @db.command()
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Where the copy goes.")
 @click.pass_obj
 def backup(settings: CommandSettings, output: str | None) -> None:
-    """Copy the database, whole and consistent."""
+    """Copy the database, whole and consistent, and compare the copy with it.
+
+    Anybody may read meanwhile. `advisor db restore COPY` puts it back.
+    """
     from advisor.api.storage import backup_database
 
-    click.echo(backup_database(settings.database, output, wait=settings.wait))
+    with Progress("copying", clock=time.monotonic) as progress:
+        place = backup_database(settings.database, output, wait=settings.wait, progress=progress)
+    click.echo(place)
+
+
+@db.command()
+@click.argument("copy", type=click.Path(dir_okay=False))
+@click.pass_obj
+def restore(settings: CommandSettings, copy: str) -> None:
+    """Put COPY, which `db backup` or `db upgrade` made, in the place of the database.
+
+    The database of before is kept beside it under another name, and COPY stays.
+    """
+    from advisor.api.storage import restore_database
+
+    with Progress("copying", clock=time.monotonic) as progress:
+        done = restore_database(settings.database, copy, wait=settings.wait, progress=progress)
+    click.echo(done)
 
 
 @db.command(epilog=_MERGE)

@@ -11,21 +11,18 @@ import contextlib
 import errno
 import os
 import re
-import secrets
-import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import duckdb
 
 from advisor.database import schema
 from advisor.database.columns import add_pack_columns, require_pack_columns
-from advisor.database.turns import turn
+from advisor.database.waiting import connected, first_line
 from advisor.errors import DatabaseError, Location, UsageError
 from advisor.quoting import literal
-
-Connect = Callable[[], duckdb.DuckDBPyConnection]
+from advisor.scratch import scratch_folder, sweep
 
 DEFAULT_WAIT = 30.0
 """Seconds to wait for a lock that another process holds."""
@@ -33,13 +30,8 @@ DEFAULT_WAIT = 30.0
 DEFAULT_MEMORY = "4GB"
 """Memory that a query may take, as DuckDB writes it."""
 
-_PAUSES = (0.01, 0.05)  # seconds between two tries, at least and at most
 _FULL = os.strerror(errno.ENOSPC)
 _SIZE = re.compile(r"\d+(\.\d+)?\s?[KMGT]i?B", re.IGNORECASE)
-_LOCKED = "Could not set lock on file"
-_LOGS = (".wal", ".wal.checkpoint", ".wal.recovery")  # files beside a database file
-_HELD_HERE = "Unique file handle conflict"  # by another connection of this process
-_HOLDER = re.compile(r"held in (?P<program>.+?)(?: by user \S+)? \(PID (?P<pid>\d+)\)")
 _FAILURES = (
     duckdb.IOException,
     duckdb.OutOfMemoryException,
@@ -75,6 +67,9 @@ BLOCK_SIZE = 32_768
 ROW_GROUP = 2048
 """Rows, the least: a transaction holds them in memory for every column of a table."""
 
+LOGS = (".wal", ".wal.checkpoint", ".wal.recovery")
+"""How the names of files end that DuckDB keeps beside a database file."""
+
 FILE = "advisor"
 """What the file is called on a connection for large transactions."""
 
@@ -94,6 +89,8 @@ def open_for_writing(
     path = Path(path)
     if not path.exists():
         create(path)
+    place = path.resolve()
+    sweep(place.parent, _beside(place))
     with opened(path, wait=wait, read_only=False, large=True) as connection:
         schema.require_head(connection, path)
         schema.require_tables_only(connection, path)
@@ -168,7 +165,7 @@ def opened(
         settings = _FETCHES_NOTHING if reaches_others else _ALONE
         return duckdb.connect(str(path), read_only=read_only, config=dict(settings))
 
-    connection = _connect(path, wait, connect)
+    connection = connected(path, wait, connect, reads=read_only)
     with told_of(path), contextlib.closing(connection):
         connection.execute("SET TimeZone = 'UTC'")
         yield connection
@@ -192,20 +189,23 @@ def told_of(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def unattached(path: Path, others: Sequence[Path] = ()) -> Iterator[duckdb.DuckDBPyConnection]:
+def unattached(
+    path: Path, scratch: Path, others: Sequence[Path] = ()
+) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a connection to which ``attach`` can attach the file, and ``others`` by their names.
 
-    It can read and write these and no other file; it has cursors. With ``others`` it is for much.
+    It can read and write these and no other file; it has cursors. What does not fit in memory goes
+    into the folder ``scratch``. With ``others`` it is for much.
     """
     place = str(path.resolve())
     settings: dict[str, str | bool | int | float | list[str]] = {
         **_FETCHES_NOTHING,
         **_LARGE,
         **(_GIVES_BACK if others else {}),
-        "temp_directory": f"{place}.tmp",
+        "temp_directory": str(scratch / "spilled"),
     }
     files = ", ".join(
-        literal(f"{each}{suffix}") for each in (place, *others) for suffix in ("", *_LOGS)
+        literal(f"{each}{suffix}") for each in (place, *others) for suffix in ("", *LOGS)
     )
     with contextlib.closing(duckdb.connect(":memory:", config=settings)) as connection:
         connection.execute(f"SET allowed_paths = [{files}]")
@@ -228,7 +228,7 @@ def attach(
     def attached() -> duckdb.DuckDBPyConnection:
         return _attach(connection, path.resolve(), mode)
 
-    _connect(path, wait, attached, busy=(_LOCKED, _HELD_HERE))
+    connected(path, wait, attached)
 
 
 def create(path: Path) -> None:
@@ -239,8 +239,8 @@ def create(path: Path) -> None:
     """
     place = path.resolve()  # of a link to a file that is not there yet, the file
     try:
-        with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}.") as folder:
-            made = Path(folder) / "new.duckdb"
+        with scratch_beside(place) as folder:
+            made = folder / "new.duckdb"
             settings = {**_ALONE, "default_block_size": BLOCK_SIZE}
             with duckdb.connect(str(made), config=dict(settings)) as connection:
                 schema.make(connection)
@@ -275,6 +275,18 @@ def open_scratch(folder: str) -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
+def scratch_beside(place: Path, parent: Path | None = None) -> AbstractContextManager[Path]:
+    """Return a folder for files of the database ``place``, which is resolved: beside it, usually.
+
+    Those of the killed are removed by whoever makes one, or opens the database to write.
+    """
+    return scratch_folder(parent or place.parent, _beside(place))
+
+
+def _beside(place: Path) -> str:
+    return f".{place.name}"
+
+
 def put(made: Path, path: Path) -> None:
     """Give ``made`` its place, without ever replacing what is there."""
     try:
@@ -291,34 +303,6 @@ def _require_file(path: Path) -> None:
         problem = "is not a file" if path.exists() else "there is no such database"
         hint = "advisor ingest PROFILE makes one; --db names another"
         raise DatabaseError(problem, at=Location(name=str(path)), hint=hint)
-
-
-def _connect(
-    path: Path, wait: float, connect: Connect, busy: Sequence[str] = (_LOCKED,)
-) -> duckdb.DuckDBPyConnection:
-    deadline = time.monotonic() + wait
-    tried = _tried(path, connect, busy)
-    if isinstance(tried, duckdb.Error):
-        with turn(path, wait):
-            tried = _tried(path, connect, busy)
-            while isinstance(tried, duckdb.Error) and time.monotonic() < deadline:
-                time.sleep(secrets.SystemRandom().uniform(*_PAUSES))
-                tried = _tried(path, connect, busy)
-    if isinstance(tried, duckdb.Error):
-        raise _locked(path, wait, tried) from tried
-    return tried
-
-
-def _tried(
-    path: Path, connect: Connect, busy: Sequence[str]
-) -> duckdb.DuckDBPyConnection | duckdb.Error:
-    """Return a connection, or the error that says that another has the lock, by its ``busy``."""
-    try:
-        return connect()
-    except duckdb.Error as error:
-        if not any(sign in str(error) for sign in busy):
-            raise _unusable(path, error) from error
-        return error
 
 
 def _for_large(path: Path) -> duckdb.DuckDBPyConnection:
@@ -349,42 +333,6 @@ def _attach(
     return connection.execute(f"ATTACH IF NOT EXISTS {literal(str(path))} AS {FILE} {options}")
 
 
-def _locked(path: Path, wait: float, error: duckdb.Error) -> DatabaseError:
-    found = _HOLDER.search(str(error))
-    holder = "another process"
-    if found is not None:
-        command = _command_line(int(found["pid"])) or found["program"]
-        holder = f"process {found['pid']} ({command})"
-    return DatabaseError(
-        f"locked by {holder}; waited {wait:g} s",
-        at=Location(name=str(path)),
-        hint="let it finish, or wait longer with --wait SECONDS",
-    )
-
-
-def _command_line(pid: int) -> str | None:
-    """Return what process ``pid`` was started as, where the system tells (Linux)."""
-    try:
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-    except OSError:
-        return None
-    return b" ".join(words).decode(errors="replace").strip() or None
-
-
-def _unusable(path: Path, error: duckdb.Error) -> DatabaseError:
-    text = _first_line(error)
-    hint = "choose another file with --db, or restore a backup"
-    if "different configuration" in text or "already attached" in text:
-        hint = "this process has the file open already, in another way"
-    elif "Permission denied" in text or "read-only" in text.lower():
-        hint = "the file or its folder cannot be written; --db names another"
-    return DatabaseError(f"cannot be opened: {text}", at=Location(name=str(path)), hint=hint)
-
-
 def _reason(error: duckdb.Error) -> str:
     """Return what failed; of a full disk no more than that, for DuckDB calls all invalidated."""
-    return _FULL if _FULL in str(error) else _first_line(error)
-
-
-def _first_line(error: duckdb.Error) -> str:
-    return str(error).strip().splitlines()[0]
+    return _FULL if _FULL in str(error) else first_line(error)

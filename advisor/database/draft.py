@@ -8,7 +8,6 @@ runs and to commit them.
 from __future__ import annotations
 
 import contextlib
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from advisor.database.connect import (
     ROW_GROUP,
     attach,
     create,
+    scratch_beside,
     told_of,
     unattached,
 )
@@ -102,12 +102,9 @@ def open_draft(path: str | Path, wait: float, *, large: bool) -> Iterator[DraftD
         create(path)
     with contextlib.ExitStack() as stack:
         stack.enter_context(told_of(path))
-        files = []
-        if large:
-            place = path.resolve()
-            folder = tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}.")
-            files.append(Path(stack.enter_context(folder)) / "draft.duckdb")
-        connection = stack.enter_context(unattached(path, files))
+        folder = stack.enter_context(scratch_beside(path.resolve()))
+        files = [folder / "draft.duckdb"] if large else []
+        connection = stack.enter_context(unattached(path, folder, files))
         for file in files:
             options = f"(ROW_GROUP_SIZE {ROW_GROUP}, BLOCK_SIZE {BLOCK_SIZE})"
             connection.execute(f"ATTACH {literal(str(file))} AS {_DRAFT} {options}")

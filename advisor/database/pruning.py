@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,12 +10,11 @@ from pathlib import Path
 
 import duckdb
 
-from advisor.database.connect import DEFAULT_WAIT, opened
+from advisor.database.connect import BLOCK_SIZE, DEFAULT_WAIT, opened, scratch_beside
 from advisor.database.read import NIGHT
-from advisor.database.upgrade import copy_into
 from advisor.database.write import transaction
 from advisor.errors import DatabaseError, Location
-from advisor.quoting import literal
+from advisor.quoting import literal, quoted
 
 _DROPPED = ("launch", "launch_keyed", "variant_instruction", "variant_place", "reference_finding")
 _SHARED = {
@@ -104,11 +102,11 @@ def compact(path: Path, wait: float = DEFAULT_WAIT) -> tuple[int, int]:
     before = path.stat().st_size
     try:
         with (
-            tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder,
+            scratch_beside(path.resolve()) as folder,
             opened(path, wait=wait, read_only=True, reaches_others=True) as connection,
         ):
-            made = Path(folder) / path.name
-            copy_into(connection, path, made)
+            made = folder / path.name
+            _copy_into(connection, path, made)
             made.chmod(path.stat().st_mode)
             with made.open("rb") as file:
                 os.fsync(file.fileno())
@@ -118,3 +116,22 @@ def compact(path: Path, wait: float = DEFAULT_WAIT) -> tuple[int, int]:
         problem = f"cannot be rewritten: {error.strerror}"
         raise DatabaseError(problem, at=Location(name=str(path)), hint=hint) from error
     return before, path.stat().st_size
+
+
+def _copy_into(connection: duckdb.DuckDBPyConnection, path: Path, made: Path) -> None:
+    """Copy the open database of ``path`` to a file that does not exist yet.
+
+    Raises:
+        DatabaseError: the database has no name.
+    """
+    source = connection.execute("SELECT current_database()").fetchone()
+    if source is None:
+        raise DatabaseError("has no name", at=Location(name=str(path)))
+    options = f"(READ_WRITE, BLOCK_SIZE {BLOCK_SIZE})"
+    copy = quoted(f"copy of {source[0]}")
+    connection.execute(f"ATTACH {literal(str(made))} AS {copy} {options}")
+    try:
+        connection.execute(f"COPY FROM DATABASE {quoted(source[0])} TO {copy}")
+        connection.execute(f"CHECKPOINT {copy}")
+    finally:
+        connection.execute(f"DETACH {copy}")

@@ -1,10 +1,10 @@
-"""Take turns at a database file: of all processes that wait for it, only the first one tries.
+"""Take turns at a database file: writers queue, and see whether somebody waits to read.
 
 DuckDB's lock knows no order, and to try it takes milliseconds of processor time: where many wait,
-trying alone keeps the machine busy, and one that has no luck waits for ever. So they queue for one
-byte of a file that each user has in the temporary folder; the system keeps their order and forgets
-whoever dies. This is a courtesy, the lock stays DuckDB's. Where nobody can queue (another user or
-machine, a system without such locks), all of them try.
+trying alone keeps the machine busy, and one that has no luck waits for ever. So writers queue for
+one byte of a file that each user has in the temporary folder, and readers that wait share another;
+the system forgets whoever dies. This is a courtesy, the lock stays DuckDB's. Where nobody can queue
+(another user or machine, a system without such locks), everybody is the first.
 """
 
 from __future__ import annotations
@@ -22,19 +22,78 @@ from typing import BinaryIO
 if sys.platform != "win32":
     import fcntl
 
+_READERS = 2**32  # how far behind the byte of a file's queue that of its readers is
+
+
+class Turn:
+    """A place among those who want a file; ``given_way`` is in seconds."""
+
+    def __init__(self, path: Path, file: BinaryIO | None) -> None:
+        self._file = file
+        self._place = zlib.crc32(os.fsencode(path.resolve()))
+        self._first, self.done = threading.Event(), threading.Event()
+        self.given_way = 0.0
+        if file is None:
+            self._first.set()
+
+    @property
+    def is_first(self) -> bool:
+        """Whether all who queued before are through."""
+        return self._first.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait to be the first for so long; return whether it is."""
+        return self._first.wait(min(seconds, threading.TIMEOUT_MAX))
+
+    def queue(self) -> None:
+        """Go behind those who queue."""
+        if self._file is not None:
+            # A thread, because waiting for a lock of the system cannot be given an end.
+            copy = os.fdopen(os.dup(self._file.fileno()), "r+b", buffering=0)
+            threading.Thread(target=self._queue, args=(copy,), daemon=True).start()
+
+    def announce(self) -> None:
+        """Tell writers that somebody waits to read, until the turn ends."""
+        self._locks("LOCK_SH", self._place + _READERS)
+
+    def has_readers(self) -> bool:
+        """Return whether somebody waits to read."""
+        free = self._locks("LOCK_EX", self._place + _READERS)
+        if free:
+            self._locks("LOCK_UN", self._place + _READERS)
+        return not free
+
+    def _locks(self, how: str, place: int) -> bool:
+        """Lock a byte unless others have; return False where they have."""
+        if sys.platform != "win32" and self._file is not None:
+            at_once = 0 if how == "LOCK_UN" else fcntl.LOCK_NB
+            try:
+                fcntl.lockf(self._file, getattr(fcntl, how) | at_once, 1, place)
+            except OSError:
+                return False
+        return True
+
+    def _queue(self, file: BinaryIO) -> None:
+        """Wait for the byte, tell so, and keep it until it is done; closing gives it back."""
+        if sys.platform != "win32":
+            with file, contextlib.suppress(OSError):
+                fcntl.lockf(file, fcntl.LOCK_EX, 1, self._place)
+                self._first.set()
+                self.done.wait()
+        self._first.set()
+
 
 @contextlib.contextmanager
-def turn(path: Path, wait: float) -> Iterator[None]:
-    """Run the block once all who came before are through; after ``wait`` seconds in any case."""
-    with contextlib.ExitStack() as stack:
-        file = _opened()
+def taking_turns(path: Path) -> Iterator[Turn]:
+    """Give a place among those who want the file ``path``, until the block ends."""
+    file = _opened()
+    turn = Turn(path, file)
+    try:
+        yield turn
+    finally:
+        turn.done.set()
         if file is not None:
-            first, done = threading.Event(), threading.Event()
-            # A thread, because waiting for a lock of the system cannot be given an end.
-            threading.Thread(target=_queue, args=(file, path, first, done), daemon=True).start()
-            stack.callback(done.set)
-            first.wait(min(wait, threading.TIMEOUT_MAX))
-        yield
+            file.close()
 
 
 def _opened() -> BinaryIO | None:
@@ -51,14 +110,3 @@ def _opened() -> BinaryIO | None:
         file.close()
         return None
     return file
-
-
-def _queue(file: BinaryIO, path: Path, first: threading.Event, done: threading.Event) -> None:
-    """Wait for the byte of ``path``, tell so, and keep it until ``done``; closing gives it back."""
-    if sys.platform != "win32":
-        place = zlib.crc32(os.fsencode(path.resolve()))
-        with file, contextlib.suppress(OSError):
-            fcntl.lockf(file, fcntl.LOCK_EX, 1, place)
-            first.set()
-            done.wait()
-    first.set()

@@ -1,20 +1,18 @@
-"""Copy a database, and bring an older one to the newest schema."""
+"""Copy a database, put a copy in its place, and bring an older one to the newest schema."""
 
 from __future__ import annotations
 
-import tempfile
+import contextlib
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
 
 from advisor.database import schema
 from advisor.database.columns import add_pack_columns, lacks_pack_columns
-from advisor.database.connect import BLOCK_SIZE, DEFAULT_WAIT, opened, put
+from advisor.database.connect import DEFAULT_WAIT, opened
+from advisor.database.copying import Progress, copied, restored, stamp
 from advisor.database.write import transaction
-from advisor.errors import DatabaseError, Location
-from advisor.quoting import quoted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +52,12 @@ def current(path: str | Path, wait: float = DEFAULT_WAIT) -> Current:
         )
 
 
-def backup(path: str | Path, to: str | Path | None = None, wait: float = DEFAULT_WAIT) -> Path:
+def backup(
+    path: str | Path,
+    to: str | Path | None = None,
+    wait: float = DEFAULT_WAIT,
+    progress: Progress = lambda _: None,
+) -> Path:
     """Copy a database of any schema as one consistent whole; return where the copy is.
 
     By default it goes beside the file, named after the schema and the time (UTC).
@@ -63,12 +66,34 @@ def backup(path: str | Path, to: str | Path | None = None, wait: float = DEFAULT
         DatabaseError: as ``current``; or the copy's place is taken or cannot be written.
     """
     path = Path(path)
-    with opened(path, wait=wait, read_only=True, reaches_others=True) as connection:
-        return _copy(connection, path, None if to is None else Path(to))
+    with contextlib.ExitStack() as kept, opened(path, wait=wait, read_only=True) as connection:
+        place = Path(to) if to is not None else _beside(connection, path)
+        return copied(path, place, kept, progress)
+
+
+def restore(
+    path: str | Path,
+    copy: str | Path,
+    wait: float = DEFAULT_WAIT,
+    progress: Progress = lambda _: None,
+) -> Path | None:
+    """Put a copy that ``backup`` made into the place of a database; the copy stays.
+
+    Return where the database of before is now, None where there was none.
+
+    Raises:
+        DatabaseError: the copy is none, the database is locked for too long, or the disk does not
+            take it; the database is as it was.
+    """
+    return restored(Path(path), Path(copy), wait, progress)
 
 
 def upgrade(
-    path: str | Path, wait: float = DEFAULT_WAIT, *, scripts: Path | None = None
+    path: str | Path,
+    wait: float = DEFAULT_WAIT,
+    *,
+    scripts: Path | None = None,
+    progress: Progress = lambda _: None,
 ) -> Upgraded:
     """Bring a file to the newest schema, after a copy of it was made.
 
@@ -82,7 +107,7 @@ def upgrade(
     """
     path = Path(path)
     head = schema.revisions(scripts)[-1]
-    with opened(path, wait=wait, read_only=False, reaches_others=True) as connection:
+    with contextlib.ExitStack() as kept, opened(path, wait=wait, read_only=False) as connection:
         schema.require_tables_only(connection, path)
         before = schema.revision_of(connection, path)
         is_newest = before >= head
@@ -90,7 +115,8 @@ def upgrade(
             schema.require_head(connection, path, head=head)
             if not lacks_pack_columns(connection):
                 return Upgraded(before=before, after=before, backup=None)
-        copy = _copy(connection, path, None)
+        copy = copied(path, _beside(connection, path), kept, progress)
+        progress("migrating")
         if not is_newest:
             schema.migrate(connection, path, scripts)
         with transaction(connection):
@@ -98,43 +124,7 @@ def upgrade(
     return Upgraded(before=before, after=head, backup=copy, columns=columns)
 
 
-def _copy(connection: duckdb.DuckDBPyConnection, path: Path, to: Path | None) -> Path:
-    """Copy through the database: a copy of the file's bytes would drop this process's lock."""
+def _beside(connection: duckdb.DuckDBPyConnection, path: Path) -> Path:
+    """Return where a copy goes that nobody gave a place."""
     revision = schema.revision_of(connection, path)
-    now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
-    to = to or path.with_name(f"{path.stem}.{revision}.{now}.backup{path.suffix}")
-    place = Location(name=str(to))
-    if to.exists():
-        raise DatabaseError("exists already", at=place, hint="name another file with --output")
-    try:
-        with tempfile.TemporaryDirectory(dir=to.parent, prefix=f".{to.name}.") as folder:
-            made = Path(folder) / "copy.duckdb"
-            copy_into(connection, path, made)
-            put(made, to)
-    except OSError as error:
-        hint = "see that its folder can be written and that the disk has room"
-        raise DatabaseError(f"cannot be made: {error.strerror}", at=place, hint=hint) from error
-    return to
-
-
-def copy_into(connection: duckdb.DuckDBPyConnection, path: Path, made: Path) -> None:
-    """Copy the open database of ``path`` to a file that does not exist yet.
-
-    Raises:
-        DatabaseError: the database has no name.
-    """
-    source = connection.execute("SELECT current_database()").fetchone()
-    if source is None:
-        raise DatabaseError("has no name", at=Location(name=str(path)))
-    options = f"(READ_WRITE, BLOCK_SIZE {BLOCK_SIZE})"
-    copy = quoted(f"copy of {source[0]}")
-    connection.execute(f"ATTACH {_literal(str(made))} AS {copy} {options}")
-    try:
-        connection.execute(f"COPY FROM DATABASE {quoted(source[0])} TO {copy}")
-        connection.execute(f"CHECKPOINT {copy}")
-    finally:
-        connection.execute(f"DETACH {copy}")
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+    return path.with_name(f"{path.stem}.{revision}.{stamp()}.backup{path.suffix}")

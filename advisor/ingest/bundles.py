@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import reprlib
-import secrets
 import shutil
 import stat
 import sys
@@ -30,6 +29,7 @@ from advisor.ingest.batches import temporary_files
 from advisor.ingest.detail import DETAILS, Detail
 from advisor.ingest.records import LARGEST_RANK, Profile, RunLabels
 from advisor.readers import Source, reader_of
+from advisor.scratch import scratch_folder
 from advisor.version import __version__
 
 SUFFIX = ".bundle"
@@ -65,8 +65,8 @@ def place(target: Path, fill: Callable[[IO[bytes]], object], *, replace: bool) -
     Raises:
         OSError: the disk does not take it; nothing is left of it.
     """
-    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    try:
+    with scratch_folder(target.parent) as folder:
+        part = folder / target.name
         with part.open("xb") as file:
             fill(file)
             file.flush()
@@ -75,8 +75,6 @@ def place(target: Path, fill: Callable[[IO[bytes]], object], *, replace: bool) -
             part.replace(target)
         else:
             put(part, target)
-    finally:
-        part.unlink(missing_ok=True)
     _sync_directory(target.parent)
 
 

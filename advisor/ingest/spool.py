@@ -38,6 +38,7 @@ from advisor.ingest.records import USUAL, HowToRead, Profile, RunLabels
 from advisor.ingest.store import check_profile
 from advisor.knowledge.knowledge import Knowledge
 from advisor.knowledge.load import load_knowledge
+from advisor.scratch import scratch_folder, sweep
 from advisor.wording import count
 
 if TYPE_CHECKING:
@@ -67,8 +68,8 @@ def spool_paths(
     knowledge = load_knowledge()
     with (
         temporary_files(directory),
-        tempfile.TemporaryDirectory(prefix="advisor-") as folder,
-        open_scratch(folder) as connection,
+        scratch_folder() as folder,
+        open_scratch(str(folder)) as connection,
     ):
         seed_database(connection, knowledge.seed)
         checked = _Checked(spool=spool, connection=connection, knowledge=knowledge)
@@ -101,10 +102,11 @@ def merge_spool(
             was yielded is stored.
     """
     bundles = _bundles(directory)
+    sweep(Path(directory))
     moved = None if done is None else _writable(done)
     unmoved: list[str] = []
-    with temporary_files(database), tempfile.TemporaryDirectory(prefix="advisor-") as scratch:
-        spool = _Spool(database, wait, Path(scratch) / _NAME)
+    with temporary_files(database), scratch_folder() as scratch:
+        spool = _Spool(database, wait, scratch / _NAME)
         writer = ProfileWriter(
             database, load_knowledge(configuration), wait=wait, progress=progress
         )

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.database.connect import open_for_reading
@@ -16,6 +14,7 @@ from advisor.ingest.batches import Ingested, ProfileWriter, known_as, stored_run
 from advisor.ingest.profiles import read_profiles
 from advisor.ingest.records import USUAL, HowToRead, Profile, RunLabels
 from advisor.knowledge.load import load_knowledge
+from advisor.scratch import scratch_folder
 
 if TYPE_CHECKING:
     import duckdb
@@ -58,8 +57,8 @@ def try_paths(
         how=how,
         entered=progress,
     )
-    with temporary_files(database), tempfile.TemporaryDirectory(prefix="advisor-") as folder:
-        scratch = str(Path(folder) / "trial.duckdb")
+    with temporary_files(database), scratch_folder() as folder:
+        scratch = str(folder / "trial.duckdb")
         writer = ProfileWriter(scratch, knowledge, wait=wait, progress=progress)
         results = list(writer.store(_unless_known(profiles, known)))
         tried = [Tried(result=result) for result in results]

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from advisor.scratch import scratch_folder
 from advisor.version import __version__
 
 T = TypeVar("T")
@@ -161,13 +162,11 @@ def _collector_off() -> Iterator[None]:
 
 
 def _write(path: Path, values: Mapping[str, object]) -> None:
-    import tempfile  # seldom needed
-
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if hasattr(os, "getuid"):
         os.close(_open_folder(path.parent))
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        made = Path(folder) / path.name
+    with scratch_folder(path.parent) as folder:
+        made = folder / path.name
         made.touch(mode=0o600)
         data = pickle.dumps(values, protocol=pickle.HIGHEST_PROTOCOL)
         made.write_bytes(hashlib.sha256(data).digest() + data)

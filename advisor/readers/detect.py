@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 import struct
 import sys
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from advisor.profilers import load_profilers
 from advisor.readers import formats, reader_of, readers
 from advisor.readers.base import Reader, Source
 from advisor.resources import rule_dirs
+from advisor.scratch import scratch_folder
 from advisor.wording import one_line, size
 
 ARCHIVES = (".gz", ".zip")
@@ -109,10 +109,9 @@ class _Scratch:
         """
         if self._directory is None:
             try:
-                made = tempfile.TemporaryDirectory(prefix="advisor-")
+                self._directory = self._stack.enter_context(scratch_folder())
             except OSError as error:
                 raise _no_room(name, error) from error
-            self._directory = Path(self._stack.enter_context(made))
         return self._directory / name
 
 

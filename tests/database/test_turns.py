@@ -5,20 +5,21 @@ import select
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from advisor.database.turns import turn
+from advisor.database.turns import taking_turns
 
 TAKE = """
 import sys
 from pathlib import Path
-from advisor.database.turns import turn
-print("asks", flush=True)
-with turn(Path(sys.argv[1]), 900):
+from advisor.database.turns import taking_turns
+with taking_turns(Path(sys.argv[1])) as turn:
+    print("asks", flush=True)
+    turn.queue()
+    turn.wait(900)
     print("has it", flush=True)
     sys.stdin.readline()
 """
@@ -96,7 +97,9 @@ def test_nobody_waits_longer_than_asked_to(tmp_path: Path) -> None:
     first = Waiting(tmp_path / "a")
     assert first.line() == "has it"
     began = time.monotonic()
-    with turn(tmp_path / "a", 0.2):
+    with taking_turns(tmp_path / "a") as turn:
+        turn.queue()
+        assert not turn.wait(0.2)
         assert time.monotonic() - began >= 0.2
     first.give_back()
 
@@ -113,9 +116,34 @@ def test_goes_on_where_there_can_be_no_queue(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
 
-    def waits(*_: object) -> None:
-        raise AssertionError("it waits for a turn that nobody can give")
+    with taking_turns(tmp_path / "a") as turn:
+        turn.queue()
+        turn.announce()
+        assert turn.is_first
+        assert not turn.has_readers()
 
-    monkeypatch.setattr(threading.Event, "wait", waits)
-    with turn(tmp_path / "a", 60):
-        pass
+
+READ = """
+import sys
+from pathlib import Path
+from advisor.database.turns import taking_turns
+with taking_turns(Path(sys.argv[1])) as turn:
+    turn.announce()
+    print("waits", flush=True)
+    sys.stdin.readline()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
+def test_writers_see_who_waits_to_read(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", READ, str(tmp_path / "a")]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as reader:
+        assert reader.stdout is not None
+        assert reader.stdout.readline() == "waits\n"
+        with taking_turns(tmp_path / "a") as turn, taking_turns(tmp_path / "b") as other:
+            assert turn.has_readers()
+            assert not other.has_readers()
+            reader.communicate("\n")
+            assert not turn.has_readers()

@@ -1,0 +1,30 @@
+"""``python -m studies.kills [COUNT] [COMMAND …]``: kill commands at random moments, 200 by default.
+
+Stops with an error where anything but whole runs is left, where the same command does not complete
+afterwards, or where files remain then that nobody asked for.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.support.killing import COMMANDS, killed
+
+COUNT = 200
+
+
+def main(count: int, names: list[str]) -> None:
+    """Kill ``count`` times and print where the commands were."""
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        seen = killed(Path(folder), count, {name: COMMANDS[name] for name in names or COMMANDS})
+    for where, number in sorted(seen.items()):
+        print(f"{number:>5}  {where}")
+    print(f"{seen.total():,} kills in {time.perf_counter() - started:.0f} s")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else COUNT, sys.argv[2:])

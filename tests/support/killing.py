@@ -1,0 +1,239 @@
+"""Commands that are killed at random moments: whole runs are left, and nothing else.
+
+Each runs in a fork of this process, which has loaded what commands need and never opens a database
+itself: a kill costs a fraction of a second, and most of them hit work.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import duckdb
+
+from advisor.cli.application import application
+from advisor.database import schema, upgrade
+from advisor.ingest.profiles import RunLabels, ingest_paths
+from advisor.ingest.spool import spool_paths
+from advisor.knowledge.load import load_knowledge
+from advisor.resources import data_dir
+
+NIGHTS = sorted((data_dir("seed") / "runs" / "nightly").glob("*.ncu-rep"))
+STORED, NEW = NIGHTS[:3], NIGHTS[3:5]
+STALE = "UPDATE launch SET dram_bytes = -1; UPDATE run SET rules_hash = 'stale'"
+FURTHER = """
+import sqlalchemy as sa
+from alembic import op
+revision = "9002"
+down_revision = {head!r}
+
+
+def upgrade() -> None:
+    op.add_column("run", sa.Column("mood", sa.Double))
+    op.execute("UPDATE run SET mood = launches")
+"""
+STATE = """
+    SELECT run_id, label, rules_hash <> 'stale', pruned_at IS NULL,
+        (SELECT count(*) FROM launch WHERE run_id = run.run_id),
+        (SELECT count(*) FROM launch_keyed WHERE run_id = run.run_id),
+        (SELECT count(*) FROM finding WHERE run_id = run.run_id),
+        (SELECT sum(dram_bytes) FROM launch WHERE run_id = run.run_id) < 0
+    FROM run ORDER BY run_id
+"""
+State = dict[str, tuple[object, ...]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kill:
+    """What a command does, as words of the command line or a function of the database.
+
+    ``makes`` are patterns of files beside the database that it may make.
+    """
+
+    words: tuple[str, ...] = ()
+    work: Callable[[Path, Path], None] | None = None
+    makes: tuple[str, ...] = ()
+
+
+def _upgrade(database: Path, folder: Path) -> None:
+    upgrade.upgrade(database, scripts=folder / "migrations")
+
+
+COMMANDS: dict[str, Kill] = {
+    "ingest": Kill(words=("ingest", *map(str, NEW))),
+    "spool": Kill(words=("ingest", *map(str, NEW), "--spool", "{spool}")),
+    "merge": Kill(words=("db", "merge", "{spool}", "--done", "{done}")),
+    "prune": Kill(words=("runs", "prune", "--keep", "1")),
+    "refresh": Kill(words=("refresh", "--all")),
+    "relabel": Kill(words=("runs", "label", "{runs}", "--label", "shape", "--tag", "a")),
+    "backup": Kill(words=("db", "backup"), makes=("*.backup.duckdb",)),
+    "restore": Kill(words=("db", "restore", "{copy}"), makes=("copy.duckdb", "*.replaced.duckdb")),
+    "upgrade": Kill(work=_upgrade, makes=("*.backup.duckdb",)),
+}
+
+
+@dataclass
+class Killing:
+    """A folder in which commands are killed; ``seen`` counts where they were."""
+
+    folder: Path
+    seen: Counter[str] = field(default_factory=Counter)
+    _seconds: dict[str, float] = field(default_factory=dict)
+    _ends: dict[str, tuple[State, State]] = field(default_factory=dict)
+
+    def prepare(self) -> None:
+        """Make what the commands begin with."""
+        (self.folder / "tmp").mkdir()
+        shutil.copytree(data_dir("migrations"), self.folder / "migrations")
+        further = FURTHER.format(head=schema.revisions()[-1])
+        (self.folder / "migrations" / "versions" / "9002_mood.py").write_text(further)
+        load_knowledge()
+        self._must(lambda: _make(self.folder))
+
+    def kill(self, name: str, share: float) -> None:
+        """Kill a command after a share of the time that it takes; see what it leaves.
+
+        Raises:
+            AssertionError: something other than whole runs.
+        """
+        if name not in self._seconds:
+            self._whole(name)
+        database = self._fresh(name)
+        child = self._forked(self._work(name, database))
+        time.sleep(share * self._seconds[name])
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        where = "before its end" if os.WIFSIGNALED(status) else "after its end"
+        before, after = self._ends[name]
+        found = self._state(database)
+        for run_id in before.keys() | after.keys():
+            assert found.get(run_id) in (before.get(run_id), after.get(run_id)), (name, run_id)
+        self.seen[f"{name}, {where}, {sum(found[each] == after[each] for each in found)} done"] += 1
+        self._must(self._work(name, database))
+        assert self._state(database) == after, name
+        self._tidy(name, database)
+
+    def _whole(self, name: str) -> None:
+        """Carry a command to its end, to know how long it takes and what it leaves."""
+        database = self._fresh(name)
+        before = self._state(database)
+        began = time.monotonic()
+        self._must(self._work(name, database))
+        self._seconds[name] = time.monotonic() - began
+        self._ends[name] = before, self._state(database)
+        self._tidy(name, database)
+
+    def _fresh(self, name: str) -> Path:
+        place = self.folder / "place"
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        stale = "stale" if name == "refresh" else "stored"
+        shutil.copytree(self.folder / "spool", place / "spool")
+        if name == "restore":
+            shutil.copy(self.folder / "stale.duckdb", place / "copy.duckdb")
+        if name == "spool":
+            shutil.rmtree(place / "spool")
+        return Path(shutil.copy(self.folder / f"{stale}.duckdb", place / "test.duckdb"))
+
+    def _work(self, name: str, database: Path) -> Callable[[], None]:
+        command, place = COMMANDS[name], database.parent
+        if (work := command.work) is not None:
+            return lambda: work(database, self.folder)
+        filled = {"spool": str(place / "spool"), "done": str(place / "done")}
+        filled["copy"] = str(place / "copy.duckdb")
+        words = ["--db", str(database)]
+        for word in command.words:
+            words += self._runs() if word == "{runs}" else [word.format(**filled)]
+        return lambda: _command(words)
+
+    def _runs(self) -> list[str]:
+        return (self.folder / "runs").read_text().split()
+
+    def _tidy(self, name: str, database: Path) -> None:
+        """See that nothing is there but what a command makes."""
+        place, makes = database.parent, ("test.duckdb", "spool", "done", *COMMANDS[name].makes)
+        left = [
+            path.name for path in place.iterdir() if not any(path.match(each) for each in makes)
+        ]
+        bundles = [*place.glob("spool/*"), *place.glob("done/*")]
+        left += [path.name for path in bundles if path.suffix != ".bundle"]
+        left += [path.name for path in (self.folder / "tmp").iterdir() if path.suffix != ".turns"]
+        assert left == [], (name, left)
+        for pattern in COMMANDS[name].makes:
+            for copy in place.glob(pattern):
+                assert self._state(copy), copy.name
+
+    def _state(self, database: Path) -> State:
+        """Return what is stored of each run; another process looks, for this one must not."""
+        reading, writing = os.pipe()
+
+        def look() -> None:
+            with duckdb.connect(str(database), read_only=True) as connection:
+                rows = connection.execute(STATE).fetchall()
+            os.write(writing, repr(rows).encode())
+
+        self._must(look)
+        os.close(writing)
+        with os.fdopen(reading) as file:
+            rows = eval(file.read())
+        return {str(row[0]): row for row in rows}
+
+    def _must(self, work: Callable[[], None]) -> None:
+        _, status = os.waitpid(self._forked(work), 0)
+        assert status == 0, f"status {os.waitstatus_to_exitcode(status)}"
+
+    def _forked(self, work: Callable[[], None]) -> int:
+        """Start a fork that does the work, and ends."""
+        sys.stdout.flush()
+        child = os.fork()
+        if child:
+            return child
+        status = 1
+        try:
+            os.environ["TMPDIR"] = tempfile.tempdir = str(self.folder / "tmp")
+            work()
+            status = 0
+        except BaseException:  # noqa: BLE001 -- a fork ends here, whatever happened
+            traceback.print_exc()
+        os._exit(status)
+
+
+def killed(folder: Path, count: int, names: Mapping[str, Kill] = COMMANDS) -> Counter[str]:
+    """Kill so many commands, one of each kind after the other; return where they were."""
+    killing, chance = Killing(folder), random.Random(count)
+    killing.prepare()
+    for number in range(count):
+        killing.kill(list(names)[number % len(names)], chance.uniform(0, 1.1))
+    return killing.seen
+
+
+def _command(words: list[str]) -> None:
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.dup2(null, 2)
+    status = application(words, standalone_mode=False)
+    assert not status, status
+
+
+def _make(folder: Path) -> None:
+    """Make databases with three nights, one of which has stale values, and a spool."""
+    stored = folder / "stored.duckdb"
+    results = [
+        *ingest_paths(str(stored), [*map(str, STORED)], labels=RunLabels(), wait=0),
+        *spool_paths(str(folder / "spool"), [*map(str, NEW)], labels=RunLabels()),
+    ]
+    assert all(each.status == "new" for each in results)
+    names = [str(each.run_id) for each in results[: len(STORED)]]
+    (folder / "runs").write_text(" ".join(names))
+    with duckdb.connect(shutil.copy(stored, folder / "stale.duckdb")) as connection:
+        connection.execute(STALE)
