@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from advisor.database.rows import OutcomeRow
 from advisor.database.write import insert_rows
 from advisor.quoting import literal
+
+if TYPE_CHECKING:
+    from advisor.tracking.settings import OutcomeSettings
 
 Row = dict[str, Any]
 
@@ -29,6 +32,69 @@ _LEFT_OUT = """
     WHERE state IN ('open', 'gone') AND series_id NOT IN (
         SELECT series_id FROM variant WHERE run_id IN ({runs})
     )
+"""
+_PER_NIGHT = 4  # runs of a history in which a series is looked for, times the nights wanted
+_STREAM_OF_RUN = """
+    {'branch': branch, 'simulated': simulated, 'devices': device_names, 'as': configuration}
+"""  # what nights of one history have in common
+_UNSETTLED = """
+    WITH placed AS (
+        SELECT run_id, {stream} AS stream, run_id IN ({runs}) AS is_new,
+            coalesce(started_at, ingested_at) AS moment
+        FROM run
+    ), looked AS (
+        SELECT * FROM placed WHERE stream IN (SELECT stream FROM placed WHERE is_new)
+        QUALIFY is_new OR $runs >= row_number() OVER (
+            PARTITION BY stream ORDER BY moment DESC, run_id DESC
+        )
+    ), night AS (
+        SELECT series_id, run_id, stream, is_new, moment, list(variant_id) AS variants,
+            sum(duration) / sum(launch_count - coalesce(launches_excluded, 0)) AS duration
+        FROM variant JOIN looked USING (run_id)
+        WHERE duration IS NOT NULL AND launch_count > coalesce(launches_excluded, 0)
+        GROUP BY ALL
+    ), aged AS (
+        SELECT *, row_number() OVER history AS age,
+            abs(lag(duration) OVER history - duration) > $change * duration AS differs
+        FROM night
+        WINDOW history AS (PARTITION BY series_id, stream ORDER BY moment DESC, run_id DESC)
+    ), said AS (
+        SELECT series_id, run_id, rule_id, sum(gain_likely) > 0 AS promises
+        FROM (
+            SELECT series_id, run_id, unnest(variants) AS variant_id FROM aged WHERE age <= $nights
+        ) JOIN finding USING (run_id, variant_id)
+        WHERE outcome = 'fires' AND subject = 'kernel' GROUP BY ALL
+    ), told AS (
+        SELECT series_id, run_id, list_sort(list((rule_id, promises))) AS rules
+        FROM said GROUP BY ALL
+    ), unsettled AS (
+        SELECT series_id FROM aged LEFT JOIN told USING (series_id, run_id)
+        GROUP BY series_id, stream
+        HAVING bool_or(is_new) AND NOT (
+            bool_and(is_new = (age = 1)) AND count(*) >= $nights
+            AND bool_and(NOT differs) FILTER (age BETWEEN 2 AND $nights)
+            AND count(DISTINCT coalesce(rules, [])) FILTER (age <= $nights) = 1
+        )
+    )
+    SELECT series_id FROM variant SEMI JOIN unsettled USING (series_id)
+    GROUP BY series_id HAVING count(DISTINCT run_id) > 1
+    UNION
+    SELECT series_id FROM outcome JOIN variant USING (series_id)
+    WHERE state = 'gone' AND run_id IN ({runs})
+"""
+_VANISHED = """
+    WITH aged AS (
+        SELECT run_id, {stream} AS stream, row_number() OVER (
+            PARTITION BY stream ORDER BY coalesce(started_at, ingested_at) DESC, run_id DESC
+        ) AS age FROM run
+    ), seen AS (
+        SELECT DISTINCT stream, series_id FROM aged JOIN variant USING (run_id)
+        WHERE age <= $gone AND duration IS NOT NULL
+            AND launch_count > coalesce(launches_excluded, 0)
+    )
+    SELECT DISTINCT series_id FROM outcome JOIN aged ON run_id = opened_run
+    WHERE state = 'open' AND stream IN (SELECT stream FROM aged WHERE run_id IN ({runs}))
+        AND (stream, series_id) NOT IN (FROM seen)
 """
 _PROMISED = """
     SELECT DISTINCT series_id FROM variant
@@ -91,6 +157,28 @@ def affected_series(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str
         found = [name for (name,) in connection.execute(query).fetchall()]
     gone = connection.execute(_LEFT_OUT.format(runs=runs)).fetchall()
     return sorted({*found, *(name for (name,) in gone)})
+
+
+def moved_series(
+    connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str], settings: OutcomeSettings
+) -> list[str]:
+    """Return series whose stored outcomes new runs may change; of all others they stay the same.
+
+    An outcome rests on nights around a change, each on the median of those that settle it. So
+    where the newest nights of a series, twice as many, say the same as the new one does, nothing
+    is left to decide; and of a series that the runs lack, it can only be that it is gone.
+    """
+    words = {"runs": _listed(run_ids), "stream": _STREAM_OF_RUN}
+    nights = 2 * settings.settle_nights
+    limits = {"nights": nights, "runs": _PER_NIGHT * nights, "change": settings.smallest_change}
+    rows = connection.execute(_UNSETTLED.format(**words), limits).fetchall()
+    found = [name for (name,) in rows]
+    if found:
+        query = _PROMISED.format(series=_listed(found))
+        found = [name for (name,) in connection.execute(query).fetchall()]
+    gone = {"gone": settings.gone_nights}
+    vanished = connection.execute(_VANISHED.format(**words), gone).fetchall()
+    return sorted({*found, *(name for (name,) in vanished)})
 
 
 def every_series(connection: duckdb.DuckDBPyConnection) -> list[str]:

@@ -17,7 +17,7 @@ from advisor.database import write
 from advisor.database.columns import require_columns
 from advisor.database.draft import DraftDatabase, publish
 from advisor.database.launches import LaunchWriter
-from advisor.database.outcomes import affected_series
+from advisor.database.outcomes import moved_series
 from advisor.database.planning import plan_for
 from advisor.database.read import StoredRun, get_runs
 from advisor.database.rows import PlacedLaunch
@@ -178,7 +178,7 @@ def _publish(
     seed_database(connection, knowledge.seed)
     with write.bystander(connection), write.transaction(connection):
         publish(connection, run_ids)
-        follow(connection, affected_series(connection, run_ids), knowledge)
+        follow(connection, moved_series(connection, run_ids, knowledge.outcomes), knowledge)
     write.merge_row_groups(connection)
 
 

@@ -136,7 +136,7 @@ def episodes(
                 opened=opened,
                 state=state,
                 prediction=_prediction(nights, opened, base),
-                before=_level(nights[base:]),
+                before=_level(nights[base : base + settings.settle_nights]),
             )
         )
     return found
