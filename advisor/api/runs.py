@@ -18,6 +18,7 @@ from advisor.database.relabel import relabel_runs
 from advisor.database.write import remove_run as remove
 from advisor.database.write import transaction
 from advisor.errors import UsageError
+from advisor.ingest.records import check_texts
 
 if TYPE_CHECKING:
     import duckdb
@@ -91,11 +92,12 @@ def relabel(
     of advice is recomputed, for the series that the runs were in and those they are in now.
 
     Raises:
-        UsageError: there is no such run, or nothing to change.
+        UsageError: there is no such run, nothing to change, or a text is too long.
         DatabaseError: the database cannot be opened or written; nothing is changed.
     """
     if not changes:
         raise UsageError("nothing to change", hint="say what: --label, --branch, --commit, …")
+    check_texts(changes)
     with open_for_writing(database, wait) as connection:
         found = {run.run_id: run for run in (find_run(connection, name) for name in runs)}
         own_tags = {tuple(run.tags or ()) for run in found.values()}

@@ -27,7 +27,7 @@ from advisor.database.connect import put
 from advisor.errors import InputError, Location, UsageError
 from advisor.ingest.batches import temporary_files
 from advisor.ingest.detail import DETAILS, Detail
-from advisor.ingest.records import LARGEST_RANK, Profile, RunLabels
+from advisor.ingest.records import LARGEST_RANK, LONGEST_TEXT, Profile, RunLabels
 from advisor.readers import Source, reader_of
 from advisor.scratch import scratch_folder
 from advisor.version import __version__
@@ -189,12 +189,18 @@ class _Manifest:
         return cls(
             content_hash=_told(told, "content_hash", str),
             size=size,
-            name=_told(told, "name", str),
+            name=_name(_told(told, "name", str)),
             format=_told(told, "format", str),
             allow_truncated=_told(told, "allow_truncated", bool),
             detail=_detail(_told(told, "detail", str)),
             labels=_parsed(_told(told, "labels", dict)),
         )
+
+
+def _name(told: str) -> str:
+    if len(told) > LONGEST_TEXT:
+        raise ValueError(f"its manifest gives a name of {len(told):,} characters")
+    return told
 
 
 def _detail(told: str) -> Detail:
@@ -218,7 +224,10 @@ def _parsed(told: dict[str, Any]) -> RunLabels:
         raise ValueError(f"its manifest says that step_time is {reprlib.repr(step_time)}")
     if labels["rank"] is not None and not 0 <= labels["rank"] <= LARGEST_RANK:
         raise ValueError(f"its manifest says that rank is {reprlib.repr(labels['rank'])}")
-    return RunLabels(**labels)
+    try:
+        return RunLabels(**labels)
+    except UsageError as error:
+        raise ValueError(f"its manifest says too much: {error.problem}") from error
 
 
 def _told(record: object, name: str, *kinds: type) -> Any:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from advisor.database import ids
 from advisor.database.read import StoredRun
 from advisor.database.records import storable
-from advisor.errors import InputError, Location
+from advisor.errors import InputError, Location, UsageError
 from advisor.ingest.detail import USUAL_DETAIL, Detail
 from advisor.model import Skipped
 from advisor.readers import Reader, Source
@@ -17,6 +18,12 @@ from advisor.readers.base import State
 
 LARGEST_RANK = 2**31 - 1
 """The largest number of a process of a group; more than any launcher counts."""
+
+LONGEST_TEXT = 4096
+"""Characters of a label, note or tag, at most: every list and table shows them."""
+
+MOST_TAGS = 100
+"""Tags of a run, at most."""
 
 _CHUNK = 1024 * 1024
 _TEXTS = ("label", "configuration", "commit", "branch", "note", "compiler", "group")
@@ -40,12 +47,33 @@ USUAL = HowToRead()
 """How profiles are read unless the user says otherwise."""
 
 
+def check_texts(told: Mapping[str, object]) -> None:
+    """Refuse labels that are too long, and too many tags, by their names.
+
+    Raises:
+        UsageError: there is one.
+    """
+    for name, value in told.items():
+        texts = value if isinstance(value, list | tuple) else (value,)
+        longest = max((len(text) for text in texts if isinstance(text, str)), default=0)
+        problem = None
+        if longest > LONGEST_TEXT:
+            problem = f"{name} has {longest:,} characters, more than {LONGEST_TEXT:,}"
+        elif len(texts) > MOST_TAGS:
+            problem = f"there are {len(texts):,} {name}, more than {MOST_TAGS}"
+        if problem is not None:
+            raise UsageError(problem, hint="keep what is long in a file, and name that file")
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunLabels:
     """What the user says about the runs; ``step_time`` is in seconds, ``at`` replaces the start.
 
     Runs of one execution share a ``group``. ``at`` is UTC without a zone. Texts are as they are
     stored; an empty one is ignored.
+
+    Raises:
+        UsageError: a text is longer than ``LONGEST_TEXT``, or there are more than ``MOST_TAGS``.
     """
 
     label: str | None = None
@@ -66,6 +94,7 @@ class RunLabels:
             object.__setattr__(self, name, storable(getattr(self, name) or "") or None)
         tags = tuple(dict.fromkeys(storable(tag) for tag in self.tags if tag))
         object.__setattr__(self, "tags", tags)
+        check_texts({**{name: getattr(self, name) for name in _TEXTS}, "tags": tags})
 
 
 @dataclass(frozen=True, kw_only=True)

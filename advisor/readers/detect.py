@@ -87,8 +87,16 @@ class _Room:
         Raises:
             InputError: there are not as many.
         """
+        self.require(count, name)
         self._left -= count
-        if self._left < 0:
+
+    def require(self, count: int, name: str) -> None:
+        """Refuse what has more bytes than there is room for.
+
+        Raises:
+            InputError: it has.
+        """
+        if count > self._left:
             problem = f"holds more than {size(self._largest)}"
             hint = "unpack it yourself and ingest the files in it"
             raise InputError(problem, at=Location(name=name), hint=hint)
@@ -151,6 +159,7 @@ def _members(source: Source, to: Path, room: _Room) -> Iterator[Source | InputEr
         for item in members:
             member = Source(name=f"{source.name}!{one_line(item.filename)}", content=to)
             try:
+                room.require(item.file_size, member.name)  # no more than it says is unpacked
                 with _member(archive, item, member.name) as file:
                     _copy(file, to, member.name, room)
             except _DamagedError as error:

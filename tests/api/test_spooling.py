@@ -102,6 +102,11 @@ def test_a_bundle_with_other_bytes_is_replaced(spool: Path) -> None:
     assert unpack(first, spool / "scratch").digest == first.stem
 
 
+def nested(depth: int) -> object:
+    """Return a list in a list, and so on."""
+    return [nested(depth - 1)] if depth else []
+
+
 def labelled(name: str, value: object) -> Callable[[dict[str, Any]], object]:
     """Return what gives a manifest one label more, or another value of one."""
     return lambda told: told | {"labels": told["labels"] | {name: value}}
@@ -115,6 +120,8 @@ BAD_MANIFESTS: dict[str, Callable[[dict[str, Any]], object]] = {
     "a size below 0": lambda told: told | {"size": -5},
     "a size that is true": lambda told: told | {"size": True},
     "a name that is a number": lambda told: told | {"name": 5},
+    "a name of a megabyte": lambda told: told | {"name": "x" * 1_000_000},
+    "lists in lists in lists": lambda told: told | {"labels": nested(900)},
     "a format that is none": lambda told: told | {"format": None},
     "a flag that is a text": lambda told: told | {"allow_truncated": "no"},
     "labels in a list": lambda told: told | {"labels": ["l"]},
@@ -132,6 +139,9 @@ BAD_MANIFESTS: dict[str, Callable[[dict[str, Any]], object]] = {
             ("step_time", "abc"),
             ("step_time", 10**400),
             ("note", 5),
+            ("note", "x" * 1_000_000),
+            ("tags", [*map(str, range(101))]),
+            ("tags", ["x" * 5000]),
             ("rank", -1),
             ("rank", True),
             ("rank", 2**31),

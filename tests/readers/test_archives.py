@@ -116,6 +116,20 @@ def test_refuses_what_unpacks_to_more_than_is_allowed(tmp_path: Path) -> None:
         taken(zipped(tmp_path / "a.zip", {"a": bomb}), largest=1_000_000)
 
 
+def test_a_member_that_is_too_large_is_refused_before_it_is_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = zipped(tmp_path / "a.zip", {"a.csv": RAW, "b.csv": bytes(10_000_000)})
+    unpacked: list[str] = []
+    monkeypatch.setattr(archives, "_copy", lambda _, __, name, ___: unpacked.append(name))
+    monkeypatch.setattr(archives, "looks_like_profile", lambda _: True)
+    with plain_sources(str(path), largest=1_000_000) as sources:
+        first, second = sources
+    assert isinstance(first, Source)
+    assert unpacked == [f"{path}!a.csv"]
+    assert str(second).startswith(f"{path}!b.csv: holds more than 1.00")
+
+
 def test_counts_all_members_of_a_zip_together(tmp_path: Path) -> None:
     path = zipped(tmp_path / "a.zip", {"a.csv": RAW, "b.csv": RAW})
     assert len(taken(path, largest=2 * len(RAW))) == 2
