@@ -28,13 +28,11 @@ _READERS = 2**32  # how far behind the byte of a file's queue that of its reader
 class Turn:
     """A place among those who want a file; ``given_way`` is in seconds."""
 
-    def __init__(self, path: Path, file: BinaryIO | None) -> None:
-        self._file = file
+    def __init__(self, path: Path) -> None:
+        self._file: BinaryIO | None = None
         self._place = zlib.crc32(os.fsencode(path.resolve()))
-        self._first, self.done = threading.Event(), threading.Event()
+        self._first, self._done = threading.Event(), threading.Event()
         self.given_way = 0.0
-        if file is None:
-            self._first.set()
 
     @property
     def is_first(self) -> bool:
@@ -47,21 +45,38 @@ class Turn:
 
     def queue(self) -> None:
         """Go behind those who queue."""
-        if self._file is not None:
-            # A thread, because waiting for a lock of the system cannot be given an end.
-            copy = os.fdopen(os.dup(self._file.fileno()), "r+b", buffering=0)
-            threading.Thread(target=self._queue, args=(copy,), daemon=True).start()
+        file = self._opened(make=True)
+        if file is None:
+            self._first.set()
+            return
+        # A thread, because waiting for a lock of the system cannot be given an end.
+        copy = os.fdopen(os.dup(file.fileno()), "r+b", buffering=0)
+        threading.Thread(target=self._queue, args=(copy,), daemon=True).start()
 
     def announce(self) -> None:
         """Tell writers that somebody waits to read, until the turn ends."""
-        self._locks("LOCK_SH", self._place + _READERS)
+        if self._opened(make=True) is not None:
+            self._locks("LOCK_SH", self._place + _READERS)
 
     def has_readers(self) -> bool:
         """Return whether somebody waits to read."""
+        if self._opened(make=False) is None:
+            return False
         free = self._locks("LOCK_EX", self._place + _READERS)
         if free:
             self._locks("LOCK_UN", self._place + _READERS)
         return not free
+
+    def close(self) -> None:
+        """Give the place back."""
+        self._done.set()
+        if self._file is not None:
+            self._file.close()
+
+    def _opened(self, *, make: bool) -> BinaryIO | None:
+        if self._file is None:
+            self._file = _opened(make=make)
+        return self._file
 
     def _locks(self, how: str, place: int) -> bool:
         """Lock a byte unless others have; return False where they have."""
@@ -79,28 +94,22 @@ class Turn:
             with file, contextlib.suppress(OSError):
                 fcntl.lockf(file, fcntl.LOCK_EX, 1, self._place)
                 self._first.set()
-                self.done.wait()
+                self._done.wait()
         self._first.set()
 
 
 @contextlib.contextmanager
 def taking_turns(path: Path) -> Iterator[Turn]:
     """Give a place among those who want the file ``path``, until the block ends."""
-    file = _opened()
-    turn = Turn(path, file)
-    try:
+    with contextlib.closing(Turn(path)) as turn:
         yield turn
-    finally:
-        turn.done.set()
-        if file is not None:
-            file.close()
 
 
-def _opened() -> BinaryIO | None:
-    """Return the file whose bytes stand for databases; None where there can be none."""
+def _opened(*, make: bool) -> BinaryIO | None:
+    """Return the file whose bytes stand for databases; None where there is none, or can be none."""
     if sys.platform == "win32":
         return None
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | (os.O_CREAT if make else 0)
     try:
         path = Path(tempfile.gettempdir()) / f"advisor-{os.getuid()}.turns"
         file = os.fdopen(os.open(path, flags, mode=0o600), "r+b", buffering=0)
