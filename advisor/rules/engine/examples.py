@@ -1,4 +1,4 @@
-"""Run the tests that rule files carry, through the SQL of production, all in one go."""
+"""Run the tests that rule files carry, through the SQL of production, many in one go."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from advisor.wording import NO_BREAK
 
 TOLERANCE = 1e-6
 
+_TOGETHER = 16  # rules: each is asked about the examples of all of them
 _TABLE = "rule_examples"
 _KEY = "example"
 _TYPES = {Kind.NUMBER: "DOUBLE", Kind.TEXT: "VARCHAR", Kind.BOOLEAN: "BOOLEAN"}
@@ -53,8 +54,9 @@ def run_examples(
     results = []
     for name, kind in subjects.items():
         chosen = [rule for rule in rules if rule.subject == name]
-        if chosen:
-            program = compile_program(chosen, kind.counted(settings), vocabulary)
+        for first in range(0, len(chosen), _TOGETHER):
+            together = chosen[first : first + _TOGETHER]
+            program = compile_program(together, kind.counted(settings), vocabulary)
             results += _results(program, kind.vocabulary(vocabulary, settings))
     return results
 
