@@ -78,18 +78,25 @@ class Browser:
         os.close(self._answers)
         self._profile.cleanup()
 
-    def open(self, url: str, *, width: int, height: int = 900, dark: bool = False) -> None:
-        """Load ``url`` in a window of that width and colour scheme, and wait until it is drawn."""
+    def open(
+        self, url: str, *, width: int, height: int = 900, dark: bool = False, script: bool = True
+    ) -> None:
+        """Load ``url`` in a window of that width and colour scheme, and wait until it is drawn.
+
+        Without ``script`` the page's own scripts do not run, and only its loading is waited for.
+        """
         self.events.clear()
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
         self.send("Emulation.setDeviceMetricsOverride", metrics)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.send("Emulation.setEmulatedMedia", {"media": "screen", "features": [scheme]})
+        self.send("Emulation.setScriptExecutionDisabled", {"value": not script})
         # An address that differs in its fragment alone would load nothing.
         self._navigate("about:blank")
         self.events.clear()
         self._navigate(url)
-        self.evaluate("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))")
+        if script:
+            self.evaluate("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))")
 
     def evaluate(self, script: str) -> Any:
         """Return the value of a JavaScript expression in the page."""
@@ -113,6 +120,7 @@ class Browser:
 
     def pdf(self, path: Path) -> None:
         """Print the page as its stylesheet says."""
+        self.send("Emulation.setEmulatedMedia", {"media": ""})
         printed = self.send("Page.printToPDF", {"preferCSSPageSize": True, "printBackground": True})
         path.write_bytes(base64.b64decode(printed["data"]))
 

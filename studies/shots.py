@@ -108,7 +108,7 @@ def check(browser: Browser, page: Path, out: Path, *, width: int, dark: bool) ->
     browser.screenshot(out / f"{name}.png", width=width)
     found = browser.evaluate((HERE / "check_page.js").read_text())
     browser.evaluate((HERE / "use_page.js").read_text())
-    problems = [*found["problems"], *_told(browser, url)]
+    problems = [*found["problems"], *told(browser, url)]
     print(
         f"{name}: {found['marks']} marks, {found['roofs']} lines, {found['texts']} words, "
         f"{len(problems)} problems"
@@ -116,7 +116,7 @@ def check(browser: Browser, page: Path, out: Path, *, width: int, dark: bool) ->
     return [f"{name}: {problem}" for problem in problems]
 
 
-def _told(browser: Browser, url: str) -> list[str]:
+def told(browser: Browser, url: str) -> list[str]:
     """Return the errors, requests and dialogs that the browser reported."""
     problems = []
     for event in browser.events:

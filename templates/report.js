@@ -50,6 +50,8 @@ if (table) {
   if (state.q || state.l || state.all) filter();
   if (state.sort) sort(heads.find(h => h.dataset.c === state.sort.replace('-', '')), state.sort[0] === '-' ? -1 : 1);
 }
+// "/" goes to the search
+addEventListener('keydown', e => { const q = byId('q'); if (e.key === '/' && q && !D.querySelector('.finder') && !e.ctrlKey && !e.metaKey && !e.altKey && !/^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) { e.preventDefault(); q.focus(); q.select(); } });
 // tabs of the roofline
 all('.tab').forEach(t => { if (state[t.name] === t.id) t.checked = true; t.onchange = () => { put(t.name, t.id); show(kept); }; });
 // roofline: what is drawn is read back as log10 data, zoom projects it again

@@ -228,7 +228,15 @@ class Drawing:
         """Return the ids of the kernels that have a place at another level of memory."""
         return frozenset(mark.kernel_id for view in self.views for mark in view.marks)
 
-    def names(self, mark: Mark) -> bool:
-        """Return whether words stand beside a mark at every level where it has a place."""
-        shown = (view.by_kernel.get(mark.kernel_id) for view in self.views)
-        return bool(mark.label) and all(each.label for each in shown if each)
+    def spoken(self, mark: Mark) -> str:
+        """Return what a mark is called: empty where words stand beside it at every level.
+
+        Words that stand beside it at some level are part of it.
+        """
+        others = (view.by_kernel.get(mark.kernel_id) for view in self.views)
+        shown = [mark, *(each for each in others if each)]
+        labels = [" ".join(line.text for line in each.label) for each in shown]
+        if all(labels):
+            return ""
+        words = max(labels, key=len)
+        return mark.aria if words in mark.aria.replace(":", "") else f"{words}; {mark.aria}"

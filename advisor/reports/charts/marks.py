@@ -94,10 +94,10 @@ def share_spot(
 
 
 def chart_name(kernel: KernelRecord, size: DrawingSize) -> str:
-    """Return a kernel's name as a chart writes it: only its tail on a phone."""
+    """Return a kernel's name as a chart writes it: only its head on a phone."""
     name = kernel.short_name
     if size.compact and len(name) > _COMPACT_NAME:
-        return "…" + name[-_COMPACT_NAME:]
+        return name[:_COMPACT_NAME] + "…"
     return name
 
 
