@@ -1,9 +1,10 @@
-"""Look at pages as people meet them: narrow and wide, dark, by keyboard, read aloud, without script.
+"""Look at pages as people meet them: narrow, wide, dark, by keyboard, read aloud, without script.
 
     python -m studies.access PAGE.html … [--axe axe.min.js]
 
-Each page is opened 400, 800, 1400 and 2240 pixels wide, light and dark, and checked as ``studies.shots``
-does; Tab is pressed until it has been everywhere; axe-core judges it by WCAG 2.2 AA. axe-core comes
+Each page is opened 400, 800, 1400 and 2240 pixels wide, light and dark, and checked as the program
+``studies.shots`` does;
+Tab is pressed until it has been everywhere; axe-core judges it by WCAG 2.2 AA. axe-core comes
 from the package ``axe-core-python`` of the development group, or from a newer file that is named.
 """
 

@@ -62,7 +62,7 @@ def check(
             looked += new_findings(connection, comparison, severity) if severity else ()
         if BUDGET in fail_on:
             looked += budgets(connection, head, configuration.budgets, knowledge.vocabulary)
-    return make_gate(head, base, looked, comparison)
+    return make_gate(head, base, looked, comparison, database=database)
 
 
 def _severity(fail_on: Sequence[str]) -> Severity | None:

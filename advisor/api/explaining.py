@@ -15,6 +15,7 @@ from advisor.errors import UsageError
 from advisor.escaping import json_text
 from advisor.facts import current, kernels_select
 from advisor.knowledge.load import find_rule, load_knowledge
+from advisor.reports.record.commands import program
 from advisor.reports.record.instructions import worst_instructions
 from advisor.reports.record.source import named
 from advisor.rules import Outcome
@@ -78,11 +79,12 @@ def explain_rule(
         raise UsageError(f"{rule} is about two runs, not about one", hint=hint)
     with open_run(database, run, wait=wait) as (connection, about):
         rows = _chosen(variants_of(connection, about.run_id), found, kernel, about.run_id)
-        return explanations(connection, about, [found], rows, knowledge)
+        return explanations(connection, database, about, [found], rows, knowledge)
 
 
 def explanations(
     connection: duckdb.DuckDBPyConnection,
+    database: str,
     about: StoredRun,
     rules: Sequence[Rule],
     rows: Sequence[Row],
@@ -114,7 +116,7 @@ def explanations(
             explanation=each,
             run_id=run_id,
             name=names.get(each.subject, f"run {run_id}"),
-            collect=_collect(each, run_id) if each.outcome is Outcome.UNKNOWN else None,
+            collect=_collect(each, run_id, database) if each.outcome is Outcome.UNKNOWN else None,
             asked=_asked(each, ask),
             decided_by="" if ask is None else ask.words(each.subject, each.missing),
             instructions=worst.get((each.subject, each.rule.instructions or "")),
@@ -174,10 +176,11 @@ def kernel_label(row: Row) -> str:
     return f"{row['short_name']}{shape}"
 
 
-def _collect(explanation: Explanation, run_id: str) -> str:
+def _collect(explanation: Explanation, run_id: str, database: str) -> str:
+    command = f"{program(database)} collect {run_id}"
     if explanation.rule.subject == RUN:
-        return f"advisor collect {run_id}"
-    return f"advisor collect {run_id} --kernel {shlex.quote(explanation.subject)}"
+        return command
+    return f"{command} --kernel {shlex.quote(explanation.subject)}"
 
 
 def explained_text(

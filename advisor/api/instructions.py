@@ -8,6 +8,7 @@ from advisor.database.connect import open_for_reading
 from advisor.database.parts import variants_of
 from advisor.database.read import find_run
 from advisor.knowledge.load import load_knowledge
+from advisor.reports.record.commands import program
 from advisor.reports.record.instructions import worst_instructions
 from advisor.reports.record.rows import Row
 from advisor.reports.record.source import named
@@ -33,7 +34,7 @@ def render_instructions(
         found = worst_instructions(connection, run_id, asked)
     for row in rows:
         variant = str(row["variant_id"])
-        command = f"advisor collect {run_id} --kernel {shlex.quote(variant)}"
+        command = f"{program(database)} collect {run_id} --kernel {shlex.quote(variant)}"
         name = f"{row['short_name']} {row['launch_shape'] or ''}".strip()
         of_kernel = [found[variant, v.name] for v in views if (variant, v.name) in found]
         write_rankings(paper, name, of_kernel, command)

@@ -68,6 +68,7 @@ def build_site(
 
         asked = SiteRequest(
             connection=connection,
+            database=database,
             knowledge=knowledge,
             report_of=report_of,
             writer=PageWriter(code),

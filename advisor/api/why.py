@@ -82,7 +82,7 @@ def why(
         words = run_words(connection, [about.run_id], knowledge.settings)[about.run_id]
         meant = _meant(word, knowledge, words)
         rows = named(variants_of(connection, about.run_id), kernel, about.run_id)
-        ideas = _ideas(connection, about, rows, meant.rules, knowledge)
+        ideas = _ideas(connection, database, about, rows, meant.rules, knowledge)
         opened = _opened(connection, about, rows, meant.names, knowledge.vocabulary, words)
     return [
         WhyKernel(
@@ -120,6 +120,7 @@ def _meant(word: str | None, knowledge: Knowledge, words: VendorWords) -> _Meant
 
 def _ideas(
     connection: duckdb.DuckDBPyConnection,
+    database: str,
     about: StoredRun,
     rows: Sequence[Row],
     rules: Sequence[Rule],
@@ -128,7 +129,7 @@ def _ideas(
     """Return the answers of rules about each variant, and the command that some of them need."""
     if not rules:
         return [((), None)] * len(rows)
-    found = explanations(connection, about, rules, rows, knowledge)
+    found = explanations(connection, database, about, rules, rows, knowledge)
     answers = []
     for row in rows:
         of_row = [each for each in found if each.explanation.subject == row["variant_id"]]

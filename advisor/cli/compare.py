@@ -59,7 +59,7 @@ def compare(
     if style == "text":
         from advisor.cli.compared import as_text
 
-        text = as_text(comparison, width=terminal_width())
+        text = as_text(comparison, settings.database, width=terminal_width())
     else:
         from advisor.reports.write.comparison import as_json, markdown
 

@@ -27,12 +27,12 @@ _SHOWN = 40
 _LINKS = 5
 
 
-def as_text(comparison: RunComparison, *, width: int) -> str:
+def as_text(comparison: RunComparison, database: str, *, width: int) -> str:
     """Return the answer as text of at most ``width`` columns; 0 is no limit."""
-    return "\n".join(_blocks(comparison, width)) + "\n"
+    return "\n".join(_blocks(comparison, database, width)) + "\n"
 
 
-def _blocks(comparison: RunComparison, width: int) -> Iterator[str]:
+def _blocks(comparison: RunComparison, database: str, width: int) -> Iterator[str]:
     for line in headline(comparison):
         yield from wrapped(line, width)
     shown = [row for row in worst_first(comparison.rows) if row.verdict != Verdict.UNCHANGED]
@@ -57,7 +57,7 @@ def _blocks(comparison: RunComparison, width: int) -> Iterator[str]:
             " profile at least 4 launches of each kernel in both runs, or let nights add up.",
             width,
         )
-    links = list(renamed(comparison.rows))[:_LINKS]
+    links = list(renamed(comparison.rows, database))[:_LINKS]
     if links:
         yield ""
         yield "If a kernel that is gone goes on as the new one of its name:"

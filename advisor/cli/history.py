@@ -121,6 +121,7 @@ def show(
 
     text = as_text(
         found,
+        settings.database,
         width=terminal_width() if output is None else 0,
         with_bars=output is not None or has_unicode(),
         every=every or kernel is not None,

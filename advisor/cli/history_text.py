@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from advisor.cli.output import Narrow, table
+from advisor.reports.record.commands import on_database
 from advisor.reports.record.series_records import WORST_FIRST
 from advisor.tracking.records import ChangeKind, Verdict
 from advisor.wording import count, one_line, percent, seconds
@@ -47,16 +48,18 @@ _NAMED = 6  # kernels that share a cause
 _MISSING = 5  # series without a result that are named
 
 
-def as_text(history: History, *, width: int, with_bars: bool, every: bool) -> str:
+def as_text(history: History, database: str, *, width: int, with_bars: bool, every: bool) -> str:
     """Return the answer as text of at most ``width`` columns; 0 is no limit.
 
     ``with_bars`` tells that the terminal shows more than ASCII; ``every`` asks for series that did
     not move as well.
     """
-    return "\n".join(_blocks(history, width, with_bars, every)) + "\n"
+    return "\n".join(_blocks(history, database, width, with_bars, every)) + "\n"
 
 
-def _blocks(history: History, width: int, with_bars: bool, every: bool) -> Iterator[str]:
+def _blocks(
+    history: History, database: str, width: int, with_bars: bool, every: bool
+) -> Iterator[str]:
     yield from _wrapped(_headline(history), width)
     if history.machine is not None:
         yield from _wrapped(_of_machine(history.machine), width)
@@ -92,7 +95,7 @@ def _blocks(history: History, width: int, with_bars: bool, every: bool) -> Itera
     if every and len(series) <= _FEW:
         for each in series:
             yield from _nights(history, each, width)
-    for line in (*_remarks(history), *_next(history, shown)):
+    for line in (*_remarks(history), *_next(history, shown, database)):
         yield from (_wrapped(line, width) if line else [""])
 
 
@@ -228,7 +231,7 @@ def _remarks(history: History) -> Iterator[str]:
         yield from remarks
 
 
-def _next(history: History, shown: Sequence[SeriesHistory]) -> Iterator[str]:
+def _next(history: History, shown: Sequence[SeriesHistory], database: str) -> Iterator[str]:
     """Yield the commands that come next."""
     commands = []
     moved = next((each for each in shown if each.result.newest.index is not None), None)
@@ -246,7 +249,7 @@ def _next(history: History, shown: Sequence[SeriesHistory]) -> Iterator[str]:
     if commands:
         yield ""
         for number, command in enumerate(commands):
-            yield ("next: " if number == 0 else "      ") + command
+            yield ("next: " if number == 0 else "      ") + on_database(command, database)
 
 
 def sparkline(values: Sequence[float], bars: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from advisor.cli.application import CommandSettings
 from advisor.cli.options import a_number, moment
 from advisor.cli.outcomes import status_of, tell, tell_all, tell_sum
 from advisor.cli.output import Progress
+from advisor.reports.record.commands import program
 from advisor.wording import printable
 
 if TYPE_CHECKING:
@@ -128,7 +130,8 @@ def ingest(settings: CommandSettings, /, paths: tuple[str, ...], **options: Any)
             totals = tell_all(stored, progress)
     if totals["new"] or totals["known"]:
         spool = options["spool"]
-        click.echo(f"next: advisor {'report' if spool is None else f'db merge {spool}'}", err=True)
+        follows = "report" if spool is None else f"db merge {shlex.quote(spool)}"
+        click.echo(f"next: {program(settings.database)} {follows}", err=True)
     return status_of(totals)
 
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -84,7 +85,9 @@ def test_tells_the_run_and_what_to_do_next(advisor: Run, night: str) -> None:
     outcome = advisor("ingest", night)
     assert outcome.status == 0
     assert outcome.out.startswith("new")
-    assert "next: advisor report" in outcome.err
+    database = re.search(r"^next: advisor --db (\S+) report$", outcome.err, re.MULTILINE)
+    assert database is not None
+    assert database[1].endswith("test.duckdb")
 
 
 def test_takes_the_same_file_twice_as_one_run(advisor: Run, night: str) -> None:

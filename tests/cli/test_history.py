@@ -115,7 +115,7 @@ def test_text_names_the_change_the_run_and_the_next_command() -> None:
         notes=(),
         alike=(),
     )
-    text = as_text(found, width=0, with_bars=False, every=False)
+    text = as_text(found, "a b.duckdb", width=0, with_bars=False, every=False)
     lines = text.replace("\N{NO-BREAK SPACE}", " ").splitlines()
     assert lines[0] == "3 nights of branch main, 2026-01-01 to 2026-01-03; 1 series: 1 regressed."
     (row,) = [line.split("  ") for line in lines if line.startswith("regressed")]
@@ -123,8 +123,10 @@ def test_text_names_the_change_the_run_and_the_next_command() -> None:
     assert cells[:2] == ["regressed", "gemm"]
     assert cells[2:6] == ["+10.0 %", "2026-01-03", "1.10 ms", "0.2 %"]
     assert cells[-2:] == ["__#", "0123456789ab"]
-    assert "next: advisor compare run01 run02" in lines
-    accepted = "      advisor history accept 0123456789ab --at run02 --because TEXT"
+    assert "next: advisor --db 'a b.duckdb' compare run01 run02" in lines
+    accepted = (
+        "      advisor --db 'a b.duckdb' history accept 0123456789ab --at run02 --because TEXT"
+    )
     assert accepted in lines
 
 

@@ -88,9 +88,12 @@ def test_says_what_to_collect_where_it_cannot_decide(filled: Run) -> None:
     words = ("rules", "explain", open_rule, ".", "--format", "json")
     found = json.loads(filled(*words).out)["explanations"]
     unknown = next(each for each in found if each["outcome"] == "unknown")
-    assert unknown["collect"]["next_command"].startswith("advisor collect ")
+    command = unknown["collect"]["next_command"].split()
+    assert command[:2] == ["advisor", "--db"]
+    assert command[2].endswith("test.duckdb")
+    assert command[3] == "collect"
     assert unknown["collect"]["sections"] or unknown["collect"]["metrics"]
-    assert filled(*unknown["collect"]["next_command"].split()[1:]).status == 0
+    assert filled(*command[3:]).status == 0
 
 
 def test_explains_a_rule_about_runs_without_a_kernel(filled: Run) -> None:

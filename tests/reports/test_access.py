@@ -1,4 +1,4 @@
-"""By keyboard, without script, read aloud: what ``studies.access`` finds, and that it can find it."""
+"""By keyboard, without script, read aloud: what ``studies.access`` finds, and what it notices."""
 
 from __future__ import annotations
 

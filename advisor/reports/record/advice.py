@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from advisor import wording
+from advisor.reports.record.commands import program
 from advisor.reports.record.instructions import Ranking, Rankings
 from advisor.reports.record.judgement import Judgement
 from advisor.reports.record.kernel_records import Gain, KernelRecord, RuleResult
@@ -263,7 +264,8 @@ def _confidence(value: float, judgement: Judgement) -> Confidence:
 
 
 def _show(source: ReportSource, variant: str) -> str:
-    return f"advisor show {shlex.quote(variant)} --run {source.request.run_id}"
+    request = source.request
+    return f"{program(request.database)} show {shlex.quote(variant)} --run {request.run_id}"
 
 
 def _gain(seconds: Seconds) -> Gain:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import duckdb
@@ -15,6 +15,7 @@ from advisor.errors import ConfigError
 from advisor.expression import Kind
 from advisor.facts import current, kernels_select
 from advisor.facts.vocabulary import Vocabulary
+from advisor.reports.record.commands import on_database
 from advisor.reports.record.compared import ComparedSeries, RunComparison
 from advisor.rules.language.rule import Severity
 from advisor.suggest import did_you_mean
@@ -81,14 +82,17 @@ def make_gate(
     baseline: StoredRun | None,
     looked: Sequence[Looked],
     comparison: RunComparison | None = None,
+    *,
+    database: str,
 ) -> Gate:
-    """Return the gate, worst first."""
+    """Return the gate, worst first; its commands read ``database``."""
     order = {True: 0, None: 1, False: 2}
     kinds = (REGRESSION, BUDGET, NEW_FINDING)
     ranked = sorted(
         looked, key=lambda e: (order[e.tripped], kinds.index(e.kind), -e.weight, e.kernel, e.name)
     )
-    return Gate(run=run, baseline=baseline, looked=ranked, comparison=comparison)
+    told = [replace(each, command=on_database(each.command, database)) for each in ranked]
+    return Gate(run=run, baseline=baseline, looked=told, comparison=comparison)
 
 
 def regressions(comparison: RunComparison) -> Iterator[Looked]:

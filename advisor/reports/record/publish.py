@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from advisor.database.ids import key_id
 from advisor.reports.record.checkout import Checkout
+from advisor.reports.record.commands import program
 from advisor.reports.record.format_settings import FormatSettings
 from advisor.reports.record.gate import Gate
 from advisor.reports.record.kernel_records import KernelRecord, RuleResult
@@ -23,7 +24,6 @@ from advisor.reports.record.published import (
 from advisor.reports.record.published_moves import moves_of_comparison, moves_of_history
 from advisor.reports.record.published_verdicts import Did, did_by_gate, did_by_night, unknown
 from advisor.reports.record.records import Recommendation, Report
-from advisor.reports.record.view import program
 
 
 @dataclass(frozen=True, kw_only=True)

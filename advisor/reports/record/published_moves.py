@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from advisor.database.ids import key_id
 from advisor.reports.record.checkout import Checkout
+from advisor.reports.record.commands import program
 from advisor.reports.record.compared import ComparedKernel, ComparedSeries, RunComparison
 from advisor.reports.record.format_settings import FormatSettings
 from advisor.reports.record.history_settings import load_history_settings
@@ -14,7 +15,6 @@ from advisor.reports.record.history_words import change_words, day, short_commit
 from advisor.reports.record.over_time import ACCEPTED, MENDED, NEW, MovedSeries
 from advisor.reports.record.published import PublishedMove
 from advisor.reports.record.records import Report
-from advisor.reports.record.view import program
 from advisor.wording import seconds, share
 
 FAMILY = "history"

@@ -13,6 +13,7 @@ from advisor.database.parts import findings_of_vendor
 from advisor.profilers import Options
 from advisor.profilers.command import profiled
 from advisor.reports.record import advice
+from advisor.reports.record.commands import program
 from advisor.reports.record.instructions import of_findings
 from advisor.reports.record.kernel_records import Gain, RuleResult, VendorFinding
 from advisor.reports.record.records import (
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 _NAMES = ("kernel_name", "short_name")
 _REJUDGED = (
     "The stored findings come from other rules, facts or thresholds, so this report judges the run"
-    " again; `advisor refresh {run_id}` stores the result."
+    " again; `{advisor} refresh {run_id}` stores the result."
 )
 _UNPROVEN = "Unproven: not yet found in one real run and absent from another."
 
@@ -84,7 +85,9 @@ def said_of(source: ReportSource) -> Said:
         collect=advice.to_collect(evaluations, collection, reach),
         suppressed=suppressed(screened, source.variants),
         findings=run_findings(judged.evaluations, request.suppressions, request.today),
-        rejudged="" if judged.are_stored else _REJUDGED.format(run_id=run_id),
+        rejudged=""
+        if judged.are_stored
+        else _REJUDGED.format(advisor=program(request.database), run_id=run_id),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from pathlib import PureWindowsPath
 
 from advisor.reports.record import advice, placements
 from advisor.reports.record.charted import ChartCeiling, Plane, Roofline
+from advisor.reports.record.commands import program
 from advisor.reports.record.conditions import conditions
 from advisor.reports.record.kernel_records import KernelRecord
 from advisor.reports.record.kernels import kernel
@@ -24,7 +24,6 @@ from advisor.version import __version__
 
 _LABELS = ("label", "configuration", "commit", "branch", "host")
 _MOST_SKIPPED = 20
-_DEFAULT_DATABASE = "advisor.duckdb"
 
 
 def build_report(source: ReportSource) -> Report:
@@ -132,11 +131,6 @@ def _moment(value: datetime | None) -> float | None:
 def _skipped(run: Row) -> tuple[tuple[str, str], ...]:
     entries = json.loads(text(run, "skipped_reasons") or "[]")
     return tuple((str(entry["place"]), str(entry["reason"])) for entry in entries[:_MOST_SKIPPED])
-
-
-def program(database: str) -> str:
-    """Return how a command begins that reads this database."""
-    return "advisor" if database == _DEFAULT_DATABASE else f"advisor --db {shlex.quote(database)}"
 
 
 def _provenance(source: ReportSource, limits: Sequence[ChartCeiling]) -> Provenance:

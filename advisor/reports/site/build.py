@@ -63,6 +63,7 @@ class SiteRequest:
     """
 
     connection: duckdb.DuckDBPyConnection
+    database: str
     knowledge: Knowledge
     report_of: ReportOf
     writer: PageWriter
@@ -197,7 +198,8 @@ def _write_short(
     for run in runs:
         path = at.run_page(run.run_id)
         total = marks.totals.get(run.run_id, RunTotal(duration=None, kernels=0))
-        shown = short_shown(run, kernels.get(run.run_id, ()), total, links, asked.footer)
+        longest = kernels.get(run.run_id, ())
+        shown = short_shown(run, longest, total, links, asked.footer, asked.database)
         folder.write(path, asked.writer.short(path, shown))
 
 

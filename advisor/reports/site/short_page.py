@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from advisor import wording
 from advisor.database.published import LongestKernel
 from advisor.database.read import StoredRun
+from advisor.reports.record.commands import program
 from advisor.reports.site.frame import run_night
 from advisor.reports.write.render import Links
 
@@ -38,7 +39,12 @@ class ShortPage:
 
 
 def short_shown(
-    run: StoredRun, kernels: Sequence[LongestKernel], total: RunTotal, links: Links, footer: str
+    run: StoredRun,
+    kernels: Sequence[LongestKernel],
+    total: RunTotal,
+    links: Links,
+    footer: str,
+    database: str,
 ) -> ShortPage:
     """Return the page of a run: its longest kernels as they were stored."""
     night = run_night(run)
@@ -53,7 +59,7 @@ def short_shown(
         heading=f"{wording.seconds(total.duration)} of profiled kernel time in {counted}.",
         sentence="This night was old when the site was first written, so its report was not kept."
         " This command writes it:",
-        command=f"advisor report {run.run_id} --html",
+        command=f"{program(database)} report {run.run_id} --html",
         unit=wording.time_unit(each.duration for each in kernels),
         kernels=tuple(kernels),
         more=max(0, total.kernels - len(kernels)),

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from advisor.database.read import StoredRun
 from advisor.reports.escaping import escape_markdown
+from advisor.reports.record.commands import program
 from advisor.reports.record.compared import (
     GONE,
     NEW,
@@ -187,15 +188,16 @@ def _named(run: StoredRun) -> str:
     return f"{run.run_id} ({one_line(name)})" if name else run.run_id
 
 
-def renamed(rows: Sequence[ComparedSeries]) -> Iterator[str]:
+def renamed(rows: Sequence[ComparedSeries], database: str) -> Iterator[str]:
     """Yield the commands that join a series that is gone with the one new one of its name."""
+    begins = program(database)
     gone, new = (
         [row for row in rows if row.verdict == word and row.kernel] for word in (GONE, NEW)
     )
     for row in gone:
         alike = [each.series for each in new if each.kernel == row.kernel]
         if len(alike) == 1 and sum(each.kernel == row.kernel for each in gone) == 1:
-            yield f"advisor series link {row.series} {alike[0]}  ({one_line(row.kernel)})"
+            yield f"{begins} series link {row.series} {alike[0]}  ({one_line(row.kernel)})"
 
 
 def reasons(row: ComparedSeries) -> Iterator[str]:
