@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from advisor.cli.report import report
 from advisor.configuration import (
     DEFAULTS,
     Configuration,
@@ -17,6 +18,7 @@ from advisor.configuration import (
     load_configuration,
     merge,
 )
+from advisor.configuration.read import REPORT_FORMATS
 from advisor.errors import ConfigError, Location
 
 FULL = """\
@@ -359,3 +361,8 @@ def test_covers_a_rule_and_a_kernel_by_pattern(
 def test_merges_nothing_into_the_defaults() -> None:
     assert merge([]) == DEFAULTS
     assert merge([Layer(), Layer()]) == DEFAULTS
+
+
+def test_a_report_may_have_every_format_that_the_command_takes() -> None:
+    (choice,) = (each.type for each in report.params if each.opts == ["--format"])
+    assert tuple(choice.to_info_dict()["choices"]) == REPORT_FORMATS

@@ -34,7 +34,10 @@ KEYS = (
     "thresholds",
     "wait",
 )
-REPORT_FORMATS = ("text", "html", "markdown", "json")
+REPORT_FORMATS = (
+    "text", "html", "markdown", "json", "sarif", "junit", "github", "gitlab", "openmetrics",
+    "comment", "csv", "parquet",
+)  # fmt: skip
 SEVERITIES = ("error", "warning", "note")
 
 _SHAPE = re.compile(r"(?=.*[x*])[0-9(),x*\s]+", re.DOTALL)

@@ -100,6 +100,22 @@ def test_puts_predicted_beside_achieved(demo: str) -> None:
     assert advice.likely < advice.achieved
 
 
+def test_advice_has_not_worked_before_its_change_is_sure(demo: str) -> None:
+    nights = [night.run_id for night in history_of(demo).nights]
+    found = {}
+    for place in (19, 20, 21):  # the first nights at the new level
+        history = history_of(demo, nights[place])
+        (row,) = (row for row in history.moved if row.kernel == SPILLS)
+        decided = {each.rule_id for each in history.outcomes if each.kernel == SPILLS}
+        found[place] = (row.verdict, "memory/local-memory" in decided)
+        assert history.open_advice > 0
+    assert found == {
+        19: ("inconclusive", False),
+        20: ("inconclusive", False),
+        21: ("improved", True),
+    }
+
+
 def test_keeps_the_driver_as_environment(demo: str) -> None:
     (driver,) = (step for step in history_of(demo).environment if step.what == "driver")
     assert (driver.base, driver.head) == ("550.54.15", "560.35.03")

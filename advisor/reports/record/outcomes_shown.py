@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING
 
 from advisor.database.outcomes import stored_outcomes
 from advisor.reports.record.over_time import AdviceOutcome
+from advisor.tracking.records import Verdict
+from advisor.tracking.settings import load_outcome_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +21,7 @@ if TYPE_CHECKING:
     from advisor.database.outcomes import Row
     from advisor.knowledge.knowledge import Knowledge
     from advisor.reports.record.moved import RunVariant
-    from advisor.reports.record.series_records import History
+    from advisor.reports.record.series_records import History, SeriesHistory
     from advisor.rules.language.words import VendorWords
 
 _OPEN, _GONE = "open", "gone"
@@ -41,22 +45,45 @@ def outcomes_until(
 ) -> AdviceShown:
     """Return the outcomes of the advice for the series of a run, as they were known then.
 
-    What was opened later is left out; what was decided later was open.
+    What was opened later is left out; what was decided later was open, and so was what one night
+    alone would have decided. Times are medians of the nights until then.
     """
     nights = {night.run_id: night for night in history.nights}
+    shapes = Counter(each.series_id for each in history.series)
+    series = {each.series_id: each for each in history.series if shapes[each.series_id] == 1}
     titles = {rule.id: words.fill(rule.title) for rule in knowledge.rules}
+    settle = load_outcome_settings().settle_nights
     decided, still_open = [], 0
     for row in stored_outcomes(connection, run_id=run_id):
         if row["opened_run"] not in nights:
             continue
         night = nights.get(row["decided_run"])
-        if night is None:
+        of_series = series.get(row["series_id"])
+        at = None if night is None or of_series is None else _position(of_series, night.run_id)
+        if night is None or (of_series and at is not None and _is_alone(of_series, at)):
             still_open += row["state"] != _GONE
         elif history.is_shown(night):
-            decided.append(_outcome(row, variants, titles))
+            after = row["duration_after"]
+            if of_series is not None and at is not None:
+                after = median(of_series.durations[at : at + settle])
+            decided.append(_outcome(row | {"duration_after": after}, variants, titles))
     decided.sort(key=lambda one: -(one.achieved or 0.0))
     decided.sort(key=lambda one: one.decided_at or one.opened_at, reverse=True)
     return AdviceShown(decided=tuple(decided), open=still_open)
+
+
+def _position(series: SeriesHistory, run_id: str) -> int | None:
+    """Return which of its nights a run is, None where it is none of them."""
+    return next((i for i, night in enumerate(series.nights) if night.run_id == run_id), None)
+
+
+def _is_alone(series: SeriesHistory, at: int) -> bool:
+    """Return whether what a night showed was not sure yet: nothing after it says the same."""
+    newest = series.result.newest
+    if newest.verdict is Verdict.INCONCLUSIVE and newest.index is not None and at >= newest.index:
+        return True
+    sure = any(each.index == at and each.verdict for each in series.result.changes)
+    return at + 1 == len(series.nights) and not sure
 
 
 def _outcome(
@@ -79,5 +106,11 @@ def _outcome(
         low=row["predicted_low"],
         likely=row["predicted_likely"],
         high=row["predicted_high"],
-        achieved=row["achieved"],
+        achieved=_achieved(row),
     )
+
+
+def _achieved(row: Row) -> float | None:
+    """Return the seconds that one launch became shorter by, as its times are."""
+    before, after = row["duration_before"], row["duration_after"]
+    return None if before is None or after is None else float(before - after)
