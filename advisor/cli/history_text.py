@@ -95,8 +95,9 @@ def _blocks(
     if every and len(series) <= _FEW:
         for each in series:
             yield from _nights(history, each, width)
-    for line in (*_remarks(history), *_next(history, shown, database)):
+    for line in _remarks(history):
         yield from (_wrapped(line, width) if line else [""])
+    yield from _next(history, shown, database)
 
 
 def _shown(history: History, every: bool) -> list[SeriesHistory]:

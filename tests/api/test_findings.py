@@ -122,7 +122,7 @@ def test_judges_again_under_another_threshold_as_a_fresh_ingest_would(tmp_path: 
     (old,) = _ingested(before, [profile], DEFAULTS)
     (new,) = _ingested(after, [profile], lenient)
     again = load_report(before, old, wait=0, configuration=lenient)
-    assert f"advisor refresh {old}" in again.rejudged
+    assert f"advisor --db {before} refresh {old}" in again.rejudged
     assert_same(again, stored(after, new))
     fresh = load_report(after, new, wait=0, configuration=lenient)
     assert fresh.rejudged == ""

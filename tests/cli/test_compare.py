@@ -91,7 +91,7 @@ def test_the_check_fails_on_a_regression_and_never_on_an_improvement(
     path, runs = nights
     worse = advisor("--db", str(path), "check", runs[13], "--baseline", runs[12])
     assert worse.status == 1
-    assert f"advisor compare {runs[12]} {runs[13]}" in worse.out
+    assert f"advisor --db {path} compare {runs[12]} {runs[13]}" in worse.out
     better = advisor("--db", str(path), "check", runs[12], "--baseline", runs[13])
     assert better.status == 0
 
@@ -108,7 +108,8 @@ def test_the_check_tells_what_moved_with_the_environment_and_fails_nothing(
     answer = json.loads(advisor(*common, "--format", "json").out)
     assert len(answer["environment"]) >= 2
     assert answer["failed"] == []
-    assert all(each["command"].startswith("advisor compare ") for each in answer["environment"])
+    begins = f"advisor --db {path} compare "
+    assert all(each["command"].startswith(begins) for each in answer["environment"])
 
 
 def test_the_check_writes_junit(advisor: Run, nights: tuple[Path, dict[int, str]]) -> None:
