@@ -34,19 +34,19 @@ def test_gives_limiter_launch_and_occupancy_advice_and_one_command(
 ) -> None:
     with run_query(str(real_database), "select name, run_id from runs", wait=10) as answer:
         runs = dict(answer.rows)
+    units = "select run_id, variant_id, limiting_unit from kernels"
+    with run_query(str(real_database), units, wait=10) as answer:
+        limiting = {(run, variant): unit for run, variant, unit in answer.rows}
     for name in REPORTS:
         run = runs[str(real_data / "ncu-rep" / name)]
-        units = f"select variant_id, limiting_unit from kernels where run_id = '{run}'"
-        with run_query(str(real_database), units, wait=10) as answer:
-            limiting = dict(answer.rows)
         report = load_report(str(real_database), run, wait=10)
         first = report.kernels[0]
         assert first.limiter in ("memory", "compute", "latency", "balanced"), name
-        assert limiting[first.id], name
+        assert limiting[run, first.id], name
         undecided = {result.rule_id for result in first.results if result.outcome == "unknown"}
         assert undecided.isdisjoint(NEEDS_NO_MORE), name
         assert report.collect is not None, name
         assert report.collect.command is not None, name
         assert report.collect.command.startswith("ncu --section "), name
         said = [result.rule_id for result in first.results if result.outcome == "fires"]
-        print(f"{name}: {first.limiter}, {limiting[first.id]}, {said}")
+        print(f"{name}: {first.limiter}, {limiting[run, first.id]}, {said}")

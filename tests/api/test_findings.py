@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from advisor.api.demonstration import ingest_examples
 from advisor.api.reporting import load_report
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.configuration.records import ThresholdSetting
@@ -18,7 +17,10 @@ from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.reports.record.kernel_records import Gain
 from advisor.reports.record.records import Report
 from advisor.resources import data_dir
+from tests.api.test_publishing import demo
 from tests.support.shared import runs_of
+
+__all__ = ["demo"]
 
 Found = set[tuple[str, str, str, str, str]]
 MOST_REAL = 6  # profiles
@@ -82,13 +84,6 @@ def assert_same(report: Report, found: Found) -> None:
 def runs(database: str) -> list[str]:
     with open_for_reading(database) as connection:
         return [run for (run,) in connection.execute("SELECT run_id FROM main.run").fetchall()]
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> str:
-    database = str(tmp_path_factory.mktemp("demo") / "demo.duckdb")
-    ingest_examples(database, wait=0, progress=lambda _: None)
-    return database
 
 
 def test_a_report_shows_what_a_query_gives(demo: str) -> None:

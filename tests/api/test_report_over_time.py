@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,8 +41,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> str:
     )
 
 
+@cache
 def report_of(database: str, run: str = "latest", since: str | None = None) -> Report:
-    """Return a report with its history."""
+    """Return a report with its history, made once: nobody writes to the database."""
     return load_report(database, run, history=HistoryAsked(since=since), wait=0)
 
 

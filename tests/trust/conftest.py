@@ -21,7 +21,7 @@ Start = Callable[..., "subprocess.Popen[str]"]
 Rows = list[tuple[object, ...]]
 
 ROOT = Path(__file__).parents[2]
-RUNS = 3
+RUNS = 2
 NEXT = """
 import sqlalchemy as sa
 from alembic import op

@@ -33,7 +33,7 @@ Rows = Callable[[Path, str], list[tuple[object, ...]]]
 Contents = Callable[[Path, Path], object]
 
 KILLS = 50 if "ADVISOR_SLOW" in os.environ else 3
-RUNS = 3  # as many as ``stored`` has
+RUNS = 2  # as many as ``stored`` has
 
 LOOP = """
 import json, sys
