@@ -49,6 +49,7 @@ _COMMANDS = {
     "rules": ("advisor.cli.rules:rules", "List, read, explain, test and write rules."),
     "config": ("advisor.cli.config:config", "Show what is configured, and where."),
     "db": ("advisor.cli.db:db", "Upgrade, back up and inspect the database."),
+    "lake": ("advisor.cli.lake:lake", "Keep runs as Parquet that many machines write."),
     "doctor": ("advisor.cli.doctor:doctor", "Check the installation and the database."),
     "mcp": ("advisor.cli.mcp:mcp", "Answer agents over the Model Context Protocol."),
     "demo": ("advisor.cli.demo:demo", "Ingest the simulated example runs and write a report."),
@@ -74,7 +75,7 @@ Examples:
     envvar="ADVISOR_DB",
     show_default="advisor.duckdb",
     show_envvar=True,
-    help="The database file; made on first use.",
+    help="The database file, made on first use; lake:DIR reads a lake of Parquet files.",
 )
 @click.option(
     "--wait",

@@ -106,7 +106,7 @@ def ingest(settings: CommandSettings, /, paths: tuple[str, ...], **options: Any)
     how = HowToRead(**{name: options[name] for name in _HOW})
     if options["dry_run"]:
         return _try(settings, paths, how)
-    labels = _labels(options)
+    labels = labels_of(options)
     with Progress("reading", clock=time.monotonic) as progress:
         if options["spool"] is not None:
             from advisor.ingest.spool import spool_paths
@@ -135,7 +135,8 @@ def ingest(settings: CommandSettings, /, paths: tuple[str, ...], **options: Any)
     return status_of(totals)
 
 
-def _labels(options: dict[str, Any]) -> RunLabels:
+def labels_of(options: dict[str, Any]) -> RunLabels:
+    """Return what the options say about the runs."""
     from advisor.ingest.profiles import RunLabels
 
     told = {name: options[name] for name in _SAID}

@@ -19,6 +19,7 @@ import duckdb
 
 from advisor.database import schema
 from advisor.database.columns import add_pack_columns, require_pack_columns
+from advisor.database.lake.place import is_lake, refuse_lake
 from advisor.database.waiting import connected, first_line
 from advisor.errors import DatabaseError, Location, UsageError
 from advisor.quoting import literal
@@ -38,7 +39,7 @@ _FAILURES = (
     duckdb.FatalException,
     duckdb.TransactionException,  # a commit that the disk does not take, or that another beat to it
 )
-_FETCHES_NOTHING: dict[str, bool | int] = {
+FETCHES_NOTHING: dict[str, bool | int] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
@@ -46,7 +47,7 @@ _FETCHES_NOTHING: dict[str, bool | int] = {
 }
 """Settings of every connection: nothing is fetched, and SQL sees no Python variable."""
 
-_ALONE: dict[str, bool | int] = {**_FETCHES_NOTHING, "enable_external_access": False}
+_ALONE: dict[str, bool | int] = {**FETCHES_NOTHING, "enable_external_access": False}
 """Settings of a connection that reaches no file but its own: a view in it may name another."""
 
 _LARGE: dict[str, int | str] = {
@@ -104,9 +105,17 @@ def open_for_reading(
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a connection that may only read; it can make temporary views and tables.
 
+    The database may be a lake, ``lake:DIR``: then its tables are views over Parquet files.
+
     Raises:
         DatabaseError: missing, locked for longer than ``wait``, of another schema, or no database.
     """
+    if is_lake(path):
+        from advisor.database.lake.door import open_lake  # a file needs none
+
+        with open_lake(path, FETCHES_NOTHING) as connection:
+            yield connection
+        return
     path = Path(path)
     with opened(path, wait=wait, read_only=True) as connection:
         connection.execute("SET threads = 1")  # several take longer to check what follows
@@ -162,7 +171,7 @@ def opened(
     def connect() -> duckdb.DuckDBPyConnection:
         if large:
             return _for_large(path)
-        settings = _FETCHES_NOTHING if reaches_others else _ALONE
+        settings = FETCHES_NOTHING if reaches_others else _ALONE
         return duckdb.connect(str(path), read_only=read_only, config=dict(settings))
 
     connection = connected(path, wait, connect, reads=read_only)
@@ -199,7 +208,7 @@ def unattached(
     """
     place = str(path.resolve())
     settings: dict[str, str | bool | int | float | list[str]] = {
-        **_FETCHES_NOTHING,
+        **FETCHES_NOTHING,
         **_LARGE,
         **(_GIVES_BACK if others else {}),
         "temp_directory": str(scratch / "spilled"),
@@ -237,6 +246,7 @@ def create(path: Path) -> None:
     Raises:
         DatabaseError: the folder is missing or does not take it.
     """
+    refuse_lake(path)
     place = path.resolve()  # of a link to a file that is not there yet, the file
     try:
         with scratch_beside(place) as folder:
@@ -299,6 +309,7 @@ def put(made: Path, path: Path) -> None:
 
 
 def _require_file(path: Path) -> None:
+    refuse_lake(path)
     if not path.is_file():
         problem = "is not a file" if path.exists() else "there is no such database"
         hint = "advisor ingest PROFILE makes one; --db names another"
@@ -314,7 +325,7 @@ def _for_large(path: Path) -> duckdb.DuckDBPyConnection:
     place = str(path.resolve())
     connection = duckdb.connect(
         f":memory:{place}",
-        config={**_FETCHES_NOTHING, **_LARGE, **_GIVES_BACK, "temp_directory": f"{place}.tmp"},
+        config={**FETCHES_NOTHING, **_LARGE, **_GIVES_BACK, "temp_directory": f"{place}.tmp"},
     )
     try:
         _attach(connection, path, "READ_WRITE")

@@ -1,0 +1,81 @@
+"""Open a lake as a database that can only be read: every question above works on it unchanged."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import duckdb
+
+from advisor.database.lake.place import folder_of
+from advisor.database.lake.scan import Lake, scan, told_of
+from advisor.database.lake.tables import Columns, make_shape
+from advisor.database.lake.views import create_tables
+from advisor.errors import DatabaseError, Location
+from advisor.quoting import literal
+
+log = logging.getLogger(__name__)
+
+_HINT = "advisor lake verify names the damaged files; repeat this where somebody compacted"
+
+
+@contextlib.contextmanager
+def open_lake(
+    path: str | Path, settings: Mapping[str, bool | int]
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a connection on which the tables of the schema are views over a lake.
+
+    It reaches the files below the lake and no other. What of the lake is left out is logged.
+
+    Raises:
+        DatabaseError: there is no lake, or one of its files cannot be read.
+    """
+    lake = scan(folder_of(path).resolve())
+    if told := told_of(lake):
+        log.warning("%s; advisor lake status names all", told)
+    with opened_over(lake, settings) as (connection, _), damage_told(path):
+        yield connection
+
+
+@contextlib.contextmanager
+def damage_told(path: str | Path) -> Iterator[None]:
+    """Report a file of a lake that cannot be read as a failure of the lake.
+
+    Raises:
+        DatabaseError: there was one.
+    """
+    try:
+        yield
+    except (
+        duckdb.IOException,
+        duckdb.InvalidInputException,
+        duckdb.SerializationException,
+    ) as error:
+        text = str(error)
+        if not isinstance(error, duckdb.IOException) and ".parquet" not in text:
+            raise
+        first = text.strip().splitlines()[0]
+        problem = f"a file cannot be read: {first}"
+        raise DatabaseError(problem, at=Location(name=str(path)), hint=_HINT) from error
+
+
+@contextlib.contextmanager
+def opened_over(
+    lake: Lake, settings: Mapping[str, bool | int]
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, Columns]]:
+    """Yield a connection over a lake that was scanned, and the columns of its tables."""
+    with (
+        tempfile.TemporaryDirectory(prefix="advisor-") as folder,
+        contextlib.closing(
+            duckdb.connect(":memory:", config={**settings, "temp_directory": folder})
+        ) as connection,
+    ):
+        connection.execute(f"SET allowed_directories = [{literal(str(lake.root))}]")
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET TimeZone = 'UTC'")
+        columns = make_shape(connection)
+        create_tables(connection, lake, columns)
+        yield connection, columns

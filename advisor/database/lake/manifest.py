@@ -1,0 +1,131 @@
+"""The manifest of a part of a lake: what was written at once, with sizes and hashes of its files.
+
+A folder without one is not whole, and is not read.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+FORMAT = 1
+"""Version of the layout of a lake, of which a manifest is one."""
+
+NAME = "manifest.json"
+"""The file of a part that holds its manifest."""
+
+_LARGEST = 64 * 1024**2  # characters: the names of some 100,000 runs
+_WORDS = ("advisor", "schema", "columns", "written_at", "month", "device")
+
+
+class ManifestError(ValueError):
+    """A manifest says nothing that can be used; the text tells why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunName:
+    """A run as a lake knows it: ``content_hash`` is the SHA-256 of its profile.
+
+    ``part`` is which of the profile's runs it is, from 0.
+    """
+
+    run_id: str
+    content_hash: str
+    part: int
+    launches: int
+
+    @property
+    def name(self) -> str:
+        """The name of the run's folder."""
+        return f"{self.content_hash}-{self.part}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableFile:
+    """A Parquet file: its path under the lake, rows, size [B] and SHA-256."""
+
+    path: str
+    rows: int
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """What a part holds.
+
+    ``columns`` is the hash of the columns of every table, ``written_at`` ISO 8601 in UTC.
+    """
+
+    runs: tuple[RunName, ...]
+    tables: dict[str, TableFile] = field(default_factory=dict)
+    advisor: str
+    schema: str
+    columns: str
+    written_at: str
+    month: str
+    device: str
+
+    def text(self) -> str:
+        """Return the manifest as JSON."""
+        return json.dumps({"format": FORMAT, **asdict(self)}, indent=1, sort_keys=True) + "\n"
+
+
+def parse(text: str) -> Manifest:
+    """Return what a manifest says.
+
+    Raises:
+        ManifestError: it is none, or one of a newer version.
+    """
+    if len(text) > _LARGEST:
+        raise ManifestError("its manifest is too large")
+    try:
+        told = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ManifestError("its manifest is no JSON") from error
+    if not isinstance(told, dict) or not isinstance(told.get("format"), int):
+        raise ManifestError("its manifest names no format")
+    if told["format"] > FORMAT:
+        raise ManifestError(f"a newer advisor wrote it ({told.get('advisor')}), install that")
+    try:
+        return Manifest(
+            runs=tuple(_run(each) for each in told["runs"]),
+            tables={_text(name): _file(each) for name, each in told["tables"].items()},
+            **{name: _text(told[name]) for name in _WORDS},
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ManifestError("its manifest lacks something") from error
+
+
+def _run(told: dict[str, Any]) -> RunName:
+    return RunName(
+        run_id=_text(told["run_id"]),
+        content_hash=_text(told["content_hash"]),
+        part=_whole(told["part"]),
+        launches=_whole(told["launches"]),
+    )
+
+
+def _file(told: dict[str, Any]) -> TableFile:
+    path = _text(told["path"])
+    if path.startswith("/") or ".." in path.split("/"):
+        raise ManifestError("its manifest names a file outside of the lake")
+    return TableFile(
+        path=path,
+        rows=_whole(told["rows"]),
+        bytes=_whole(told["bytes"]),
+        sha256=_text(told["sha256"]),
+    )
+
+
+def _text(told: object) -> str:
+    if not isinstance(told, str):
+        raise TypeError
+    return told
+
+
+def _whole(told: object) -> int:
+    if not isinstance(told, int) or isinstance(told, bool) or told < 0:
+        raise TypeError
+    return told

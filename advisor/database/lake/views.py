@@ -1,0 +1,94 @@
+"""The tables of the database as views over the Parquet files of a lake.
+
+Their names, columns and types are those of this program's schema: a column that older files lack
+is NULL. A folder ``run_id=…`` tells DuckDB which files it need not open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+
+from advisor.database.lake.scan import Lake, Part
+from advisor.database.lake.tables import DETAILS, MARKS, SHAPE, SHARED, Columns
+from advisor.quoting import literal, quoted
+
+
+def create_tables(connection: duckdb.DuckDBPyConnection, lake: Lake, columns: Columns) -> None:
+    """Give an open database with the empty tables of ``SHAPE`` the tables of a lake, as views."""
+    for table in columns.of:
+        query = table_of(lake, table, lake.parts, columns)
+        connection.execute(f"CREATE VIEW main.{quoted(table)} AS {query}")
+
+
+def table_of(lake: Lake, table: str, parts: Sequence[Part], columns: Columns) -> str:
+    """Return the SELECT of a table over parts of a lake."""
+    shape = f"SELECT * FROM {SHAPE}.{quoted(table)}"
+    if table in MARKS:
+        files = _files(lake.root, table, lake.marks)
+        return _newest(shape, files, MARKS[table], "max")
+    files = _files(lake.root, table, parts)
+    if table in SHARED:
+        key, which = SHARED[table]
+        return _newest(shape, files, key, "min" if which == "first" else "max")
+    if table in DETAILS:
+        rows = " UNION ALL BY NAME ".join([shape, *_read_together(lake, table, parts)])
+        name = quoted(next(iter(columns.of[table])))
+        return f"SELECT DISTINCT ON ({name}) * FROM ({rows})" if files else shape
+    return " UNION ALL BY NAME ".join([shape, *_read_together(lake, table, parts)])
+
+
+def _files(root: Path, table: str, parts: Sequence[Part]) -> list[Path]:
+    """Return the files of a table, each once, the oldest first."""
+    named = [part.manifest.tables[table].path for part in parts if table in part.manifest.tables]
+    return [root / path for path in dict.fromkeys(named)]
+
+
+def _newest(shape: str, files: Sequence[Path], key: Sequence[str], which: str) -> str:
+    """Return the SELECT of rows that hold: of each key those of one file."""
+    if not files:
+        return shape
+    read = f"SELECT * FROM {_parquet(files, by_name=True)}"
+    if len(files) > 1:
+        names = ", ".join(map(quoted, key))
+        over = f"{which}(file_index) OVER (PARTITION BY {names})"
+        read += f" QUALIFY file_index = {over}"
+    return f"{shape} UNION ALL BY NAME {read}"
+
+
+def _read_together(lake: Lake, table: str, parts: Sequence[Part]) -> list[str]:
+    """Return a SELECT for the parts that can be read together: those with equal columns."""
+    single: dict[str, list[Path]] = {}
+    whole: dict[str, list[Path]] = {}
+    selects = []
+    for part in parts:
+        file = part.manifest.tables.get(table)
+        if file is None:
+            continue
+        path = lake.root / file.path
+        unused = {run.run_id for run in part.manifest.runs} - part.used
+        if unused and table not in DETAILS:
+            runs = ", ".join(map(literal, sorted(unused)))
+            selects.append(f"SELECT * FROM {_parquet([path])} WHERE run_id NOT IN ({runs})")
+        elif part.is_pack or table in DETAILS:
+            whole.setdefault(part.manifest.columns, []).append(path)
+        else:
+            single.setdefault(part.manifest.columns, []).append(path)
+    selects += [f"SELECT * FROM {_parquet(files)}" for files in whole.values()]
+    selects += [
+        f"SELECT * EXCLUDE (month, device) FROM {_by_run(each)}" for each in single.values()
+    ]
+    return selects
+
+
+def _parquet(files: Sequence[Path], *, by_name: bool = False) -> str:
+    named = ", ".join(literal(str(file)) for file in files)
+    union = ", union_by_name = true" if by_name and len(files) > 1 else ""
+    return f"read_parquet([{named}], hive_partitioning = false{union})"
+
+
+def _by_run(files: Sequence[Path]) -> str:
+    named = ", ".join(literal(str(file)) for file in files)
+    return f"read_parquet([{named}], hive_partitioning = true, hive_types_autocast = false)"
