@@ -50,6 +50,7 @@ _COMMANDS = {
     "config": ("advisor.cli.config:config", "Show what is configured, and where."),
     "db": ("advisor.cli.db:db", "Upgrade, back up and inspect the database."),
     "lake": ("advisor.cli.lake:lake", "Keep runs as Parquet that many machines write."),
+    "fleet": ("advisor.cli.fleet:fleet", "Judge all runs of a lake at once."),
     "doctor": ("advisor.cli.doctor:doctor", "Check the installation and the database."),
     "mcp": ("advisor.cli.mcp:mcp", "Answer agents over the Model Context Protocol."),
     "demo": ("advisor.cli.demo:demo", "Ingest the simulated example runs and write a report."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -41,9 +41,10 @@ Examples:
 """
 _HOW = ("as_format", "allow_truncated", "detail", "jobs")
 _DAMAGED = 4
-_LAKE = click.option(
+LAKE = click.option(
     "--lake", metavar="DIR", help="The lake's folder; without it, that of --db lake:DIR."
 )
+"""The option of every command about a lake."""
 
 
 @click.group()
@@ -57,7 +58,7 @@ def lake() -> None:
 
 @lake.command(epilog=_ADD)
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
-@_LAKE
+@LAKE
 @click.option("--from", "database", metavar="FILE", help="Add the runs of a database file.")
 @click.option("--spool", metavar="DIR", help="Add the bundles that `ingest --spool` wrote.")
 @click.pass_obj
@@ -80,7 +81,7 @@ def add(
 
     if sum(map(bool, (paths, database, spool))) != 1:
         raise UsageError("name either profiles, or --from FILE, or --spool DIR")
-    folder = _folder(settings, lake)
+    folder = lake_folder(settings, lake)
     with Progress("adding", clock=time.monotonic) as progress:
         results: Iterator[Ingested]
         if database:
@@ -113,25 +114,25 @@ add.params += [each for each in ingest.params if each.name not in ("paths", "dry
 
 
 @lake.command()
-@_LAKE
+@LAKE
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True)
 @click.pass_obj
 def status(settings: CommandSettings, lake: str | None, style: str) -> None:
     """Show what is in a lake by month and device model, and what is not read, and why."""
     from advisor.api.lakes import COLUMNS, lake_status
 
-    found = lake_status(_folder(settings, lake))
+    found = lake_status(lake_folder(settings, lake))
     write_rows(COLUMNS, found.rows, style)
     if found.superseded:
         what = count(found.superseded, "folder")
         click.echo(f"{what} superseded: `advisor lake compact` deletes them in time", err=True)
     if found.removed:
         click.echo(f"{count(found.removed, 'run')} removed", err=True)
-    _tell(found.left_out)
+    tell_left_out(found.left_out)
 
 
 @lake.command(epilog=_COMPACT)
-@_LAKE
+@LAKE
 @click.option(
     "--grace",
     type=click.FloatRange(min=0),
@@ -149,21 +150,21 @@ def compact(settings: CommandSettings, lake: str | None, grace: float) -> None:
     from advisor.api.lakes import compact_lake
 
     with Progress("compacting", clock=time.monotonic) as progress:
-        text, left_out = compact_lake(_folder(settings, lake), grace=grace, progress=progress)
+        text, left_out = compact_lake(lake_folder(settings, lake), grace=grace, progress=progress)
     click.echo(text)
-    _tell(left_out)
+    tell_left_out(left_out)
 
 
 @lake.command()
-@_LAKE
+@LAKE
 @click.pass_obj
 def verify(settings: CommandSettings, lake: str | None) -> int:
     """Recompute the hash of every file; exit status 4 says that something is damaged."""
     from advisor.api.lakes import verify_lake
 
     with Progress("verifying", clock=time.monotonic) as progress:
-        found = tuple(verify_lake(_folder(settings, lake), progress))
-    _tell(found)
+        found = tuple(verify_lake(lake_folder(settings, lake), progress))
+    tell_left_out(found)
     if not found:
         click.echo("everything is as it was written")
     return _DAMAGED if found else 0
@@ -171,16 +172,16 @@ def verify(settings: CommandSettings, lake: str | None) -> int:
 
 @lake.command(epilog=_REMOVE)
 @click.argument("run")
-@_LAKE
+@LAKE
 @click.pass_obj
 def remove(settings: CommandSettings, run: str, lake: str | None) -> None:
     """Remove RUN (its id, or the beginning); `advisor lake compact` deletes its files in time."""
     from advisor.api.lakes import remove_run
 
-    click.echo(f"removed {remove_run(_folder(settings, lake), run)}")
+    click.echo(f"removed {remove_run(lake_folder(settings, lake), run)}")
 
 
-def _folder(settings: CommandSettings, lake: str | None) -> str:
+def lake_folder(settings: CommandSettings, lake: str | None) -> str:
     """Return the folder of the lake that is asked for."""
     from advisor.database.lake.place import folder_of, is_lake
 
@@ -191,6 +192,7 @@ def _folder(settings: CommandSettings, lake: str | None) -> str:
     raise UsageError("which lake is meant?", hint="name its folder: --lake DIR")
 
 
-def _tell(left_out: Iterable[LeftOut] | Sequence[LeftOut]) -> None:
+def tell_left_out(left_out: Iterable[LeftOut]) -> None:
+    """Print what of a lake is not read, and why."""
     for each in left_out:
         click.echo(one_line(f"left out  {each.place}: {each.reason}"), err=True)

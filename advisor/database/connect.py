@@ -103,9 +103,7 @@ def open_for_writing(
 def open_for_reading(
     path: str | Path, wait: float = DEFAULT_WAIT
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Yield a connection that may only read; it can make temporary views and tables.
-
-    The database may be a lake, ``lake:DIR``: then its tables are views over Parquet files.
+    """Yield a connection that only reads a file or ``lake:DIR``; it can make temporary views.
 
     Raises:
         DatabaseError: missing, locked for longer than ``wait``, of another schema, or no database.
@@ -132,8 +130,8 @@ def open_for_query(
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a connection for SQL that somebody else wrote.
 
-    It can read this one file and nothing else: no other file, network, extension, Python variable
-    or setting. ``memory`` is all that it may take, such as "4GB".
+    It reads this one file, and no other file, network, extension, Python variable or setting.
+    ``memory`` is all that it may take, such as "4GB".
 
     Raises:
         DatabaseError: as ``open_for_reading``.

@@ -65,6 +65,11 @@ def _relations(item: Callable[[str], str]) -> Relations:
     )
 
 
+def named_by(name: Callable[[str], str]) -> Relations:
+    """Return the relations that a function names by the names of their tables."""
+    return _relations(name)
+
+
 def relations_of(schema: str) -> Relations:
     """Return the tables of a schema, as SQL names it: ``main`` or ``other.main``."""
     return _relations(lambda table: f"{schema}.{table}")

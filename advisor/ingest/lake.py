@@ -73,7 +73,7 @@ def add_spool(
 def add_database(
     lake: str, database: str, *, wait: float, progress: Callable[[str], None] = lambda _: None
 ) -> Iterator[Ingested]:
-    """Add the runs of a database to a lake, and what is said of series; yield each outcome.
+    """Add the runs and marks of a database to a lake; yield the outcome of each run.
 
     Raises:
         DatabaseError: the database cannot be read, or the lake cannot be written.
@@ -129,7 +129,7 @@ def _there(root: Path, profile: Profile) -> RunName | None:
 
 
 def _added(root: Path, database: str, results: Iterable[Ingested]) -> Iterator[Ingested]:
-    """Add runs to a lake as they come into the database, and yield what became of each."""
+    """Add runs to a lake as they come into the database, and yield the outcome of each."""
     for result in results:
         if result.status != "new" or result.run_id is None:
             yield result

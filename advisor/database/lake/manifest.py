@@ -55,7 +55,8 @@ class TableFile:
 class Manifest:
     """What a part holds.
 
-    ``columns`` is the hash of the columns of every table, ``written_at`` ISO 8601 in UTC.
+    ``columns`` is the hash of the columns of every table, ``written_at`` ISO 8601 in UTC. ``rules``
+    is the hash of the rules by which the runs were judged later, empty where they were not.
     """
 
     runs: tuple[RunName, ...]
@@ -66,6 +67,7 @@ class Manifest:
     written_at: str
     month: str
     device: str
+    rules: str = ""
 
     def text(self) -> str:
         """Return the manifest as JSON."""
@@ -93,6 +95,7 @@ def parse(text: str) -> Manifest:
             runs=tuple(_run(each) for each in told["runs"]),
             tables={_text(name): _file(each) for name, each in told["tables"].items()},
             **{name: _text(told[name]) for name in _WORDS},
+            rules=_text(told.get("rules", "")),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ManifestError("its manifest lacks something") from error

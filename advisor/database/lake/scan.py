@@ -14,7 +14,7 @@ from pathlib import Path
 
 from advisor.database.lake import manifest
 from advisor.database.lake.manifest import Manifest, ManifestError, RunName
-from advisor.database.lake.place import MARK, MARKS, PACK, REMOVED, RUNS
+from advisor.database.lake.place import JUDGED, MARK, MARKS, PACK, REMOVED, RUNS
 from advisor.database.schema import revisions
 from advisor.errors import DatabaseError, Location
 from advisor.wording import count
@@ -57,13 +57,15 @@ class Lake:
     """What is in a lake.
 
     ``superseded`` are whole parts whose runs are read from a newer pack or were removed, which
-    ``compact`` deletes. ``marks`` are what users declared, the oldest first.
+    ``compact`` deletes. ``marks`` are what users declared, ``judged`` what rules said
+    later of runs, the oldest first.
     """
 
     root: Path
     parts: tuple[Part, ...] = ()
     superseded: tuple[Part, ...] = ()
     marks: tuple[Part, ...] = ()
+    judged: tuple[Part, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     removed: frozenset[str] = frozenset()
 
@@ -99,9 +101,7 @@ def scan(root: Path) -> Lake:
         for folder in _folders(root, found):
             _add(folder, root, found)
         removed = frozenset(name for name in _names(root / REMOVED))
-        marks = _Found()
-        for name in _names(root / MARKS):
-            _add(root / MARKS / name, root, marks)
+        marks, judged = _under(root, MARKS), _under(root, JUDGED)
     except OSError as error:
         problem = f"cannot be read: {error.strerror or error}"
         raise DatabaseError(problem, at=Location(name=str(error.filename or root))) from error
@@ -110,8 +110,9 @@ def scan(root: Path) -> Lake:
         root=root,
         parts=parts,
         superseded=superseded,
-        marks=tuple(sorted(marks.parts, key=lambda part: part.folder.name)),
-        left_out=(*found.left_out, *marks.left_out, *doubles),
+        marks=tuple(marks.parts),
+        judged=tuple(judged.parts),
+        left_out=(*found.left_out, *marks.left_out, *judged.left_out, *doubles),
         removed=removed,
     )
 
@@ -134,6 +135,14 @@ def require_lake(root: Path) -> None:
     if version > manifest.FORMAT:
         problem = f"is a lake of version {version}; this program reads {manifest.FORMAT} at most"
         raise DatabaseError(problem, at=place, hint="install a newer version")
+
+
+def _under(root: Path, folder: str) -> _Found:
+    """Return the parts in a folder whose names begin with their times."""
+    found = _Found()
+    for name in _names(root / folder):
+        _add(root / folder / name, root, found)
+    return found
 
 
 def _folders(root: Path, found: _Found) -> Iterator[Path]:

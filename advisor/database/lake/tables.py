@@ -32,9 +32,9 @@ MARKS: Mapping[str, tuple[str, ...]] = {
     "accepted": ("series_id", "run_id"),
     "series_link": ("series_id",),
     "calibration": ("series_id",),
-    "outcome": ("series_id", "rule_id", "opened_run"),
+    "outcome": ("series_id",),
 }
-"""Tables of what is said about series over nights, with their keys; the newest row holds."""
+"""Tables of what is said about series over nights, and the key of which the newest rows hold."""
 
 DETAILS: Mapping[str, str] = {
     "key_set": """

@@ -23,7 +23,7 @@ def damage(lake: Lake, progress: Callable[[str], None] = lambda _: None) -> Iter
         if each.name not in _KNOWN:
             yield LeftOut(place=each.name, reason="no part of this lake")
     known: dict[str, str | None] = {}
-    parts = (*lake.parts, *lake.superseded, *lake.marks)
+    parts = (*lake.parts, *lake.superseded, *lake.marks, *lake.judged)
     for number, part in enumerate(parts, start=1):
         progress(f"{number:,} of {len(parts):,}: {part.folder.relative_to(lake.root)}")
         yield from _damage_of(lake, part, known)

@@ -13,21 +13,66 @@ import duckdb
 
 from advisor.database.lake.scan import Lake, Part
 from advisor.database.lake.tables import DETAILS, MARKS, SHAPE, SHARED, Columns
+from advisor.database.records import insert_records
 from advisor.quoting import literal, quoted
+
+_JUDGED = "main.judged_run"
+_OVER = {
+    "run": """
+        SELECT stored.* REPLACE (coalesce(judged.digest, rules_hash) AS rules_hash)
+        FROM ({query}) AS stored LEFT JOIN {judged} AS judged USING (run_id)""",
+    "finding": """
+        SELECT * FROM ({query}) ANTI JOIN {judged} USING (run_id)
+        UNION ALL BY NAME SELECT * EXCLUDE (place) FROM ({said})""",
+}
+"""What rules said later of runs, over what was stored with them."""
 
 
 def create_tables(connection: duckdb.DuckDBPyConnection, lake: Lake, columns: Columns) -> None:
     """Give an open database with the empty tables of ``SHAPE`` the tables of a lake, as views."""
+    judged = _judged_later(lake)
+    if judged:
+        connection.execute(f"CREATE TABLE {_JUDGED} (run_id VARCHAR, digest VARCHAR, said BIGINT)")
+        insert_records(connection, "judged_run", judged)
     for table in columns.of:
         query = table_of(lake, table, lake.parts, columns)
+        if judged and table in _OVER:
+            files = _files(lake.root, table, lake.judged)
+            query = _OVER[table].format(query=query, said=_said(table, files), judged=_JUDGED)
         connection.execute(f"CREATE VIEW main.{quoted(table)} AS {query}")
+
+
+def _judged_later(lake: Lake) -> list[dict[str, object]]:
+    """Return the runs that rules judged later: by which rules, and in which file of findings."""
+    runs, files = lake.runs(), _files(lake.root, "finding", lake.judged)
+    found: dict[str, dict[str, object]] = {}
+    for part in lake.judged:
+        file = part.manifest.tables.get("finding")
+        at = None if file is None else files.index(lake.root / file.path)
+        for run in part.manifest.runs:
+            if run.run_id in runs and runs[run.run_id][0].name == run.name:
+                digest = part.manifest.rules
+                found[run.run_id] = {"run_id": run.run_id, "digest": digest, "said": at}
+    return list(found.values())
+
+
+def _said(table: str, files: Sequence[Path]) -> str:
+    """Return the SELECT of what was said later of the runs that are read."""
+    if table != "finding" or not files:
+        return f"SELECT *, 0 AS place FROM {SHAPE}.{quoted(table)}"
+    return (
+        f"SELECT said.* FROM (SELECT *, file_index AS place FROM {_parquet(files, by_name=True)})"
+        f" AS said JOIN {_JUDGED} AS judged"
+        " ON judged.run_id = said.run_id AND judged.said = said.place"
+    )
 
 
 def table_of(lake: Lake, table: str, parts: Sequence[Part], columns: Columns) -> str:
     """Return the SELECT of a table over parts of a lake."""
     shape = f"SELECT * FROM {SHAPE}.{quoted(table)}"
     if table in MARKS:
-        files = _files(lake.root, table, lake.marks)
+        later = sorted((*lake.marks, *lake.judged), key=lambda part: part.folder.name)
+        files = _files(lake.root, table, later)
         return _newest(shape, files, MARKS[table], "max")
     files = _files(lake.root, table, parts)
     if table in SHARED:

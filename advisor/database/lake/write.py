@@ -23,6 +23,7 @@ import duckdb
 from advisor.database.lake import manifest
 from advisor.database.lake.manifest import Manifest, RunName, TableFile
 from advisor.database.lake.place import (
+    JUDGED,
     MARK,
     MARKS,
     PACK,
@@ -151,10 +152,35 @@ def add_marks(connection: duckdb.DuckDBPyConnection, root: Path) -> bool:
                 part.add(table, f"SELECT * FROM {table} ORDER BY ALL", {})
             if not part.tables:
                 return False
-            digest = hashlib.sha256("".join(f.sha256 for f in part.tables.values()).encode())
-            stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
-            part.goes_to(root / MARKS / f"{stamp}-{digest.hexdigest()[:12]}")
+            part.goes_to(root / MARKS / part.timely_name())
             return part.commit([], "", "")
+    except OSError as error:
+        raise not_written(root, error) from error
+
+
+def add_judged(
+    connection: duckdb.DuckDBPyConnection,
+    root: Path,
+    columns: Columns,
+    runs: Sequence[RunName],
+    *,
+    rules: str,
+    tables: Mapping[str, str],
+) -> None:
+    """Write findings, outcomes and facts of runs by the rules with the hash ``rules``.
+
+    ``tables`` has a SELECT for each, by the name of its table.
+
+    Raises:
+        DatabaseError: the lake cannot be written; nothing of it is there.
+    """
+    try:
+        with writing(connection, root, columns) as part:
+            part.rules = rules
+            for table, query in tables.items():
+                part.add(table, query, {})
+            part.goes_to(root / JUDGED / part.timely_name())
+            part.commit(runs, "", "")
     except OSError as error:
         raise not_written(root, error) from error
 
@@ -189,6 +215,7 @@ class WrittenPart:
     columns: Columns
     target: Path = Path()
     tables: dict[str, TableFile] = field(default_factory=dict)
+    rules: str = ""
 
     def goes_to(self, target: Path) -> None:
         """Say where it goes."""
@@ -207,6 +234,12 @@ class WrittenPart:
             problem = "is half-written or foreign: it has no manifest"
             raise DatabaseError(problem, at=Location(name=str(self.target)), hint=hint)
         return False
+
+    def timely_name(self) -> str:
+        """Return a name for what was written so far, by which later ones come later."""
+        digest = hashlib.sha256("".join(f.sha256 for f in self.tables.values()).encode())
+        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
+        return f"{stamp}-{digest.hexdigest()[:12]}"
 
     def add(
         self, table: str, query: str, parameters: Mapping[str, str], *, shared: bool = False
@@ -256,6 +289,7 @@ class WrittenPart:
             written_at=datetime.now(UTC).isoformat(),
             month=month,
             device=device,
+            rules=self.rules,
         )
         (self.folder / manifest.NAME).write_text(told.text(), encoding="utf-8")
         self.target.parent.mkdir(parents=True, exist_ok=True)

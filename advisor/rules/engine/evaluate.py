@@ -53,9 +53,27 @@ def evaluate_runs(
     kernels = compiled.kernels_from(relations)
     keep_rows(connection, FACTS_TABLE, kernels, run_ids)
     try:
-        found = evaluate_table(connection, compiled, FACTS_TABLE, relations, words=words)
+        return evaluate_facts(connection, compiled, run_ids, relations, words=words)
     finally:
         connection.execute(f"DROP TABLE IF EXISTS {FACTS_TABLE}")
+
+
+def evaluate_facts(
+    connection: duckdb.DuckDBPyConnection,
+    compiled: Compiled,
+    run_ids: Sequence[str],
+    relations: Relations = STORED,
+    *,
+    words: Mapping[str, VendorWords] | None = None,
+    decided: str | None = None,
+) -> dict[str, list[Evaluation]]:
+    """Return the same where the facts of the kernels of the runs are in ``FACTS_TABLE``.
+
+    ``decided`` is a table of the outcomes of rules about kernels, where another engine told them.
+    """
+    found = evaluate_table(
+        connection, compiled, FACTS_TABLE, relations, words=words, decided=decided
+    )
     by_run: dict[str, list[Evaluation]] = {run_id: [] for run_id in run_ids}
     for each in found:
         by_run[each.run_id].append(each)
@@ -92,10 +110,12 @@ def evaluate_table(
     relations: Relations = STORED,
     *,
     words: Mapping[str, VendorWords] | None = None,
+    decided: str | None = None,
 ) -> list[Evaluation]:
     """Return what the rules fire, rule out or cannot decide, over a table of kernels' facts.
 
     ``table`` has the columns of ``compiled.kernels``; what is not part of a run is left out.
+    ``decided`` is as for ``evaluate_facts``.
     """
     found: list[Evaluation] = []
     for part in compiled.parts.values():
@@ -103,6 +123,7 @@ def evaluate_table(
         if not kind.is_part_of_run or not program.rules:
             continue
         if kind.relation is None:
+            program = replace(program, decided=decided)
             said = run_program(connection, program, table, key=kind.key, words=words)
             found += settle(said, program.settings.relations.exclusions)
             continue

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from advisor.database.dialects import spelled
+from advisor.errors import Location, RuleError
+from advisor.expression import Dialect
 from advisor.facts.layers import layered
 from advisor.facts.vocabulary import Vocabulary
 from advisor.quoting import quoted
@@ -51,7 +54,8 @@ class Program:
     has one entry per rule, ``factors`` the conditions of the factors of confidence, ``assumes``
     what rules assume, by rule and quantity; ``relieving`` are the rules that assume something of
     units. ``floors_rest`` is the rest of the SELECT of floors,
-    which reads the facts ``floors_read``.
+    which reads the facts ``floors_read``. ``decided`` is a table with the outcomes, where another
+    engine computed them.
     """
 
     rules: tuple[Rule, ...]
@@ -63,9 +67,12 @@ class Program:
     relieving: frozenset[int]
     floors_rest: str
     floors_read: tuple[str, ...]
+    decided: str | None = None
 
     def outcomes(self, table: str, key: str) -> str:
         """Return a SELECT: ``key``, then one outcome code per rule (``OUTCOMES`` by position)."""
+        if self.decided is not None:
+            return f"FROM {self.decided}"
         codes = [f"{each.outcome} AS o{index}" for index, each in enumerate(self.written)]
         return _select((quoted(key), *codes), table)
 
@@ -183,21 +190,40 @@ def _written(rule: Rule, index: int, settings: EvaluationSettings, facts: Column
     return Written(outcome=_outcome(rule), details=tuple(details))
 
 
-def _outcome(rule: Rule) -> str:
+def outcomes_in(program: Program, table: str, key: str, dialect: str) -> str:
+    """Return the SELECT of ``Program.outcomes`` as another engine spells it.
+
+    Raises:
+        RuleError: that engine has nothing that means what a rule says; names the rule.
+    """
+    from sqlglot.errors import SqlglotError  # the open file needs none
+
+    codes = []
+    for index, rule in enumerate(program.rules):
+        try:
+            code = spelled(f"SELECT {_outcome(rule, 'portable')} AS o{index}", dialect)
+        except SqlglotError as error:
+            problem = f"{dialect} has nothing that means what the rule says: {error}"
+            raise RuleError(problem, at=Location(name=rule.id)) from error
+        codes.append(code.removeprefix("SELECT "))
+    return _select((spelled(quoted(key), dialect), *codes), table)
+
+
+def _outcome(rule: Rule, dialect: Dialect = "duckdb") -> str:
     """Return the CASE that decides, in the order in which ``Outcome`` declares them.
 
     Most kernels leave it at its first branch, so guards are computed for few.
     """
     columns = _with(rule.thresholds, quoted)
-    when = rule.when.sql(columns)
+    when = rule.when.sql(columns, dialect)
     cases = [f"WHEN NOT ({when}) THEN {_CODE[Outcome.SILENT]}"]
     unknown = f"({when}) IS NULL"
     if rule.applies_to is not None:
-        applies = rule.applies_to.sql(columns)
+        applies = rule.applies_to.sql(columns, dialect)
         cases.insert(0, f"WHEN NOT ({applies}) THEN {_CODE[Outcome.NOT_APPLICABLE]}")
         unknown = f"({applies}) IS NULL OR {unknown}"
     cases.append(f"WHEN {unknown} THEN {_CODE[Outcome.UNKNOWN]}")
-    guards = [(guard.when.sql(columns), guard.required) for guard in rule.unless]
+    guards = [(guard.when.sql(columns, dialect), guard.required) for guard in rule.unless]
     if guards:
         held = " OR ".join(f"({holds})" for holds, _ in guards)
         cases.append(f"WHEN {held} THEN {_CODE[Outcome.RULED_OUT]}")

@@ -1,0 +1,75 @@
+"""Tables of a connection over a lake that take what rules say, before it is written."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+
+from advisor.quoting import literal, quoted
+
+JUDGED = {
+    "finding": "FROM temp.judged_finding ORDER BY run_id, rule_id, variant_id",
+    "outcome": "FROM temp.outcome ORDER BY ALL",
+    "fact": "FROM temp.judged_fact ORDER BY run_id, variant_id",
+}
+"""The SELECT of what was judged, by the table that it is about; facts are of kernels."""
+
+_LACKING = """
+    SELECT run_id FROM run
+    WHERE rules_hash IS DISTINCT FROM $digest AND pruned_at IS NULL
+        AND ($since IS NULL OR coalesce(started_at, ingested_at) >= $since)
+    ORDER BY strftime(coalesce(started_at, ingested_at), '%Y-%m'), device_names, run_id
+"""
+_ALL_FINDINGS = """
+    CREATE TEMP VIEW finding AS
+    FROM temp.judged_finding UNION ALL BY NAME
+    SELECT * FROM memory.main.finding ANTI JOIN temp.judged_now USING (run_id)
+"""
+
+
+def runs_without(
+    connection: duckdb.DuckDBPyConnection, digest: str, since: datetime | None
+) -> list[str]:
+    """Return the runs that were not judged by the rules with this hash, by month and device.
+
+    ``since`` is UTC without a zone; older nights are left out. So are pruned runs: what is left of
+    them does not decide rules about whole runs.
+    """
+    rows = connection.execute(_LACKING, {"digest": digest, "since": since}).fetchall()
+    return [run_id for (run_id,) in rows]
+
+
+def make_tables(connection: duckdb.DuckDBPyConnection, run_ids: list[str]) -> None:
+    """Make the tables that findings of runs and outcomes are written to; the lake stays."""
+    connection.execute("CREATE TEMP TABLE judged_now AS SELECT unnest($1) AS run_id", [run_ids])
+    for table in ("finding", "outcome"):
+        connection.execute(f"CREATE TEMP TABLE {table} AS FROM shape.{table} LIMIT 0")
+
+
+def keep_facts(connection: duckdb.DuckDBPyConnection, table: str) -> None:
+    """Add the rows of a table to the facts that are kept, and drop it."""
+    name = quoted(table)
+    connection.execute(f"CREATE TEMP TABLE IF NOT EXISTS judged_fact AS FROM {name} LIMIT 0")
+    connection.execute(f"INSERT INTO judged_fact BY NAME FROM {name}")
+    connection.execute(f"DROP TABLE {name}")
+
+
+def take_over(connection: duckdb.DuckDBPyConnection, folder: Path, table: str, order: str) -> None:
+    """Make a table of the Parquet files in a folder, in an order of their own."""
+    files = f"read_parquet({literal(f'{folder}/*.parquet')})"
+    made = f"CREATE OR REPLACE TEMP TABLE {quoted(table)}"
+    connection.execute(f"{made} AS FROM {files} ORDER BY {order}")
+
+
+def join_findings(connection: duckdb.DuckDBPyConnection) -> None:
+    """Have ``finding`` show what was judged now, and of all other runs what was before."""
+    connection.execute("ALTER TABLE temp.finding RENAME TO judged_finding")
+    connection.execute(_ALL_FINDINGS)
+
+
+def count_of(connection: duckdb.DuckDBPyConnection, table: str) -> int:
+    """Return how many rows a SELECT of ``JUDGED`` gives."""
+    ((rows,),) = connection.execute(f"SELECT count(*) FROM ({JUDGED[table]})").fetchall()
+    return int(rows)

@@ -1,0 +1,183 @@
+"""The tables of a lake as views of Spark, and what it computes as Parquet beside the lake.
+
+Spark is the extra ``advisor[spark]`` and needs Java 17 or newer. A session is local, or that of a
+cluster which reaches the folder of the lake under the same path.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from advisor.database.lake.place import TEMPORARY
+from advisor.database.lake.scan import Lake
+from advisor.database.lake.tables import DETAILS, MARKS, SHARED, Columns
+from advisor.errors import DatabaseError
+from advisor.quoting import literal
+
+if TYPE_CHECKING:
+    import duckdb
+
+LOCAL = "local[*]"
+"""The master where none is named: all cores of this machine."""
+
+TABLES = ("run", "variant", "launch", "finding", *SHARED)
+"""The tables of which facts of kernels are computed."""
+
+_PREFIX = "lake_"
+_KINDS = {"VARCHAR": "STRING", "TIMESTAMP": "TIMESTAMP_NTZ"}
+_LIST = re.compile(r"(?P<of>\w+)\[\]")
+_MAP = re.compile(r"MAP\((?P<key>\w+), (?P<value>\w+)\)")
+_SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.parquet.inferTimestampNTZ.enabled": "true",
+    "spark.sql.codegen.wholeStage": "false",  # hundreds of columns are compiled for minutes
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+_HINT = 'pip install "advisor[spark]" installs it; it needs Java 17 or newer'
+
+
+@dataclass(frozen=True, kw_only=True)
+class SparkLake:
+    """A session of Spark that has the tables of a lake as views."""
+
+    session: Any
+    folder: Path
+
+    def name(self, table: str) -> str:
+        """Return what the view of a table is called."""
+        return _PREFIX + table
+
+    def write(self, query: str, name: str) -> Path:
+        """Write what a SELECT gives as Parquet; return its folder, which is a view of that name.
+
+        Raises:
+            DatabaseError: Spark fails.
+        """
+        path = self.folder / f"{name}-{secrets.token_hex(4)}"
+        with failures_told():
+            self.session.sql(query).write.parquet(str(path))
+            self.session.read.parquet(str(path)).createOrReplaceTempView(name)
+        return path
+
+
+@contextlib.contextmanager
+def open_spark(
+    lake: Lake, columns: Columns, connection: duckdb.DuckDBPyConnection, master: str | None
+) -> Iterator[SparkLake]:
+    """Yield a session over a lake that is open on ``connection``.
+
+    Raises:
+        DatabaseError: there is no Spark, or it cannot be started.
+    """
+    folder = lake.root / TEMPORARY / f"spark-{secrets.token_hex(8)}"
+    with failures_told():
+        session = _session(master)
+    try:
+        folder.mkdir(parents=True)
+        spark = SparkLake(session=session, folder=folder)
+        with failures_told():
+            for table in TABLES:
+                view = _view(spark, lake, table, columns, connection)
+                view.createOrReplaceTempView(spark.name(table))
+        yield spark
+    finally:
+        session.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def failures_told() -> Iterator[None]:
+    """Report a failure of Spark in a sentence.
+
+    Raises:
+        DatabaseError: there was one.
+    """
+    try:
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+    except ImportError as error:
+        raise DatabaseError("there is no Spark on this machine", hint=_HINT) from error
+    try:
+        yield
+    except (Py4JError, PySparkException, OSError) as error:
+        said = [line for line in str(error).splitlines() if line.strip()]
+        problem = f"Spark failed: {said[0].strip() if said else type(error).__name__}"
+        hint = "nothing was written; --engine duckdb needs no Spark"
+        if "JAVA_GATEWAY" in problem or "java" in problem.lower():
+            hint = f"nothing was written; is Java there, and is JAVA_HOME right? {_HINT}"
+        raise DatabaseError(problem, hint=hint) from error
+
+
+def _session(master: str | None) -> Any:
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("advisor")
+    for name, value in _SETTINGS.items():
+        builder = builder.config(name, value)
+    active = SparkSession.getActiveSession()  # of spark-submit, which names the master
+    if active is None or master is not None:
+        builder = builder.master(master or LOCAL)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def _view(
+    spark: SparkLake,
+    lake: Lake,
+    table: str,
+    columns: Columns,
+    connection: duckdb.DuckDBPyConnection,
+) -> Any:
+    """Return the rows of a table; a column that files lack is NULL."""
+    schema = _schema(columns.of[table])
+    read = spark.session.read.schema(schema)
+    if table in SHARED or table in MARKS or table in DETAILS or table == "finding":
+        copied = str(spark.folder / f"{table}.parquet")
+        connection.execute(f"COPY (FROM main.{table}) TO {literal(copied)} (FORMAT parquet)")
+        return read.parquet(copied)
+    whole, others = _files(lake, table)
+    rows = read.parquet(*whole) if whole else spark.session.createDataFrame([], schema)
+    for path, unused in others.items():
+        rows = rows.unionByName(read.parquet(path).where(f"run_id NOT IN ({unused})"))
+    return rows
+
+
+def _files(lake: Lake, table: str) -> tuple[Sequence[str], Mapping[str, str]]:
+    """Return files of which all runs are read, and others with the runs that are not."""
+    whole, others = [], {}
+    for part in lake.parts:
+        file = part.manifest.tables.get(table)
+        if file is None:
+            continue
+        unused = {run.run_id for run in part.manifest.runs} - part.used
+        if unused:
+            others[str(lake.root / file.path)] = ", ".join(map(literal, sorted(unused)))
+        else:
+            whole.append(str(lake.root / file.path))
+    return whole, others
+
+
+def _schema(columns: Mapping[str, str]) -> str:
+    """Return columns of DuckDB as Spark declares them."""
+    return ", ".join(f"`{name}` {_kind(kind)}" for name, kind in columns.items())
+
+
+def _kind(kind: str) -> str:
+    if found := _LIST.fullmatch(kind):
+        return f"ARRAY<{_kind(found['of'])}>"
+    if found := _MAP.fullmatch(kind):
+        return f"MAP<{_kind(found['key'])}, {_kind(found['value'])}>"
+    return _KINDS.get(kind, kind)

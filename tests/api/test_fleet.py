@@ -1,0 +1,250 @@
+"""All runs of a lake judged at once: by today's rules, all or nothing, on either engine."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import random
+import shutil
+import sys
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from advisor.api.fleet import EngineName, Judged, judge_lake
+from advisor.configuration import Configuration, load_configuration
+from advisor.database.connect import open_for_reading
+from advisor.errors import DatabaseError, Location, UsageError
+from advisor.expression import compile_expression
+from advisor.ingest.lake import add_database
+from advisor.ingest.profiles import RunLabels, ingest_paths
+from advisor.resources import data_dir
+from tests.expression.test_portable import CONSTRUCTS, SYMBOLS
+
+SEED = data_dir("seed") / "runs" / "nightly"
+NIGHTS = 3
+DISABLED = "roofline/stop"
+EQUAL = 1e-12  # relative
+
+needs_spark = pytest.mark.skipif(
+    shutil.which("java") is None or importlib.util.find_spec("pyspark") is None,
+    reason="needs Java and pyspark: make fleet",
+)
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a database of three nights."""
+    path = tmp_path_factory.mktemp("nights") / "nights.duckdb"
+    for night in range(1, NIGHTS + 1):
+        labels = RunLabels(at=datetime(2026, 1, night))  # noqa: DTZ001
+        list(
+            ingest_paths(str(path), [str(SEED / f"night-0{night}.ncu-rep")], labels=labels, wait=9)
+        )
+    return path
+
+
+@pytest.fixture
+def lake(database: Path, tmp_path: Path) -> Path:
+    """Return a lake of the database."""
+    return made_lake(database, tmp_path / "lake")
+
+
+@pytest.fixture(scope="module")
+def other_rules(tmp_path_factory: pytest.TempPathFactory) -> Configuration:
+    """Return a configuration with one rule less."""
+    folder = tmp_path_factory.mktemp("configured")
+    (folder / "advisor.yaml").write_text(f"disable: [{DISABLED}]\n")
+    return load_configuration(directory=folder, environment={})
+
+
+def made_lake(database: Path, root: Path) -> Path:
+    list(add_database(str(root), str(database), wait=9))
+    return root.resolve()
+
+
+def asked(lake: Path, query: str) -> list[tuple[object, ...]]:
+    with open_for_reading(f"lake:{lake}") as connection:
+        return connection.execute(query).fetchall()
+
+
+def judged(lake: Path, table: str) -> list[tuple[object, ...]]:
+    """Return the rows of a table of the one part that was judged."""
+    (file,) = lake.glob(f"judged/*/{table}.parquet")
+    keys = {"fact": "run_id, variant_id", "finding": "run_id, rule_id, variant_id"}
+    with duckdb.connect() as connection:
+        order = keys.get(table, "ALL")
+        return connection.execute(f"FROM read_parquet('{file}') ORDER BY {order}").fetchall()
+
+
+def by_rule(lake: Path) -> dict[object, int]:
+    rows = asked(lake, "SELECT rule_id, count(*) FROM main.finding GROUP BY ALL")
+    return {rule: int(str(n)) for rule, n in rows}
+
+
+def test_runs_that_todays_rules_judged_are_left_alone(lake: Path) -> None:
+    assert judge_lake(str(lake)) == Judged(runs=0, findings=0, outcomes=0, left_out=())
+    assert not (lake / "judged").exists()
+
+
+def test_other_rules_judge_every_run_once(lake: Path, other_rules: Configuration) -> None:
+    before = by_rule(lake)
+    (old,) = {row[0] for row in asked(lake, "SELECT rules_hash FROM main.run")}
+    done = judge_lake(str(lake), configuration=other_rules)
+    assert (done.runs, done.findings) == (NIGHTS, len(judged(lake, "finding")))
+    assert by_rule(lake) == {rule: n for rule, n in before.items() if rule != DISABLED}
+    assert DISABLED in before
+    (new,) = {row[0] for row in asked(lake, "SELECT rules_hash FROM main.run")}
+    assert new != old
+    assert judge_lake(str(lake), configuration=other_rules).runs == 0
+    assert len(judged(lake, "fact")) == asked(lake, "SELECT count(*) FROM main.variant")[0][0]
+    assert judge_lake(str(lake)).runs == NIGHTS  # and back
+    assert by_rule(lake) == before
+
+
+def test_older_nights_can_be_left_out(lake: Path, other_rules: Configuration) -> None:
+    since = datetime(2026, 1, 2)  # noqa: DTZ001
+    assert judge_lake(str(lake), since=since, configuration=other_rules).runs == NIGHTS - 1
+    hashes = asked(lake, "SELECT rules_hash FROM main.run ORDER BY started_at")
+    assert hashes[0] != hashes[1] == hashes[2]
+    assert judge_lake(str(lake), configuration=other_rules).runs == 1
+
+
+def test_outcomes_of_advice_are_those_of_the_database(
+    lake: Path, database: Path, other_rules: Configuration
+) -> None:
+    judge_lake(str(lake), configuration=other_rules)
+    columns = "series_id, rule_id, opened_run, decided_run, state, achieved"
+    query = f"SELECT {columns} FROM main.outcome WHERE rule_id <> '{DISABLED}' ORDER BY ALL"
+    with open_for_reading(database) as connection:
+        assert asked(lake, query) == connection.execute(query).fetchall()
+
+
+def test_what_fails_midway_leaves_nothing(
+    lake: Path, other_rules: Configuration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> object:
+        raise DatabaseError("the machine went away")
+
+    before = sorted(lake.rglob("*"))
+    monkeypatch.setattr("advisor.api.fleet.follow_runs", fail)
+    with pytest.raises(DatabaseError, match="went away"):
+        judge_lake(str(lake), configuration=other_rules)
+    assert sorted(lake.rglob("*")) == before
+
+
+def test_only_spark_has_a_master(lake: Path) -> None:
+    with pytest.raises(UsageError, match="only Spark has a master"):
+        judge_lake(str(lake), master="spark://head:7077")
+
+
+def test_without_spark_the_lake_stays_and_a_sentence_says_why(
+    lake: Path, other_rules: Configuration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = sorted(lake.rglob("*"))
+    for name in ("pyspark", "pyspark.errors", "py4j", "py4j.protocol"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(DatabaseError, match="there is no Spark") as caught:
+        judge_lake(str(lake), engine="spark", configuration=other_rules)
+    assert "advisor[spark]" in str(caught.value.hint)
+    assert sorted(lake.rglob("*")) == before
+
+
+def scattered(database: Path, path: Path) -> Path:
+    """Return a copy in which every number of a variant is random, one in ten unknown."""
+    shutil.copy(database, path)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("SELECT setseed(0.17)")
+        described = connection.execute("DESCRIBE variant").fetchall()
+        doubles = [name for name, kind, *_ in described if kind == "DOUBLE"]
+        value = "CASE WHEN random() < 0.1 THEN NULL ELSE exp(40 * random() - 20) END"
+        changed = ", ".join(f'"{name}" = {value}' for name in doubles)
+        connection.execute(f"UPDATE variant SET {changed}, facts_hash = 'others'")
+    return path
+
+
+def both_engines(
+    database: Path, folder: Path, configuration: Configuration
+) -> Iterator[tuple[EngineName, Path]]:
+    engines: tuple[EngineName, ...] = ("duckdb", "spark")
+    for engine in engines:
+        lake = made_lake(database, folder / engine)
+        judge_lake(str(lake), engine=engine, configuration=configuration)
+        yield engine, lake
+
+
+def is_same(first: object, second: object) -> bool:
+    if isinstance(first, float) and isinstance(second, float):
+        return math.isclose(first, second, rel_tol=EQUAL, abs_tol=0)
+    return first == second
+
+
+@needs_spark
+@pytest.mark.slow
+@pytest.mark.parametrize("is_random", [False, True], ids=["nights", "random kernels"])
+def test_spark_computes_what_duckdb_computes(
+    database: Path, tmp_path: Path, other_rules: Configuration, is_random: bool
+) -> None:
+    source = scattered(database, tmp_path / "random.duckdb") if is_random else database
+    lakes = dict(both_engines(source, tmp_path, other_rules))
+    facts = [judged(lake, "fact") for lake in lakes.values()]
+    assert len(facts[0]) == len(facts[1]) > 0
+    for here, there in zip(*facts, strict=True):
+        assert all(map(is_same, here, there))
+    said = [
+        asked(lake, 'SELECT * EXCLUDE ("values", evidence) FROM main.finding ORDER BY ALL')
+        for lake in lakes.values()
+    ]
+    assert len(said[0]) == len(said[1]) > 0
+    for here, there in zip(*said, strict=True):
+        assert all(map(is_same, here, there))
+
+
+EDGES = (None, 0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 3.0, 7.5, -2.5, 5e-324, 1.7e308, -1.7e308, 1e-300)
+"""Zero to divide by, and numbers whose sums, products, powers or quotients are not finite."""
+
+
+@needs_spark
+@pytest.mark.slow
+def test_every_construct_means_the_same_on_spark(tmp_path: Path) -> None:
+    from pyspark.sql import SparkSession
+
+    from advisor.database.dialects import spelled
+
+    numbers = random.Random(4)
+    rows = [(i, a, b, c) for i, (a, b, c) in enumerate((a, b, 2.0) for a in EDGES for b in EDGES)]
+    rows += [
+        (len(rows) + i, *(numbers.choice((None, numbers.uniform(-9, 9))) for _ in "abc"))
+        for i in range(300)
+    ]
+    words = (None, "b", "x", "it's", "xy")
+    table = [(*row, words[row[0] % 5], (None, True, False)[row[0] % 3]) for row in rows]
+    path = tmp_path / "given.parquet"
+    sql = [
+        compile_expression(text, SYMBOLS, at=Location(name="x")).sql(None, "portable")
+        for text in CONSTRUCTS
+    ]
+    query = f"SELECT i, {', '.join(f'{each} AS x{n}' for n, each in enumerate(sql))} FROM given"
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE given"
+            " (i BIGINT, a DOUBLE, b DOUBLE, c DOUBLE, word VARCHAR, flag BOOLEAN)"
+        )
+        connection.executemany("INSERT INTO given VALUES (?, ?, ?, ?, ?, ?)", table)
+        connection.execute(f"COPY given TO '{path}' (FORMAT parquet)")
+        here = connection.execute(f"{query} ORDER BY i").fetchall()
+    session = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    spark = session.config("spark.sql.ansi.enabled", "true").getOrCreate()
+    try:
+        spark.read.parquet(str(path)).createOrReplaceTempView("given")
+        there = spark.sql(f"{spelled(query, 'spark')} ORDER BY i").collect()
+    finally:
+        spark.stop()
+    assert len(here) == len(there) == len(table)
+    for index, (mine, other) in enumerate(zip(here, there, strict=True)):
+        for text, first, second in zip(CONSTRUCTS, mine[1:], tuple(other)[1:], strict=True):
+            assert is_same(first, second), (text, table[index], first, second)
+            assert not isinstance(first, float) or math.isfinite(first)
