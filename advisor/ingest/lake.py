@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from advisor.ingest.profiles import read_profiles
 from advisor.ingest.records import USUAL, HowToRead, Profile, RunLabels
 from advisor.ingest.spool import merge_spool
 from advisor.knowledge.load import load_knowledge
+from advisor.scratch import scratch_folder
 
 _NAME = "new.duckdb"
 
@@ -103,8 +103,8 @@ def _made(lake: str) -> Path:
 @contextlib.contextmanager
 def _made_in(root: Path) -> Iterator[str]:
     """Yield the name of a database in which runs are made for a lake."""
-    with temporary_files(str(root)), tempfile.TemporaryDirectory(prefix="advisor-") as folder:
-        yield str(Path(folder) / _NAME)
+    with temporary_files(str(root)), scratch_folder() as folder:
+        yield str(folder / _NAME)
 
 
 def _unless_there(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from advisor.database.lake.tables import Columns, make_shape
 from advisor.database.lake.views import create_tables
 from advisor.errors import DatabaseError, Location
 from advisor.quoting import literal
+from advisor.scratch import scratch_folder
 
 log = logging.getLogger(__name__)
 
@@ -68,9 +68,9 @@ def opened_over(
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, Columns]]:
     """Yield a connection over a lake that was scanned, and the columns of its tables."""
     with (
-        tempfile.TemporaryDirectory(prefix="advisor-") as folder,
+        scratch_folder() as folder,
         contextlib.closing(
-            duckdb.connect(":memory:", config={**settings, "temp_directory": folder})
+            duckdb.connect(":memory:", config={**settings, "temp_directory": str(folder)})
         ) as connection,
     ):
         connection.execute(f"SET allowed_directories = [{literal(str(lake.root))}]")
