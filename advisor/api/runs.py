@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.configuration import DEFAULTS, Configuration
-from advisor.database.connect import open_for_reading, open_for_writing
+from advisor.database.connect import open_for_reading, open_for_writing, tidy
 from advisor.database.outcomes import affected_series, series_of_outcomes
-from advisor.database.pruning import Older, compact, older_runs, prune, pruned_runs
+from advisor.database.pruning import Older, compact, is_compact, older_runs, prune, pruned_runs
 from advisor.database.read import find_run, run_details
 from advisor.database.read import list_runs as stored_runs
 from advisor.database.relabel import relabel_runs
@@ -173,11 +173,16 @@ def prune_runs(
     path = Path(database)
     with open_for_reading(path, wait) as connection:
         runs = older_runs(connection, keep=keep, before=older_than)
+        nothing_to_do = not runs and is_compact(connection)  # else a prune was killed in between
     size = path.stat().st_size
-    if dry_run or not runs:
+    if dry_run:
         return Pruned(runs=tuple(runs), before=size, after=size)
+    tidy(path)
+    if nothing_to_do:
+        return Pruned(runs=(), before=size, after=size)
     with open_for_writing(path, wait) as connection:
         runs = older_runs(connection, keep=keep, before=older_than)
-        prune(connection, [run.run_id for run in runs])
+        if runs:
+            prune(connection, [run.run_id for run in runs])
     _, after = compact(path, wait)
     return Pruned(runs=tuple(runs), before=size, after=after)

@@ -90,8 +90,7 @@ def open_for_writing(
     path = Path(path)
     if not path.exists():
         create(path)
-    place = path.resolve()
-    sweep(place.parent, _beside(place))
+    tidy(path)
     with opened(path, wait=wait, read_only=False, large=True) as connection:
         schema.require_head(connection, path)
         schema.require_tables_only(connection, path)
@@ -286,9 +285,15 @@ def open_scratch(folder: str) -> Iterator[duckdb.DuckDBPyConnection]:
 def scratch_beside(place: Path, parent: Path | None = None) -> AbstractContextManager[Path]:
     """Return a folder for files of the database ``place``, which is resolved: beside it, usually.
 
-    Those of the killed are removed by whoever makes one, or opens the database to write.
+    Those of the killed are removed by whoever makes one, or calls ``tidy``.
     """
     return scratch_folder(parent or place.parent, _beside(place))
+
+
+def tidy(path: Path) -> None:
+    """Remove what killed processes left beside a database."""
+    place = path.resolve()
+    sweep(place.parent, _beside(place))
 
 
 def _beside(place: Path) -> str:

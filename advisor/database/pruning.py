@@ -12,11 +12,12 @@ import duckdb
 
 from advisor.database.connect import BLOCK_SIZE, DEFAULT_WAIT, opened, scratch_beside
 from advisor.database.read import NIGHT
-from advisor.database.write import transaction
+from advisor.database.write import set_meta, transaction
 from advisor.errors import DatabaseError, Location
 from advisor.quoting import literal, quoted
 
 _DROPPED = ("launch", "launch_keyed", "variant_instruction", "variant_place", "reference_finding")
+_TO_COMPACT = "to_compact"
 _SHARED = {
     "keyed_set": "SELECT keyed_set FROM launch_keyed",
     "text_set": "SELECT text_set FROM launch",
@@ -88,6 +89,13 @@ def prune(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) -> None
             connection.execute(f"DELETE FROM {table} WHERE {table} NOT IN ({known})")
         now = datetime.now(UTC).replace(tzinfo=None)
         connection.execute(f"UPDATE run SET pruned_at = ? WHERE {which}", [now])
+        set_meta(connection, _TO_COMPACT, "yes")
+
+
+def is_compact(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Return whether the file was rewritten since runs were pruned last."""
+    query = "SELECT 1 FROM meta WHERE key = ?"
+    return connection.execute(query, [_TO_COMPACT]).fetchone() is None
 
 
 def compact(path: Path, wait: float = DEFAULT_WAIT) -> tuple[int, int]:
@@ -132,6 +140,7 @@ def _copy_into(connection: duckdb.DuckDBPyConnection, path: Path, made: Path) ->
     connection.execute(f"ATTACH {literal(str(made))} AS {copy} {options}")
     try:
         connection.execute(f"COPY FROM DATABASE {quoted(source[0])} TO {copy}")
+        connection.execute(f"DELETE FROM {copy}.meta WHERE key = '{_TO_COMPACT}'")
         connection.execute(f"CHECKPOINT {copy}")
     finally:
         connection.execute(f"DETACH {copy}")

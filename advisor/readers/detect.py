@@ -137,7 +137,8 @@ def _sources(path: str, scratch: _Scratch, largest: int) -> Iterator[Source | In
 def _standard_input(scratch: _Scratch, largest: int) -> Source:
     name = "<stdin>"
     if sys.stdin is None:
-        raise InputError("there is no standard input", at=Location(name=name))
+        hint = "give the profile by a pipe or by its name"
+        raise InputError("there is no standard input", at=Location(name=name), hint=hint)
     content = scratch.file("stdin")
     _copy(sys.stdin.buffer, content, name, _Room(largest))
     return Source(name=name, content=content)
@@ -155,7 +156,8 @@ def _members(source: Source, to: Path, room: _Room) -> Iterator[Source | InputEr
         members = [item for item in archive.infolist() if not item.is_dir()]
         if len(members) > MOST_MEMBERS:
             problem = f"the archive has {len(members):,} members, more than {MOST_MEMBERS:,}"
-            raise InputError(problem, at=Location(name=source.name))
+            hint = "unpack it yourself and ingest the files in it"
+            raise InputError(problem, at=Location(name=source.name), hint=hint)
         for item in members:
             member = Source(name=f"{source.name}!{one_line(item.filename)}", content=to)
             try:
@@ -171,7 +173,8 @@ def _members(source: Source, to: Path, room: _Room) -> Iterator[Source | InputEr
                 yield member
     if not given:
         problem = f"none of the {len(members):,} files in the archive is a profile"
-        raise NoProfileError(problem, at=Location(name=source.name))
+        hint = f"known formats: {formats()}; unpack it and ingest others with --as FORMAT"
+        raise NoProfileError(problem, at=Location(name=source.name), hint=hint)
 
 
 def _opened(packed: BinaryIO, name: str) -> zipfile.ZipFile:

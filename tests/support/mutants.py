@@ -112,13 +112,13 @@ def edges(data: bytes) -> list[int]:
 REPORT = report()
 
 
-def report_mutant(seed: int) -> bytes:
-    """Return the report with one to three parts of its structure changed."""
+def report_mutant(seed: int, of: bytes = REPORT) -> bytes:
+    """Return a report, small and of every kind of entry, with one to three of its parts changed."""
     chance = random.Random(seed)
-    parts = blocks(REPORT)
+    parts = blocks(of)
     for _ in range(chance.randint(1, 3)):
         chance.choice(_IN_BLOCKS)(chance, parts)
-    data = REPORT[:_MAGIC_AND_HEADER] + b"".join(part.written() for part in parts)
+    data = of[:_MAGIC_AND_HEADER] + b"".join(part.written() for part in parts)
     return chance.choice(_IN_BYTES)(chance, data) if chance.random() < 0.4 else data
 
 

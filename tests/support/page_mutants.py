@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 _FIXED = '"{id}","77","app","10.0.0.7","copy<float>(float *, ""x"", int) [a]","1","7"'
 _SHAPE = ',"(256, 1, 1)","(64, 2, 1)","0","8.6"'
@@ -97,10 +97,10 @@ _OUTPUT = (
 )  # fmt: skip
 
 
-def page_mutant(seed: int) -> bytes:
-    """Return a printed page with one to three of its lines or cells changed."""
+def page_mutant(seed: int, pages: Sequence[str] = PAGES) -> bytes:
+    """Return one of printed pages with one to three of its lines or cells changed."""
     chance = random.Random(seed)
-    text = chance.choice(PAGES)
+    text = chance.choice(pages)
     for _ in range(chance.randint(1, 3)):
         text = chance.choice(_IN_PAGES)(chance, text)
     return chance.choice(_ENCODINGS)(chance, text)

@@ -37,7 +37,11 @@ def store(folder: Path, mutants: Sequence[Mutant], knowledge: Knowledge) -> Coun
         hashlib.sha256(data).digest(): (name, reader, data) for name, reader, data in mutants
     }
     results = [*writer.store([_profile(mutant) for mutant in distinct.values()])]
-    assert all(each.error is not None for each in results if each.status == "refused")
+    for each in results:
+        if each.status == "refused":
+            assert each.error is not None
+            assert each.error.at is not None
+            assert each.error.hint, str(each.error)
     assert _rows(database, beside.run_id) == before, "the report beside the mutants has changed"
     return Counter(each.status for each in results)
 

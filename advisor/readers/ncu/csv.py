@@ -140,11 +140,13 @@ class _Rows:
 
     def _split(self, text: str) -> list[str]:
         if text.count(self._delimiter) >= _MOST_COLUMNS:
-            raise InputError(f"a row with more than {_MOST_COLUMNS:,} cells", at=self._at)
+            problem = f"a row with more than {_MOST_COLUMNS:,} cells"
+            raise InputError(problem, at=self._at, hint=_AGAIN)
         try:
             return next(csv.reader([text], delimiter=self._delimiter), [])
         except csv.Error as error:
-            raise InputError(f"the row is no row of a table: {error}", at=self._at) from error
+            problem = f"the row is no row of a table: {error}"
+            raise InputError(problem, at=self._at, hint=_AGAIN) from error
 
 
 def _new_table(row: _Row, notes: Notes, options: ReadOptions) -> _Raw | _Details:

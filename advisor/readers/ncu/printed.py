@@ -188,7 +188,7 @@ class Building:
         """
         if len(self.counters) + len(self.texts) + len(self.findings) >= _MOST_VALUES:
             problem = f"a launch with more than {_MOST_VALUES:,} values is none of the profiler's"
-            raise InputError(problem, at=at)
+            raise InputError(problem, at=at, hint="copy or export the file again")
 
     def capability(self, text: str) -> None:
         """Take the compute capability ``8.6`` as the device attributes that a report has."""
