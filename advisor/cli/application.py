@@ -57,6 +57,7 @@ _COMMANDS = {
 }
 
 _ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
+_NEW_OBJECTS = 300_000  # before garbage is looked for: most of what a command makes stays in use
 
 _EPILOG = """\b
 Examples:
@@ -208,6 +209,7 @@ def main() -> None:
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     stopped_by = _signals()
+    gc.set_threshold(_NEW_OBJECTS)
     atexit.register(gc.freeze)  # no search through all objects for garbage when all of them go
     try:
         if sys.stdout is None:

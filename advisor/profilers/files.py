@@ -33,6 +33,7 @@ PLACES = ("section", "sections", "metrics", "options", "function", "pattern", "l
 
 _PLACE = re.compile(r"\{(\w*)\}")
 _DIGITS = re.compile(r"\d+")
+_SPECIAL = re.compile(r"[*?\[]")  # of patterns
 
 Version = tuple[int, ...]
 
@@ -53,7 +54,10 @@ class Section:
 
     def brings(self, counter: str) -> bool:
         """Return whether a counter is among its own."""
-        return counter in self._plain or any(fnmatchcase(counter, p) for p in self._patterns)
+        if counter in self._plain:
+            return True
+        begins = counter.startswith(self._beginnings)  # rules most of them out at once
+        return begins and any(fnmatchcase(counter, pattern) for pattern in self._patterns)
 
     def is_in(self, version: str | None) -> bool:
         """Return whether a version collects it; where that is not known, the newest is meant."""
@@ -72,6 +76,10 @@ class Section:
     @cached_property
     def _patterns(self) -> tuple[str, ...]:
         return tuple(counter for counter in self.counters if "*" in counter)
+
+    @cached_property
+    def _beginnings(self) -> tuple[str, ...]:
+        return tuple(_SPECIAL.split(pattern, 1)[0] for pattern in self._patterns)
 
 
 @dataclass(frozen=True, kw_only=True)
