@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import sys
 from functools import lru_cache
-from importlib.metadata import EntryPoint, distributions
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from advisor.errors import ConfigError, Location
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 DataDirectory = Literal["rules", "templates", "migrations", "seed"]
 Group = Literal["advisor.packs", "advisor.readers"]
@@ -54,10 +56,25 @@ def named_by_packages(group: Group) -> tuple[EntryPoint, ...]:
 
 @lru_cache(maxsize=8)
 def _named(group: str, path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
-    """Look through every installed package of ``path``, which takes a while."""
+    """Look through every installed package of ``path``, unless none can name anything there.
+
+    To import what reads packages takes as long as the rest of a short command.
+    """
+    if not any(_may_name(group, Path(place)) for place in path):
+        return ()
+    from importlib.metadata import distributions
+
     named = (each for found in distributions(path=list(path)) for each in found.entry_points)
     chosen = {(each.name, each.value): each for each in named if each.group == group}
     return tuple(chosen[key] for key in sorted(chosen))
+
+
+def _may_name(group: str, place: Path) -> bool:
+    """Return whether a package below ``place`` has a file that mentions the group."""
+    if not place.is_dir():
+        return place.is_file()  # an archive of packages, which only the library reads
+    files = place.glob("*-info/entry_points.txt")
+    return any(group in file.read_text("utf-8", "replace") for file in files)
 
 
 def _folder(entry: EntryPoint) -> Path:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.metadata import EntryPoint
+from typing import TYPE_CHECKING
 
 from advisor.errors import ConfigError, Location, UsageError
 from advisor.readers.base import Reader, ReadOptions, Source
 from advisor.readers.ncu import report as ncu_report
 from advisor.resources import named_by_packages
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = [
     "ReadOptions",
