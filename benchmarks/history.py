@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,10 +23,12 @@ from benchmarks.history_series import NOISES, Labelled
 from benchmarks.measure import Line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from advisor.tracking.records import SeriesResult
     from benchmarks.history_rivals import Answer
+
+    Maker = Callable[..., Iterable[Labelled]]
 
 PAGE = rivals.ROOT / "docs" / "history-detector.md"
 SEED = 2026
@@ -74,16 +77,16 @@ def measure(seed: int, folder: Path, *, with_otava: bool, effort: int = 1) -> di
                 chosen = [i for i, case in enumerate(cases) if case.noise == noise]
                 record(score, noise, [cases[i] for i in chosen], [answers[i] for i in chosen])
 
-    def all_of(maker: Callable[..., object], series: int, *rest: object) -> list[Labelled]:
+    def all_of(
+        maker: Callable[..., Iterable[Labelled]], series: int, *rest: object
+    ) -> list[Labelled]:
         return [case for noise in NOISES for case in maker(noise, rng, series * effort, *rest)]
 
     each(all_of(make.quiet_nights, 36, NIGHTS), _record_false)
     for share, nights in TOLD:
         each(
             all_of(make.newly_stepped, 36, share, nights),
-            lambda score, noise, cases, answers, key=(share, nights): score.told.setdefault(
-                key, {}
-            ).update({noise: _told(cases, answers)}),
+            partial(_record_told, (share, nights)),
         )
     each(all_of(make.stepped, 44), _record_found)
     _name(scores[rivals.OURS], all_of(make.shaped, 24))
@@ -95,9 +98,16 @@ def _record_false(score: Score, noise: str, cases: list[Labelled], answers: list
     score.false[noise] = 1000 * sum(answer.newest != 0 for answer in answers) / len(cases)
 
 
-def _told(cases: list[Labelled], answers: list[Answer]) -> float:
+def _record_told(
+    step: tuple[float, int],
+    score: Score,
+    noise: str,
+    cases: list[Labelled],
+    answers: list[Answer],
+) -> None:
     pairs = zip(cases, answers, strict=True)
-    return sum(case.newest == answer.newest for case, answer in pairs) / len(cases)
+    right = sum(case.newest == answer.newest for case, answer in pairs)
+    score.told.setdefault(step, {})[noise] = right / len(cases)
 
 
 def _record_found(score: Score, noise: str, cases: list[Labelled], answers: list[Answer]) -> None:

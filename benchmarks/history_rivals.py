@@ -116,7 +116,7 @@ def install_otava() -> str | None:
     ):
         return None
     venv.create(OTAVA, with_pip=True, clear=True)
-    command = [python, "-m", "pip", "install", "--quiet", PACKAGE]
+    command = [str(python), "-m", "pip", "install", "--quiet", PACKAGE]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return None if not done.returncode else f"{PACKAGE} cannot be installed; left out"
 

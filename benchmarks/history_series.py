@@ -87,7 +87,8 @@ def make(noise: str, level: Floats, rng: Generator) -> Floats:
     """Return values around ``level`` (logarithms of shares of the start) with noise."""
     values = np.exp(level + NOISES[noise](len(level), rng))
     if noise == "clock ticks":
-        ticks = math.exp(rng.uniform(*map(math.log, TICKS)))
+        fewest, most = TICKS
+        ticks = math.exp(rng.uniform(math.log(fewest), math.log(most)))
         values = np.round(values * ticks) / ticks
     return START * values
 
@@ -154,7 +155,8 @@ def _drifting(n: int, rng: Generator) -> Shape:
 
 def _two_state(n: int, rng: Generator) -> Shape:
     switches = np.cumsum(rng.random(n) < 1 / rng.uniform(3, 15))
-    return "two-state", 0, math.log1p(rng.uniform(0.06, 0.2)) * (switches % 2), None
+    is_high = np.asarray(switches % 2, dtype=np.float64)
+    return "two-state", 0, math.log1p(rng.uniform(0.06, 0.2)) * is_high, None
 
 
 def _outlying(n: int, rng: Generator) -> Shape:

@@ -108,7 +108,7 @@ def _store(
             launch=launch,
             kernel_id=kernels[launch.index % KERNELS],
             series_id=series[launch.index % KERNELS],
-            variant_id=ids.variant_id(run_id, series[launch.index % KERNELS], ""),
+            variant_id=ids.variant_id(run_id, kernels[launch.index % KERNELS], "", "device", ""),
         )
         for launch in launches
     ]

@@ -100,9 +100,10 @@ def stops(browser: Browser) -> list[str]:
 def press(browser: Browser, key: str, text: str = "") -> None:
     """Press one key and let it go."""
     for kind in ("keyDown", "keyUp"):
-        event = {"type": kind, "key": key, "code": key, "text": text if kind == "keyDown" else ""}
+        told = text if kind == "keyDown" else ""
+        event: dict[str, Any] = {"type": kind, "key": key, "code": key, "text": told}
         if key == "Tab":
-            event |= {"windowsVirtualKeyCode": 9}
+            event["windowsVirtualKeyCode"] = 9
         browser.send("Input.dispatchKeyEvent", event)
 
 

@@ -175,7 +175,7 @@ class Browser:
 def _has_loaded(event: dict[str, Any], loader: str) -> bool:
     if event["method"] != "Page.lifecycleEvent":
         return False
-    return event["params"]["loaderId"] == loader and event["params"]["name"] == "load"
+    return bool(event["params"]["loaderId"] == loader and event["params"]["name"] == "load")
 
 
 def _spawn(arguments: list[str], commands: int, answers: int) -> int:

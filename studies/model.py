@@ -85,7 +85,7 @@ class Pair:
 def read_operators(folder: Path) -> list[Operator]:
     """Return every operator below a folder whose sizes are known."""
     operations = load_operations()
-    found = []
+    found: list[Operator] = []
     for path in sorted(folder.glob(f"*/*/{TABLE}")):
         if path.relative_to(folder).parts[0] not in DEVICES:
             continue
@@ -275,8 +275,8 @@ def main(words: Sequence[str]) -> int:
     print("| kind | operators | smallest | quartile | median | quartile | largest |")
     print("|---|--:|--:|--:|--:|--:|--:|")
     for kind, values in sorted(shares(operators, settings).items()):
-        cells = (min(values), *_quartiles(values), max(values))
-        print(f"| {kind} | {len(values)} | {' | '.join(f'{each:.3f}' for each in cells)} |")
+        spread = (min(values), *_quartiles(values), max(values))
+        print(f"| {kind} | {len(values)} | {' | '.join(f'{each:.3f}' for each in spread)} |")
     h100, mi300x = DEVICES["h100"], DEVICES["mi300"]
     print("\n| from | to | operators | within 1.5× | inside | median high ÷ low |")
     print("|---|---|--:|--:|--:|--:|")
