@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Literal, TypedDict
+from typing import Literal, SupportsFloat, TypedDict, TypeGuard
 
 Bound = Literal["compute-bound", "memory-bound"]
 
@@ -40,8 +40,8 @@ def roofline_analysis(
     ('memory-bound', 200000000000.0, 0.01)
     """
     for name, peak in (("peak_compute", peak_compute), ("peak_bandwidth", peak_bandwidth)):
-        if not 0 < peak < math.inf:
-            raise ValueError(f"{name} must be a positive number, not {peak!r}")
+        if not _is_amount(peak) or not peak:
+            raise ValueError(f"{name} must be a positive number, not {_shown(peak)}")
     ridge = peak_compute / peak_bandwidth
     return [
         _analysed(number, each, peak_compute, peak_bandwidth, ridge)
@@ -71,6 +71,20 @@ def _amount(number: int, operation: Mapping[str, object], key: str) -> float:
     if key not in operation:
         raise ValueError(f"operation {number} has no {key!r}")
     value = operation[key]
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-        raise ValueError(f"operation {number}: {key} must be 0 or more, not {value!r}")
-    return value
+    if not _is_amount(value):
+        raise ValueError(f"operation {number}: {key} must be 0 or more, not {_shown(value)}")
+    return value if isinstance(value, int | float) else float(value)
+
+
+def _is_amount(value: object) -> TypeGuard[SupportsFloat]:
+    """Return whether something is a number, 0 or more, that a float holds; of NumPy, too."""
+    if isinstance(value, bool) or not isinstance(value, SupportsFloat):
+        return False
+    try:
+        return 0 <= float(value) < math.inf
+    except OverflowError:  # a whole number beyond what a float holds
+        return False
+
+
+def _shown(value: object) -> str:
+    return repr(value)[:40]

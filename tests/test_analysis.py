@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 import advisor
@@ -65,3 +66,17 @@ def test_refuses_a_missing_key(operation: dict[str, float]) -> None:
 def test_refuses_what_is_no_amount(value: object) -> None:
     with pytest.raises(ValueError, match="operation 0: flops must be 0 or more"):
         advisor.roofline_analysis([{"flops": value, "memory_bytes": 1}], 1, 1)
+
+
+def test_takes_numbers_of_numpy_as_plain_ones() -> None:
+    plain = analysed(flops=12, memory_bytes=4)
+    assert analysed(flops=np.int64(12), memory_bytes=np.float32(4)) == plain
+    assert plain["arithmetic_intensity"] == 3
+
+
+@pytest.mark.parametrize("wrong", [10**400, "1", None, True])
+def test_refuses_what_no_float_holds(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="peak_compute must be a positive number"):
+        advisor.roofline_analysis([], wrong, 1)
+    with pytest.raises(ValueError, match="operation 0: flops must be 0 or more"):
+        analysed(flops=wrong, memory_bytes=1)
