@@ -423,6 +423,8 @@ def workload_schema() -> Schema:
             "keys": texts("published keys, the first that is there"),
             "default": _GIVEN,
             "for": map_of(_GIVEN, "the default of some model types"),
+            "required": texts("model types that must say it, in place of a default"),
+            "counted": {"type": "boolean", "description": "whether a list stands for its length"},
         }
     )
     entry = mapping_of({"count": _GIVEN, "active": _GIVEN}, required=("count",))

@@ -29,11 +29,13 @@ if TYPE_CHECKING:
     from advisor.modelling.results import DeviceResult, Modelled
     from advisor.modelling.scenario import DeclaredOperation
     from advisor.modelling.sweep import Range
-    from advisor.modelling.workloads import Workload
+    from advisor.modelling.workloads import Key, Workload
 
 Phase = Literal["decode", "prefill"]
 MOST_BYTES = 2_000_000
 _TYPE = "model_type"
+_LARGEST = 1e18  # of any size of a model
+_SHOWN = 40  # characters of a wrong value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,21 +103,35 @@ def _workload(
     config: Mapping[str, object], known: Known, workloads: Mapping[str, Workload], at: Location
 ) -> Workload:
     found = config.get(_TYPE)
-    if not isinstance(found, str):
-        raise UsageError(f"the configuration has no {_TYPE!r}", at=at)
-    defaults = known.defaults
-    reasons = [reason for key, reason in defaults.refused_keys.items() if config.get(key)]
-    if found in defaults.refused_types:
-        reasons.insert(0, defaults.refused_types[found])
-    if reasons and found not in workloads:
-        problem = f"{found} models have {reasons[0]}, which no workload describes"
+    kind = found if isinstance(found, str) else None
+    workload = None if kind is None else workloads.get(kind)
+    if reason := _refusal(config, kind, workload, known):
+        problem = f"{kind or 'such'} models have {reason}, which no workload describes"
         raise UsageError(problem, at=at)
-    if found not in workloads:
-        meant = did_you_mean(found, workloads, "")
+    if kind is None:
+        raise UsageError(f"the configuration has no {_TYPE!r}", at=at)
+    if workload is None:
+        meant = did_you_mean(kind, workloads, "")
         there = f"there are {', '.join(sorted(workloads))}; a file in workloads/ adds one"
         hint = f"{meant} {there}".strip()
-        raise UsageError(f"no workload describes models of type {found!r}", at=at, hint=hint)
-    return workloads[found]
+        raise UsageError(f"no workload describes models of type {kind!r}", at=at, hint=hint)
+    return workload
+
+
+def _refusal(
+    config: Mapping[str, object], kind: str | None, workload: Workload | None, known: Known
+) -> str | None:
+    """Return what a model has that no workload describes: by its type, or by a key unread."""
+    if workload is None and kind in known.defaults.refused_types:
+        return known.defaults.refused_types[kind]
+    read = () if workload is None else [k for each in workload.config.values() for k in each.keys]
+    refused = known.defaults.refused_keys.items()
+    unread = (reason for key, reason in refused if key not in read and _is_set(config.get(key)))
+    return next(unread, None)
+
+
+def _is_set(value: object) -> bool:
+    return value not in (None, False, 0)
 
 
 def _sizes(
@@ -132,9 +148,9 @@ def _sizes(
     }
     for name, key in workload.config.items():
         said = next((k for k in key.keys if config.get(k) is not None), None)
-        given = key.otherwise(kind) if said is None else _said(said, config[said], at)
+        given = key.otherwise(kind) if said is None else _said(said, config[said], key, kind, at)
         if given is None:
-            raise UsageError(f"the configuration has no {key.keys[0]!r}", at=at)
+            raise UsageError(f"the configuration has no {' or '.join(map(repr, key.keys))}", at=at)
         sizes[name] = given
     sizes |= workload.sizes
     check_circles(sizes)
@@ -149,12 +165,14 @@ def _format(name: str, known: Known) -> float:
     return formats[name]
 
 
-def _said(key: str, value: object, at: Location) -> Given:
-    if isinstance(value, list):
+def _said(name: str, value: object, key: Key, kind: str, at: Location) -> Given:
+    """Return the number that a configuration gives; what has no default is 1 or more."""
+    if key.counted and isinstance(value, list):
         return number(len(value), at)
-    usable = isinstance(value, bool | int | float) and 0 <= value <= 1e18
-    if not usable or not isinstance(value, bool | int | float):
-        raise UsageError(f"{key!r} must be a number, 0 or more, not {value!r}", at=at)
+    least = 1 if key.otherwise(kind) is None else 0
+    if not isinstance(value, bool | int | float) or not least <= value <= _LARGEST:
+        problem = f"{name!r} must be a number, {least} or more, not {str(value)[:_SHOWN]!r}"
+        raise UsageError(problem, at=at)
     return number(float(value), at)
 
 

@@ -18,19 +18,26 @@ KEYS = (
     "id", "title", "model_types", "config", "refuse", "sizes", "parameters", "cache", "per",
     "element_wise_work", "operations", "references",
 )  # fmt: skip
-_CONFIG_KEYS = ("keys", "default", "for")
+_CONFIG_KEYS = ("keys", "default", "for", "required", "counted")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Key:
-    """A size that a configuration gives: its keys, else a default, for some model types another."""
+    """A size that a configuration gives: its keys, else a default, for some model types another.
+
+    ``required`` are model types without a default. ``counted`` tells that a list counts.
+    """
 
     keys: tuple[str, ...]
     default: Given | None
     special: Mapping[str, Given]
+    required: frozenset[str] = frozenset()
+    counted: bool = False
 
     def otherwise(self, model_type: str) -> Given | None:
-        """Return what holds where the configuration has none of the keys."""
+        """Return what holds where the configuration has none of the keys; None where it must."""
+        if model_type in self.required:
+            return None
         return self.special.get(model_type, self.default)
 
 
@@ -115,6 +122,10 @@ def _key(node: MappingNode, names: Iterable[str]) -> Key:
         keys=node.sequence("keys").texts() if "keys" in node else (),
         default=read_given(node["default"], names) if "default" in node else None,
         special={} if special is None else {k: read_given(v, names) for k, v in special.items()},
+        required=frozenset(node.sequence("required").texts())
+        if "required" in node
+        else frozenset(),
+        counted="counted" in node and node.boolean("counted"),
     )
 
 

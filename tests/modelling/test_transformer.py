@@ -205,8 +205,24 @@ def test_memory_that_is_needed(run: Run) -> None:
         ({"hidden_size": None}, "the configuration has no 'hidden_size'"),
         ({"hidden_size": "4096"}, "'hidden_size' must be a number"),
         ({"hidden_size": -1}, "'hidden_size' must be a number"),
-        ({"num_attention_heads": 0}, "comes to no number"),
-        ({"model_type": "qwen3_moe", "num_experts": 8}, "no or too many experts"),
+        ({"hidden_size": 0}, "'hidden_size' must be a number, 1 or more, not '0'"),
+        ({"hidden_size": [4096]}, "'hidden_size' must be a number"),
+        ({"hidden_size": 10**400}, "'hidden_size' must be a number"),
+        ({"num_attention_heads": 0}, "'num_attention_heads' must be a number, 1 or more"),
+        ({"num_key_value_heads": 0}, "without heads of keys and values"),
+        ({"model_type": "mixtral"}, "has no 'num_local_experts' or 'num_experts'"),
+        ({"model_type": "mixtral", "num_local_experts": 8}, "has no 'num_experts_per_tok'"),
+        (
+            {"model_type": "qwen3_moe", "num_experts": 8, "num_experts_per_tok": 2},
+            "has no 'moe_intermediate_size'",
+        ),
+        (
+            {"model_type": "mixtral", "num_local_experts": 8, "num_experts_per_tok": 9},
+            "no or too many experts",
+        ),
+        ({"kv_lora_rank": 512}, "llama models have latent attention"),
+        ({"model_type": None, "ssm_cfg": {}}, "such models have state space"),
+        ({"model_type": "nemotron_h", "ssm_state_size": 128}, "nemotron_h models have state space"),
     ],
 )
 def test_refuses_what_it_cannot_describe(run: Run, change: dict[str, Any], problem: str) -> None:
