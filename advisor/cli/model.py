@@ -28,6 +28,7 @@ Examples:
 """
 _FORMATS = click.Choice(["text", "json", "csv", "html", "markdown"])
 _SCENARIOS = (".yaml", ".yml")
+_OF_A_PASS = {"batch": 1, "weights": "bf16", "kv": "bf16"}
 _OF_LANGUAGE_MODELS = ("phase", "batch", "context", "weights", "kv")
 
 
@@ -135,15 +136,16 @@ def _language_model(
     from advisor.api import modelling
     from advisor.modelling.transformer import Pass
 
+    options = {**_OF_A_PASS, **{name: said for name, said in options.items() if said is not None}}
     for name in ("phase", "context"):
-        if options[name] is None:
+        if name not in options:
             raise UsageError(f"a language model needs --{name}")
     asked_pass = Pass(
         phase=options["phase"],
-        batch=options["batch"] or 1,
+        batch=options["batch"],
         context=options["context"],
-        weights=options["weights"] or "bf16",
-        kv=options["kv"] or "bf16",
+        weights=options["weights"],
+        kv=options["kv"],
     )
     return modelling.model_transformer(
         path, asked_pass, asked, sweep=sweep, configuration=settings.configuration

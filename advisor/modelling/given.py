@@ -15,7 +15,7 @@ from advisor.units import DIMENSIONLESS
 if TYPE_CHECKING:
     from advisor.expression.calculate import Value
 
-_NUMERIC = re.compile(r"[-+]?[0-9][0-9_,.]*([eE][-+]?[0-9]+)?")
+_NUMERIC = re.compile(r"[-+]?([0-9][0-9_,.]*([eE][-+]?[0-9]+)?|\.(nan|inf))", re.IGNORECASE)
 Calculate = Callable[[Callable[[str], "Value"]], "Value"]
 
 

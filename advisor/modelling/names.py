@@ -60,4 +60,4 @@ def parse_number(text: str, what: str) -> float:
         value = math.nan
     if not 0 <= value < math.inf:
         raise UsageError(f"{what} must be a number, 0 or more, not {text!r}")
-    return value
+    return abs(value)  # of -0, too

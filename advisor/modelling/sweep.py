@@ -67,10 +67,11 @@ def _span(asked: str) -> Iterator[float]:
     first, last, step = (parse_number(word, "a part of a range") for word in (*words, "1")[:3])
     if step <= 0:
         raise UsageError("the step of a sweep must be above 0")
-    count = math.floor((last - first) / step + 1e-9) + 1
-    if count > MOST_POINTS:
-        raise UsageError(f"{count:,} points are too many", hint=f"{MOST_POINTS:,} at most")
-    return (first + number * step for number in range(max(0, count)))
+    steps = (last - first) / step + 1e-9  # infinite where the step is next to nothing
+    if steps >= MOST_POINTS:
+        raise UsageError(f"{asked!r} has too many points", hint=f"{MOST_POINTS:,} at most")
+    count = math.floor(steps) + 1 if steps > 0 else 0
+    return (first + number * step for number in range(count))
 
 
 def check_sweep(sweep: Range, state: ScenarioState) -> None:

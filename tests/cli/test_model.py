@@ -53,6 +53,13 @@ def test_takes_the_first_work_that_the_device_rates(advisor: Run) -> None:
     assert result["operations"][0]["work"] == "tensor_fp16"  # it has no bf16
 
 
+def test_takes_minus_nothing_for_nothing(advisor: Run) -> None:
+    words = ("matrix-product", "m=-0", *OPERATION[2:], "--device", "v7x", "--format", "json")
+    found = advisor("model", *words)
+    assert found.status == 0
+    assert "-0" not in found.out.replace("e-0", "")
+
+
 def test_devices_of_the_command_are_in_place_of_the_files(advisor: Run, scenario: Path) -> None:
     words = ("model", str(scenario), "--device", "v7x", "--device", "A100 SXM", "--format", "json")
     found = json.loads(advisor(*words).out)
@@ -133,7 +140,9 @@ WORDS = [
     (("model", *OPERATION, "--device", "v7x", "--sweep", "m=1:9:0"), "must be above 0"),
     (("model", *OPERATION, "--device", "v7x", "--sweep", "m=1:nan"), "must be a number"),
     (("model", *OPERATION, "--device", "v7x", "--sweep", "mm=1,2"), "did you mean 'm'"),
-    (("model", *OPERATION, "--device", "v7x", "--sweep", "m=0:1e9"), "points are too many"),
+    (("model", *OPERATION, "--device", "v7x", "--sweep", "m=0:1e9"), "has too many points"),
+    (("model", *OPERATION, "--device", "v7x", "--sweep", "m=0:1e308:1e-308"), "too many points"),
+    (("model", *OPERATION, "--device", "v7x", "--sweep", "m=1e308:0:1e-308"), "is empty"),
     (("model", *OPERATION, "--device", "v7x", "--phase", "decode"), "--phase is for --transformer"),
     (("model", "m0.yaml"), "cannot be read"),
     (("hardware", "compare", "v7x"), "two devices"),
@@ -184,7 +193,12 @@ LINES = [
     ("sizes: {b_element: 1}", "sizes: {b_element: -1}", "expected a size, 0 or more"),
     ("batch: 1,", "batch: 7e9,", "YAML reads this as text"),
     ("batch: 1,", "batch: -1,", "expected a size, 0 or more"),
-    ("batch: 1,", "batch: .nan,", "scenario.yaml:3:16"),
+    (
+        "batch: 1,",
+        "batch: .nan,",
+        "scenario.yaml:3:16: expected a number, found the text '.nan'",
+    ),
+    ("batch: 1,", "batch: -.inf,", "expected a number, found the text '-.inf'"),
     ("batch: 1,", "batch: hidden, ", None),
     ("batch: 1, hidden: 4096", "batch: hidden, hidden: 2 * batch", "the sizes go in a circle"),
     ("batch: 1,", "batch: 1 - 2,", "comes to -1"),
@@ -352,6 +366,9 @@ def test_models_a_published_configuration(advisor: Run, tmp_path: Path) -> None:
     (result,) = found["results"]
     assert {"tokens_per_second", "memory_needed", "fits", "devices_needed"} <= set(result)
     assert result["fits"] is True
+    empty = advisor(*words, "--weights", "")
+    assert (empty.status, empty.out) == (2, "")
+    assert "there is no format ''" in empty.err
 
 
 def test_ships_scenarios_that_run(advisor: Run) -> None:
