@@ -10,7 +10,7 @@ from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import UsageError
 from advisor.knowledge.cache import code_files, remembered
 from advisor.knowledge.parts import load_seed
-from advisor.modelling.names import ModelRequest
+from advisor.modelling.names import ModelRequest, check_readable
 from advisor.resources import data_dir
 
 if TYPE_CHECKING:
@@ -37,12 +37,13 @@ def model_file(
     Raises:
         UsageError: the file or an option is wrong; with its place where it has one.
     """
-    from advisor.modelling.declare import asked_scenario
-    from advisor.modelling.read_scenario import read_scenario
-
     if asked.work is not None or asked.repeat is not None:
         problem = "--work and --repeat are for an operation on the command line"
         raise UsageError(problem, hint="say it in the file")
+    check_readable(path)
+    from advisor.modelling.declare import asked_scenario
+    from advisor.modelling.read_scenario import read_scenario
+
     known = known_to(configuration)
     return _answer(asked_scenario(read_scenario(path, known), asked, known), sweep)
 

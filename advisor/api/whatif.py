@@ -69,10 +69,10 @@ def whatif_scaled(about: About, words: Sequence[str]) -> WhatIf:
         UsageError: there is no such peak, run or kernel, or a factor is no positive number.
         DatabaseError: the database cannot be opened.
     """
+    scales = parse_scales(words, settings_for())
     from advisor.modelling.changed import changed
     from advisor.modelling.prospects import Prospect
 
-    scales = parse_scales(words, settings_for())
     with _opened(about) as here:
         divided: dict[str, float] = {}
         for name, factor in scales.items():

@@ -48,6 +48,19 @@ def check_name(name: str, known: Iterable[str], at: Location | None = None) -> N
     raise UsageError(f"there is no operation {name!r}", at=at, hint=hint)
 
 
+def check_readable(path: Path) -> None:
+    """Refuse a file that cannot be read, before anything else is.
+
+    Raises:
+        UsageError: says why.
+    """
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        at = Location(name=str(path))
+        raise UsageError(f"cannot be read: {error.strerror}", at=at) from error
+
+
 def parse_number(text: str, what: str) -> float:
     """Return the number, 0 or more, that a word of the command line is.
 

@@ -248,3 +248,17 @@ def test_names_opcode_and_line_of_the_worst_instruction(advisor: Run, real_data:
     (row,) = [line for line in lines if "16×" in line]
     assert row.split()[:2] == ["+0x02c0", "LDS"]
     assert row.endswith("smemTranspose.cu:69")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("model", "nobody.yaml"),
+        ("model", "matrix-prodcut"),
+        ("model", "matrix-product", "m=1", "--phase", "decode"),
+        ("whatif",),
+    ],
+)
+def test_refuses_words_before_anything_is_read(tmp_path: Path, words: tuple[str, ...]) -> None:
+    heavy = {"advisor.expression", "advisor.modelling.declare", "duckdb", "sqlglot", "yaml"}
+    assert imported_by(tmp_path / "none.duckdb", *words, names=heavy) == ([], "[]")
