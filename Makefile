@@ -23,6 +23,13 @@ QUICK := tests/expression/test_language.py tests/expression/test_text.py tests/r
   tests/ingest tests/tracking/test_scan.py tests/test_doors.py tests/test_documents.py \
   tests/test_model.py tests/test_quantities.py tests/test_units.py
 
+# The tests of `make lowest`: some of what rests on each package that the program needs.
+OLDEST := tests/expression/test_portable.py tests/expression/test_text.py tests/rules/test_evaluate.py \
+  tests/readers/test_ncu_report.py tests/database/test_schema.py tests/database/test_migrations.py \
+  tests/database/test_parquet.py tests/ingest/test_identity.py tests/tracking/test_scan.py \
+  tests/facts/test_opened.py tests/reports/test_html.py tests/api/test_python.py \
+  tests/api/test_agents.py tests/cli/test_commands.py
+
 MADE := $(shell mkdir -p .cache/tmp)
 
 # Tests start the program a thousand times; to compile it each time is most of what that costs.
@@ -41,7 +48,7 @@ export XDG_CACHE_HOME := $(CURDIR)/.cache/xdg
 help:  ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml requirements-dev.txt
 	@python=""; \
 	for name in python3 python3.14 python3.13 python3.12 python3.11; do \
 	  if "$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
@@ -52,8 +59,8 @@ $(READY): pyproject.toml
 	  echo "advisor needs Python 3.11 or newer, and found none in PATH" >&2; exit 2; \
 	fi; \
 	[ -x $(BIN)/python ] || "$$python" -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --editable . --group dev
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
 .PHONY: demo
@@ -64,6 +71,29 @@ demo: $(READY)  ## Ingest the example runs, write their report and site to out/d
 .PHONY: test
 test: $(READY)  ## Run every test
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -o cache_dir=.cache/pytest
+
+# As $(VENV), but with the oldest of each package that the program needs.
+LOWEST := .cache/lowest
+
+.PHONY: lowest
+lowest: $(READY)  ## Run what rests on other packages with the oldest that are allowed
+	$(BIN)/python -m venv --clear $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --require-hashes --requirement requirements-dev.txt
+	$(LOWEST)/bin/python -m pip install --quiet --require-hashes --requirement requirements-lowest.txt
+	$(LOWEST)/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	$(LOWEST)/bin/python -m pip check
+	$(LOWEST)/bin/python -m pytest -q -n $(JOBS) --dist loadfile -m 'not slow and not real' \
+	  -o cache_dir=.cache/pytest $(OLDEST)
+
+LOCK := .cache/lock/bin/uv pip compile pyproject.toml --universal --python-version 3.11 \
+  --generate-hashes --no-annotate --quiet --custom-compile-command "make lock" --upgrade
+
+.PHONY: lock
+lock:  ## Choose the newest packages to develop with, and the oldest allowed, with their hashes
+	python3 -m venv .cache/lock
+	.cache/lock/bin/python -m pip install --quiet uv
+	$(LOCK) --group dev --output-file requirements-dev.txt
+	$(LOCK) --extra mcp --resolution lowest-direct --output-file requirements-lowest.txt
 
 .PHONY: generated
 generated: $(READY)  ## Check that the generated pages and schemas are what the code and data say

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 from advisor.hardware.devices import load_devices
 from advisor.rules.language.load import NOT_RULES
@@ -433,18 +435,63 @@ def test_make_names_tests_that_exist() -> None:
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
+PIN = re.compile(
+    r"^([\w.-]+)==([\w.]+)(?: ; (.+?))? \\\n((?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.M
+)
+
+
+def pins_of(file: str) -> dict[str, list[str]]:
+    """Return the versions of each package in a lock file, which may differ by Python."""
+    text = (ROOT / file).read_text(encoding="utf-8")
+    rest = PIN.sub("", text)
+    assert [line for line in rest.splitlines() if not line.startswith("#")] == []
+    assert "://" not in text
+    found: dict[str, list[str]] = {}
+    for name, version, *_ in PIN.findall(text):
+        found.setdefault(name, []).append(version)
+    return found
+
+
+def project_asks_for(*groups: str) -> list[Requirement]:
+    document = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    texts = [*document["project"]["dependencies"]]
+    for group in groups:
+        texts += document["dependency-groups"].get(group, [])
+        texts += document["project"]["optional-dependencies"].get(group, [])
+    return [Requirement(text) for text in texts]
+
+
+def test_what_is_developed_with_is_locked_with_hashes() -> None:
+    pins = pins_of("requirements-dev.txt")
+    asked = project_asks_for("dev")
+    assert len(asked) > 20
+    for each in asked:
+        assert all(each.specifier.contains(version) for version in pins[each.name]), each
+
+
+def test_the_lowest_versions_are_those_that_the_project_allows() -> None:
+    pins = pins_of("requirements-lowest.txt")
+    for each in project_asks_for("mcp"):
+        (bound,) = [Version(one.version) for one in each.specifier if one.operator == ">="]
+        (version,) = map(Version, pins[each.name])
+        assert version.release[: len(bound.release)] == bound.release, each
+
+
 @pytest.mark.skipif(os.name == "nt", reason="the system has no such shell")
-@pytest.mark.parametrize(("pages", "tests", "status"), [(0, 0, 0), (2, 0, 2), (0, 1, 1), (2, 1, 1)])
+@pytest.mark.parametrize(
+    ("pages", "lowest", "tests", "status"),
+    [(0, 0, 0, 0), (2, 0, 0, 2), (0, 2, 0, 2), (0, 0, 1, 1), (2, 2, 1, 1)],
+)
 def test_ci_fails_where_pages_or_tests_do_and_ends_with_the_summary(
-    tmp_path: Path, pages: int, tests: int, status: int
+    tmp_path: Path, pages: int, lowest: int, tests: int, status: int
 ) -> None:
     script = tmp_path / "project" / ".ci" / "run"
     script.parent.mkdir(parents=True)
     shutil.copy(ROOT / ".ci" / "run", script)
     summary = "===== 2 passed in 0.10s ====="
     make = tmp_path / "make"
-    pages_first = f"[ $1 = generated ] && exit {pages}"
-    make.write_text(f"#!/bin/sh\n{pages_first}\necho '{summary}'\necho other\nexit {tests}\n")
+    first = f"[ $1 = generated ] && exit {pages}\n[ $1 = lowest ] && exit {lowest}"
+    make.write_text(f"#!/bin/sh\n{first}\necho '{summary}'\necho other\nexit {tests}\n")
     make.chmod(0o755)
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
