@@ -116,7 +116,7 @@ def failures_told() -> Iterator[None]:
         problem = f"Spark failed: {said[0].strip() if said else type(error).__name__}"
         hint = "nothing was written; --engine duckdb needs no Spark"
         if "JAVA_GATEWAY" in problem or "java" in problem.lower():
-            hint = f"nothing was written; is Java there, and is JAVA_HOME right? {_HINT}"
+            hint = "nothing was written; are Java 17 or newer, JAVA_HOME and --master right?"
         raise DatabaseError(problem, hint=hint) from error
 
 
