@@ -270,7 +270,11 @@ def widths(found: Sequence[Pair]) -> list[float]:
 
 def main(words: Sequence[str]) -> int:
     """Print the tables."""
-    operators = read_operators(Path(words[0]) if words else FOLDER)
+    folder = Path(words[0]) if words else FOLDER
+    operators = read_operators(folder)
+    if not operators:
+        print(f"{folder} has no {TABLE} of a known device", file=sys.stderr)
+        return 2
     settings = load_settings()
     print("| kind | operators | smallest | quartile | median | quartile | largest |")
     print("|---|--:|--:|--:|--:|--:|--:|")
