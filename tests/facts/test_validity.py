@@ -48,6 +48,16 @@ def test_what_neither_computes_nor_moves_data_copies() -> None:
         ({**MIX, **PRIVATE, "registers_per_thread": 20.0}, True),
         ({**MIX, **PRIVATE, "registers_per_thread": 64.0}, None),
         ({}, None),
+        # The code tells where no stall was counted: it waits as the slowest instruction, or never.
+        ({"code_wait": 14.4, "code_debug_information": 1.0}, True),
+        ({"code_wait": 0.0, "code_debug_information": 1.0}, True),
+        ({"code_wait": 0.5, "code_debug_information": 1.0}, False),
+        # Debug information alone is none: some compilers' release builds have it.
+        ({"code_wait": 3.0, "code_debug_information": 1.0}, False),
+        ({**MIX, "code_debug_information": 1.0}, True),
+        ({**MIX, "code_debug_information": 0.0}, None),
+        ({**BUSY, "code_wait": 14.4, "code_debug_information": 1.0}, True),
+        ({**BUSY, "code_wait": 14.4, "code_debug_information": 0.0}, False),
     ],
 )  # fmt: skip
 def test_two_signs_tell_a_build_for_debugging(

@@ -62,6 +62,39 @@ EXECUTED = {BASE: 9, BASE + 16: 4, BASE + 48: 0, BASE + 64: 2}
 CODE = cubin(LDG, STG, LDG, UNKNOWN, LDG)
 
 
+def waiting(*cycles: int, opcode: int = LDG) -> bytes:
+    """Return instructions that make the next one wait, in bits 41 to 44 of their second half."""
+    halves = (opcode.to_bytes(8, "little") + (each << 41).to_bytes(8, "little") for each in cycles)
+    return b"".join(halves)
+
+
+PADDING = waiting(0, 0, opcode=0x118)
+
+
+@pytest.mark.parametrize(
+    ("code", "revision", "expected"),
+    [
+        (elf(b"", [], code=waiting(15, 13, 14) + PADDING), AMPERE, {"information": 0, "wait": 14}),
+        (
+            elf(b"", [], code=waiting(2, 5), debug=True),
+            AMPERE,
+            {"information": 1, "wait": 3.5},
+        ),
+        # Before Volta, what waits is told elsewhere; without the kernel's code, nothing is.
+        (elf(b"", [], code=waiting(2, 5), debug=True), 6 << 16, {}),
+        (elf(b"", [], code=b"", debug=True), AMPERE, {}),
+        (b"no ELF file", AMPERE, {}),
+    ],
+)
+def test_tells_how_code_was_compiled(
+    code: bytes, revision: int, expected: dict[str, float]
+) -> None:
+    (launch,) = report(source(code, revision=revision), executed={})
+    told = {name: value for name, value in launch.counters.items() if name.startswith("code:")}
+    names = {"information": "code:debug_information", "wait": "code:wait"}
+    assert told == {names[name]: value for name, value in expected.items()}
+
+
 def named(launch: Launch) -> dict[int, Place]:
     """Return what the instructions are, without the digest of their function."""
     return {address: replace(place, code=None) for address, place in launch.places.items()}

@@ -46,8 +46,9 @@ def elf(
     *,
     code: bytes = bytes(64),
     added: bool = True,
+    debug: bool = False,
 ) -> bytes:
-    """Return an ELF file with the code of a function ``k``.
+    """Return an ELF file with the code of a function ``k``, with debug information where ``debug``.
 
     ``relocations`` are places of ``lines`` and offsets in the function.
 
@@ -67,6 +68,8 @@ def elf(
         ".symtab": symbols,
         ".shstrtab": b"",
     }
+    if debug:
+        contents[".debug_info"] = b"\0"
     names = b"".join(name.encode() + b"\0" for name in contents)
     contents[".shstrtab"] = names
     body, headers, place = b"", b"", 0
@@ -76,6 +79,6 @@ def elf(
         body += content
         place += len(name) + 1
     start = struct.pack("<Q", HEADER_SIZE + len(body))
-    counts = struct.pack("<HH", len(contents), len(contents) - 1)
+    counts = struct.pack("<HH", len(contents), [*contents].index(".shstrtab"))
     head = b"\x7fELF\x02\x01".ljust(40, b"\0") + start + bytes(12) + counts
     return head.ljust(HEADER_SIZE, b"\0") + body + headers

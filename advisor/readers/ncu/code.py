@@ -1,4 +1,4 @@
-"""What the code in a report says about instructions: their names, and their lines of the source."""
+"""What the code in a report says: names of instructions, their lines, and how it was compiled."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
+import numpy as np
+
 from advisor.documents import DocumentNode, load
-from advisor.model import Keys, Place
+from advisor.model import Keys, Packed, Place
 from advisor.readers.ncu.container import Container, PayloadEntry
-from advisor.readers.ncu.cubin import FunctionCode, read_function
+from advisor.readers.ncu.cubin import FunctionCode, read_build, read_function
 from advisor.readers.ncu.messages import text
 from advisor.resources import data_dir
 
@@ -20,6 +22,8 @@ _BYTES_EACH = 16  # of an instruction
 _ALIGNMENT = 128  # of functions, in bytes
 _DIGEST = 16  # bytes: two functions are never taken for one
 _BITS = 0x1FF  # of the code that tell the instruction
+_WAITS_SINCE = 7  # major compute capability: instructions hold how long the next one waits
+_DEBUG_INFORMATION, _WAIT = "code:debug_information", "code:wait"
 _KEPT = 64  # functions; launches of one kernel mostly follow each other
 
 
@@ -43,6 +47,8 @@ class CodeReader:
         self._entries: dict[int, PayloadEntry] = {}
         self._function = functools.lru_cache(maxsize=_KEPT)(self._read)
         self._places = functools.lru_cache(maxsize=_KEPT)(self._named)
+        self._build = functools.lru_cache(maxsize=_KEPT)(self._read_build)
+        self._more = functools.lru_cache(maxsize=_KEPT)(_more)
 
     @functools.cached_property
     def _opcodes(self) -> Opcodes:
@@ -56,6 +62,29 @@ class CodeReader:
         of its code, and nothing is named.
         """
         return self._places(result.source.reference, text(result.mangled), addresses)
+
+    def with_build(self, result: Any, counters: Packed[str]) -> Packed[str]:
+        """Return the counters of a launch, and how its code was compiled where the report has it.
+
+        ``code:debug_information`` is 1 or 0; ``code:wait`` the mean cycles that an instruction
+        makes the next one wait.
+        """
+        told = self._build(result.source.reference, text(result.mangled))
+        if not told:
+            return counters
+        names, values = self._more(counters.named, tuple(told)), [*told.values()]
+        return Packed(names, np.concatenate((counters.numbers, values)))
+
+    def _read_build(self, reference: int, name: str) -> Mapping[str, float]:
+        self._index()
+        entry = self._entries.get(reference)
+        source = None if entry is None else self._container.source(entry)
+        if source is None or source.revision >> 16 < _WAITS_SINCE:
+            return {}
+        build = read_build(source.code, name)
+        if build is None or build.wait is None:
+            return {}
+        return {_DEBUG_INFORMATION: float(build.has_debug_information), _WAIT: build.wait}
 
     def _named(
         self, reference: int, name: str, addresses: tuple[Keys[int], ...]
@@ -87,6 +116,10 @@ class CodeReader:
         has_names = source.revision >> 16 in self._opcodes.majors
         names = self._opcodes.names if has_names else {}
         return tuple(_places(read_function(source.code, name), names))
+
+
+def _more(names: Keys[str], added: tuple[str, ...]) -> Keys[str]:
+    return Keys((*names, *added))
 
 
 def _places(function: FunctionCode, names: Mapping[int, str]) -> Iterator[Place]:

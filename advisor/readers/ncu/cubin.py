@@ -4,7 +4,8 @@ A report carries the code that ran as an ELF file. Where it was compiled with li
 section ``.debug_line`` is a program that lists offsets within functions and their lines.
 
 Source: Tool Interface Standard, Executable and Linking Format; DWARF Debugging Information Format,
-versions 2 to 4, "Line Number Information".
+versions 2 to 4, "Line Number Information"; for what an instruction holds beside its operation, Jia
+et al., Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking, 2018.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+
+import numpy as np
 
 _MAGIC = b"\x7fELF\x02\x01"  # 64 bits, little endian
 _SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -25,6 +28,10 @@ _END_OF_SEQUENCE, _SET_ADDRESS = 1, 2
 _LARGEST_CODE = 255
 _MOST_BITS = 64
 _CODE = ".text."
+_DEBUG_INFORMATION = ".debug_info"
+# Of an instruction: its size in bytes, its opcode, the one that fills functions up, and in its
+# second half the cycles for which the next one waits.
+_INSTRUCTION, _OPCODE, _PADDING, _WAIT_FROM, _WAIT = 16, 0x1FF, 0x118, 41, 0xF
 _DAMAGED = (struct.error, IndexError, OverflowError, ValueError)
 _NOWHERE = -1
 # What a file may hold; the largest of 82 reports have 20,000 rows and 270 kB of code.
@@ -73,6 +80,39 @@ def read_function(data: bytes, name: str) -> FunctionCode:
     if number is None or not code:
         return FunctionCode()
     return FunctionCode(code=code, lines=_lines(elf, number))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Build:
+    """How a function was compiled.
+
+    ``wait`` is the mean number of cycles that an instruction makes the next one wait; None where
+    the code is not known.
+    """
+
+    has_debug_information: bool
+    wait: float | None
+
+
+def read_build(data: bytes, name: str) -> Build | None:
+    """Return how an ELF file says that a function was compiled; None for what is no such file.
+
+    The instructions must be of compute capability 7.0 or later, whose 16 bytes hold the wait.
+    """
+    try:
+        elf = _Elf(data)
+        code = elf.content(elf.number(_CODE + name))
+        has_debug_information = elf.number(_DEBUG_INFORMATION) is not None
+    except _DAMAGED:
+        return None
+    return Build(has_debug_information=has_debug_information, wait=_mean_wait(code))
+
+
+def _mean_wait(code: bytes) -> float | None:
+    words = np.frombuffer(code[: len(code) // _INSTRUCTION * _INSTRUCTION], "<u8")
+    waits = words[1::2] >> np.uint64(_WAIT_FROM) & np.uint64(_WAIT)
+    kept = waits[words[0::2] & np.uint64(_OPCODE) != _PADDING]
+    return float(kept.mean()) if kept.size else None
 
 
 def _lines(elf: _Elf, function: int) -> dict[int, str]:

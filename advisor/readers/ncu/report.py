@@ -158,11 +158,13 @@ class _Report:
             yield self._placed(launch, result.message)
 
     def _placed(self, launch: Launch, message: Any) -> Launch:
-        """Return the launch with what its instructions are."""
+        """Return the launch with how its code was compiled, and what its instructions are."""
+        counters = self._code.with_build(message, Packed.of(launch.counters))
         if not launch.instructions:
-            return launch
+            return replace(launch, counters=counters)
         named = tuple(Packed.of(values).named for values in launch.instructions.values())
-        return replace(launch, places=self._code.places(message, named))
+        places = self._code.places(message, named)
+        return replace(launch, counters=counters, places=places)
 
     def _damaged(self, entry: PayloadEntry, error: Exception) -> InputError:
         problem = f"block {entry.block} has a damaged counter or rule ({error})"
