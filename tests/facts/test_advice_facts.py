@@ -52,6 +52,40 @@ def test_knows_when_there_is_nothing_to_win(
     assert facts_of(**{**STREAM, **changed})["nothing_to_win"] is nothing
 
 
+@pytest.mark.parametrize(
+    ("blocks", "taken", "halves", "parts"),
+    [
+        # 4 places on each of 8 multiprocessors: 32 at once.
+        (2.0, 2 / 32, 0.5, 0.125),
+        (8.0, 8 / 32, 0.5, 0.25),
+        (10.0, 10 / 32, 0.5, 1 / 3),  # 30 thirds fit
+        (16.0, 0.5, 0.5, 0.5),
+        (17.0, 17 / 32, 1, 5 / 8),  # 34 halves need two waves; 136 eighths make five
+        (24.0, 0.75, 1, 0.75),  # 96 quarters are three waves
+        (28.0, 28 / 32, 1, 7 / 8),
+        (29.0, 29 / 32, 1, 1),
+        (64.0, 1, 1, 1),
+    ],
+)
+def test_parts_of_blocks_gain_while_they_fit_at_once(
+    blocks: float, taken: float, halves: float, parts: float
+) -> None:
+    facts = facts_of(grid_size=blocks, sm_count=8.0, waves_per_sm=blocks / 32)
+    said = (facts["places_taken"], facts["halves_take"], facts["parts_take"])
+    assert said == pytest.approx((taken, halves, parts))
+
+
+def test_one_place_each_where_the_occupancy_is_not_known() -> None:
+    assert facts_of(grid_size=2.0, sm_count=8.0)["places_taken"] == pytest.approx(0.25)
+    assert facts_of(grid_size=2.0)["places_taken"] is None
+
+
+def test_the_fullest_multiprocessors_are_busier_than_the_mean() -> None:
+    # 10 blocks on 8: some hold 2, where the mean is 1.25.
+    facts = facts_of(grid_size=10.0, sm_count=8.0, compute_utilization=0.5)
+    assert facts["fullest_busy"] == pytest.approx(0.8)
+
+
 def test_lets_a_full_l1_be_where_it_is_the_roof() -> None:
     facts = facts_of(duration=1.0, l1_bytes=9.7e12, peak_l1_bandwidth=1e13, l1_utilization=0.97)
     assert facts["nothing_to_win"] is True
