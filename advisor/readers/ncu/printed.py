@@ -207,8 +207,8 @@ class Building:
         return Launch(
             index=self.notes.launches - 1,
             kernel_name=self.name or _UNNAMED,
-            grid=self.grid or self._shape("launch__grid_dim_"),
-            block=self.block or self._shape("launch__block_dim_"),
+            grid=self.grid or self._shape("grid"),
+            block=self.block or self._shape("block"),
             device=device,
             device_name=self.texts.get(_DEVICE_NAME),
             context=self.context,
@@ -221,9 +221,10 @@ class Building:
             invalid_counters=len(self.invalid - self.counters.keys()),
         )
 
-    def _shape(self, prefix: str) -> Dim3 | None:
-        x, y, z = (self.counters.get(prefix + axis) for axis in "xyz")
-        return shape_of(x, y, z)
+    def _shape(self, name: str) -> Dim3 | None:
+        """Return a shape by its counters; in one dimension where only the size is told."""
+        told = (self.counters.get(f"launch__{name}_dim_{axis}") for axis in "xyz")
+        return shape_of(*told) or shape_of(self.counters.get(f"launch__{name}_size"), 1.0, 1.0)
 
     def _told_device(self) -> int | None:
         told = self.counters.get("launch__device_id")

@@ -149,14 +149,20 @@ def _cause(symptom: Evaluation, found: Mapping[str, Evaluation]) -> Evaluation |
 
 
 def _explained(findings: Sequence[Evaluation]) -> list[Evaluation]:
-    """Return the notes on a state that promise nothing, where a cause was found for the subject.
+    """Return the states that promise nothing, where a cause was found for the subject.
+
+    Of the states of the profile itself only the notes: a warning about it is worth an action.
 
     A cause is what promises time, or says without an estimate what is wrong or that all is well.
     """
     if not any(_is_cause(each) for each in findings):
         return []
     states = [each for each in findings if each.rule.is_state and each.gain is None]
-    return [each for each in states if each.rule.severity is Severity.NOTE]
+    return [
+        each
+        for each in states
+        if each.rule.severity is Severity.NOTE or not each.rule.is_about_measurement
+    ]
 
 
 def _is_cause(finding: Evaluation) -> bool:
