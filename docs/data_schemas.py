@@ -26,6 +26,7 @@ def profiler_schema() -> Schema:
         "counters": texts("what it brings; * stands for anything"),
         "reserve": {**_FLAG, "description": "asked for only where nothing else tells a fact"},
     }
+    offer = {key: section[key] for key in profilers.OFFER_KEYS}
     options = {
         "programs": texts("what the profiler's program is called"),
         "flags": texts("options without a value"),
@@ -46,7 +47,10 @@ def profiler_schema() -> Schema:
             "sets of counters, the preferred ones first",
         ),
         "always": texts("counters that come without being asked for"),
-        "by_name": texts("counters that one may ask for by their names"),
+        "by_name": list_of(
+            mapping_of(only(offer, profilers.OFFER_KEYS), required=("counters",)),
+            "counters that one may ask for by their names",
+        ),
         "launch": map_of({"type": "string"}, "the counter that tells a value of the launch"),
         "never": list_of(
             mapping_of(only(never, profilers.NEVER_KEYS), required=("because",)),

@@ -2,6 +2,7 @@
 
 from advisor.profilers.files import (
     Never,
+    Offer,
     Options,
     Profiler,
     Section,
@@ -12,6 +13,7 @@ from advisor.profilers.files import (
 
 __all__ = [
     "Never",
+    "Offer",
     "Options",
     "Profiler",
     "Section",

@@ -25,7 +25,8 @@ KEYS = (
     "launch",
     "never",
 )
-SECTION_KEYS = ("name", "first", "last", "counters", "reserve")
+OFFER_KEYS = ("first", "last", "counters")
+SECTION_KEYS = ("name", *OFFER_KEYS, "reserve")
 OPTION_KEYS = ("programs", "flags", "chooses", "keeps")
 NEVER_KEYS = ("names", "because")
 PLACES = ("section", "sections", "metrics", "options", "function", "pattern", "launches", "program")
@@ -39,18 +40,12 @@ Version = tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Section:
-    """A set of counters with a name, as versions from ``first`` to ``last`` collect it.
+class Offer:
+    """Counters that versions from ``first`` to ``last`` can collect; ``*`` stands for anything."""
 
-    ``counters`` may be patterns; ``*`` stands for anything. One in ``reserve`` is asked for only
-    where a fact cannot be known without.
-    """
-
-    name: str
     counters: tuple[str, ...]
     first: str | None = None
     last: str | None = None
-    reserve: bool = False
 
     def brings(self, counter: str) -> bool:
         """Return whether a counter is among its own."""
@@ -60,7 +55,7 @@ class Section:
         return begins and any(fnmatchcase(counter, pattern) for pattern in self._patterns)
 
     def is_in(self, version: str | None) -> bool:
-        """Return whether a version collects it; where that is not known, the newest is meant."""
+        """Return whether a version has it; where that is not known, the newest is meant."""
         if version is None:
             return self.last is None
         key = version_key(version)
@@ -80,6 +75,17 @@ class Section:
     @cached_property
     def _beginnings(self) -> tuple[str, ...]:
         return tuple(_SPECIAL.split(pattern, 1)[0] for pattern in self._patterns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section(Offer):
+    """A set of counters with a name.
+
+    One in ``reserve`` is asked for only where a fact cannot be known without.
+    """
+
+    name: str
+    reserve: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,8 +116,8 @@ class Profiler:
 
     ``command`` are the parts of a call, with places in braces (``PLACES``): one with ``{section}``
     or ``{function}`` comes once for each, one whose place has no value is left out. ``always`` are
-    patterns of counters that come without being asked for, ``by_name`` of those that one may ask
-    for by their names. ``launch`` are the counters that tell values of a launch, such as its grid.
+    patterns of counters that come without being asked for, ``by_name`` those that one may ask for
+    by their names. ``launch`` are the counters that tell values of a launch, such as its grid.
     Without a command there is nothing to ask.
     """
 
@@ -122,7 +128,7 @@ class Profiler:
     options: Options = field(default_factory=Options)
     sections: tuple[Section, ...] = ()
     always: tuple[str, ...] = ()
-    by_name: tuple[str, ...] = ()
+    by_name: tuple[Offer, ...] = ()
     launch: Mapping[str, str] = field(default_factory=dict)
     never: tuple[Never, ...] = ()
     _collected: dict[str | None, tuple[int, ...]] = field(
@@ -170,15 +176,15 @@ class Profiler:
         """Return whether a counter comes without being asked for."""
         return any(fnmatchcase(counter, pattern) for pattern in self.always)
 
-    def takes_name(self, counter: str) -> bool:
-        """Return whether one may ask for a counter by its name."""
-        return any(fnmatchcase(counter, pattern) for pattern in self.by_name)
+    def takes_name(self, counter: str, version: str | None) -> bool:
+        """Return whether one may ask a version for a counter by its name."""
+        return any(each.is_in(version) and each.brings(counter) for each in self.by_name)
 
     def first_with(self, counter: str, version: str | None) -> str | None:
-        """Return the first version after ``version`` in which a section brings a counter."""
+        """Return the first version after ``version`` that can be asked for a counter."""
         later = [
             s.first
-            for s in self.sections
+            for s in (*self.sections, *self.by_name)
             if s.first is not None
             and s.last is None
             and s.brings(counter)
@@ -242,7 +248,7 @@ def _profiler(document: MappingNode) -> Profiler:
         options=_options(document),
         sections=tuple(_sections(document)),
         always=_texts(document, "always"),
-        by_name=_texts(document, "by_name"),
+        by_name=tuple(_offers(document)),
         launch=_launch(document),
         never=tuple(_never(document)),
     )
@@ -276,10 +282,7 @@ def _sections(document: MappingNode) -> Iterator[Section]:
     for item in document.sequence("sections") if "sections" in document else ():
         node = item.as_mapping()
         node.refuse_unknown(SECTION_KEYS)
-        first, last = (node.text(key) if key in node else None for key in ("first", "last"))
-        for version in filter(None, (first, last)):
-            if not version_key(version):
-                raise RuleError(f"{version!r} is no version", at=node.at)
+        first, last = _versions(node)
         yield Section(
             name=node.text("name"),
             counters=_texts(node, "counters"),
@@ -287,6 +290,23 @@ def _sections(document: MappingNode) -> Iterator[Section]:
             last=last,
             reserve="reserve" in node and node.boolean("reserve"),
         )
+
+
+def _offers(document: MappingNode) -> Iterator[Offer]:
+    for item in document.sequence("by_name") if "by_name" in document else ():
+        node = item.as_mapping()
+        node.refuse_unknown(OFFER_KEYS)
+        first, last = _versions(node)
+        counters = tuple(node.sequence("counters").texts())
+        yield Offer(counters=counters, first=first, last=last)
+
+
+def _versions(node: MappingNode) -> tuple[str | None, str | None]:
+    first, last = (node.text(key) if key in node else None for key in ("first", "last"))
+    for version in filter(None, (first, last)):
+        if not version_key(version):
+            raise RuleError(f"{version!r} is no version", at=node.at)
+    return first, last
 
 
 def _launch(document: MappingNode) -> dict[str, str]:

@@ -16,7 +16,7 @@ from advisor.knowledge.load import load_knowledge
 from advisor.profilers import Profiler, load_profiler, version_key
 from advisor.rules import evaluate_runs
 from advisor.rules.engine.evaluate import run_words
-from studies.sections import contradicted, seen_in
+from studies.sections import contradicted, offered_too_early, reports_in, seen_in
 
 pytestmark = pytest.mark.real
 
@@ -57,12 +57,14 @@ def asked(real_database: Path) -> list[tuple[str | None, ToCollect]]:
 def test_reports_hold_sections_only_in_versions_that_have_them(
     real_data: Path, profiler: Profiler
 ) -> None:
-    seen = seen_in(real_data / "ncu-rep")
+    reports = reports_in(real_data / "ncu-rep")
+    seen = seen_in(reports, lambda each: each.sections)
     assert sum(map(len, seen.values())) > 500
     assert contradicted(profiler, seen) == []
+    assert offered_too_early(profiler, seen_in(reports, lambda each: each.counters)) == []
 
 
-def test_asks_for_sections_that_the_version_of_the_run_has(
+def test_asks_for_what_the_version_of_the_run_has(
     asked: list[tuple[str | None, ToCollect]], profiler: Profiler
 ) -> None:
     checked = 0
@@ -74,6 +76,7 @@ def test_asks_for_sections_that_the_version_of_the_run_has(
         if needs is not None and (version is None or version_key(needs) > version_key(version)):
             meant = needs
         absent = [s for s in found.collection.sections if not profiler.has_section(s, meant)]
+        absent += [m for m in found.collection.metrics if not profiler.takes_name(m, meant)]
         assert absent == [], (found.run_id, version, meant)
         checked += len(found.collection.sections)
     print(f"\n{len(asked)} runs, {checked} sections asked for")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from advisor.facts import Vocabulary
-from advisor.profilers import Options, Profiler, Section
+from advisor.profilers import Offer, Options, Profiler, Section
 from advisor.profilers.command import Profiled
 from advisor.rules import Evaluation, EvaluationSettings, Outcome, Rule, collect
 from advisor.rules.engine.collect import Asking, NamedLaunch
@@ -34,7 +34,7 @@ PROFILER = Profiler(
     ),
     options=Options(programs=frozenset({"ncu"})),
     sections=tuple(Section(name=name, counters=(f"of {name}",)) for name in "ABCDR"),
-    by_name=("m",),
+    by_name=(Offer(counters=("m",)),),
 )
 
 
@@ -170,6 +170,31 @@ def test_asks_for_nothing_that_the_profiler_cannot_tell(
     beyond = unknown(rule, "v1", 6.0, "flops_fp32")
     assert collect([beyond], LAUNCHES, settings.collect, APP, asking) is None
     assert collect([unknown(rule, "v1", 6.0, "A")], LAUNCHES, settings.collect, APP, None) is None
+
+
+def test_names_only_counters_that_the_version_of_the_command_has(
+    rule: Rule, settings: EvaluationSettings, asking: Asking
+) -> None:
+    offers = (Offer(counters=("m",), first="2021.3", last="2023.2"),)
+    reach = replace(asking.reach, profiler=replace(PROFILER, by_name=offers))
+    found = [unknown(rule, "v1", 6.0, "M")]
+    told = {}
+    for version in ("2021.2", "2021.3.1.0", "2023.2.0.0", "2024.1.0.0", None):
+        of_version = Asking(reach=reach, version=version, known={})
+        told[version] = collect(found, LAUNCHES, settings.collect, APP, of_version)
+    asked = {version: each is not None and each.metrics == ("m",) for version, each in told.items()}
+    assert [*asked.values()] == [False, True, True, False, False]
+
+
+def test_says_which_version_can_be_asked_by_name(
+    rule: Rule, settings: EvaluationSettings, asking: Asking
+) -> None:
+    offers = (Offer(counters=("m",), first="2024.1"),)
+    reach = replace(asking.reach, profiler=replace(PROFILER, by_name=offers))
+    older = Asking(reach=reach, version="2023.2", known={})
+    found = collect([unknown(rule, "v1", 6.0, "M")], LAUNCHES, settings.collect, APP, older)
+    assert found is not None
+    assert (found.metrics, found.needs_version) == (("m",), "2024.1")
 
 
 def test_says_which_version_has_what_is_asked_for(

@@ -23,7 +23,8 @@ options: {programs: [sample], flags: [q], chooses: [k], keeps: [lock]}
 sections:
   - {name: All, first: "2020.1", last: "2021", counters: ["a*"], reserve: true}
 always: [device]
-by_name: ["a*"]
+by_name:
+  - {first: "2020.1", last: "2021", counters: ["a*"]}
 launch: {grid_size: grid}
 never:
   - {names: [dram_bytes], because: it counts none}

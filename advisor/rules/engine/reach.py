@@ -120,7 +120,11 @@ class Reach:
             left = [sections for sections in left if best not in sections]
         return ProfilerRequest(
             sections=self.profiler.in_order(chosen),
-            metrics=tuple(counter for counter, sections in offers.items() if not sections),
+            metrics=tuple(
+                counter
+                for counter, sections in offers.items()
+                if not sections and self.profiler.takes_name(counter, needed or version)
+            ),
             needs_version=needed,
         )
 
@@ -169,7 +173,7 @@ class Reach:
         return max((self.profiler.place_of(each, mode.version) for each in counters), default=-1)
 
     def _by_name(self, counter: str, mode: Mode) -> bool:
-        return mode.by_name and self.profiler.takes_name(counter)
+        return mode.by_name and self.profiler.takes_name(counter, mode.version)
 
 
 def make_reach(
