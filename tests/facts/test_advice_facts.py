@@ -239,3 +239,29 @@ def test_counts_what_works_at_a_time() -> None:
     facts = facts_of(**SERIAL)
     assert facts["busy_multiprocessors"] == pytest.approx(1)
     assert facts["working_warps"] == pytest.approx(1)
+
+
+PRODUCT: dict[str, Value] = {
+    "duration": 1.0,
+    "tensor_instructions": 5.0,
+    "pipe_tensor": 0.15,
+    "memory_utilization": 0.9,
+    "dram_bytes": 100.0,
+    "l2_bytes": 400.0,
+    "l2_utilization": 0.8,
+    "compute_utilization": 0.4,
+}
+
+
+def test_products_far_below_the_ridge_have_room() -> None:
+    assert facts_of(**PRODUCT)["reuse_room"] == pytest.approx(6)
+    assert facts_of(**{**PRODUCT, "dram_bytes": None})["reuse_room"] == pytest.approx(6)
+    # L2 passes on each byte once, or there is no product: nothing says that a byte is used again.
+    assert facts_of(**{**PRODUCT, "l2_bytes": 119.0})["reuse_room"] is None
+    assert facts_of(**{**PRODUCT, "tensor_instructions": 0.0})["reuse_room"] is None
+
+
+def test_l2_delivers_each_byte_at_least_once_and_no_faster_than_it_is_used() -> None:
+    assert facts_of(**PRODUCT)["l2_room"] == pytest.approx(2)  # 0.8 / 0.4
+    assert facts_of(**{**PRODUCT, "compute_utilization": 0.1})["l2_room"] == pytest.approx(4)
+    assert facts_of(**{**PRODUCT, "l2_bytes": None})["l2_room"] is None

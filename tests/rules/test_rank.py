@@ -126,8 +126,16 @@ def test_keeps_a_state_beside_a_cause_of_another_kernel(rule: Rule) -> None:
 
 
 def test_keeps_a_warning_about_the_profile_in_sight(rule: Rule) -> None:
-    found = [finding(rule, "cause", 3), state(finding(rule, "profile", None), Severity.WARNING)]
-    assert names(found) == ["cause", "profile"]
+    profile = state(finding(rule, "profile", None), Severity.WARNING)
+    doubt = replace(profile, rule=replace(profile.rule, id="quality/profile"))
+    assert names([finding(rule, "cause", 3), doubt]) == ["cause", "quality/profile"]
+
+
+def test_asks_for_another_profile_only_where_no_cause_is_known(rule: Rule) -> None:
+    again = state(finding(rule, "again", None), Severity.WARNING)
+    waiting = state(finding(rule, "a state", None))
+    assert names([finding(rule, "cause", 3), again]) == ["cause"]
+    assert names([waiting, again]) == ["again", "a state"]
 
 
 def test_puts_a_state_beside_what_says_that_all_is_well(rule: Rule) -> None:
