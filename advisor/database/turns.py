@@ -54,7 +54,7 @@ class Turn:
         threading.Thread(target=self._queue, args=(copy,), daemon=True).start()
 
     def announce(self) -> None:
-        """Tell writers that somebody waits to read, until the turn ends."""
+        """Show writers that somebody waits to read, until the turn ends."""
         if self._opened(make=True) is not None:
             self._locks("LOCK_SH", self._place + _READERS)
 

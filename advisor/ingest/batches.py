@@ -232,7 +232,7 @@ def _full(group: Sequence[Profile | Ingested], more: Profile | Ingested) -> bool
 
 
 def _outcome(profile: Profile, stored: Stored | InputError, shared_by: int) -> Ingested:
-    """Return what became of a profile of ``shared_by`` that were stored together."""
+    """Return the outcome of a profile of ``shared_by`` that were stored together."""
     if isinstance(stored, InputError):
         return Ingested(name=profile.source.name, status="refused", error=stored)
     if stored.known is not None:
