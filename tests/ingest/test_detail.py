@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,10 +31,10 @@ LAUNCH = Launch(
 )
 
 
-@pytest.fixture
-def profile(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report of twenty launches of a kernel, of 1 to 20 microseconds."""
-    path = tmp_path / "a.ncu-rep"
+    path = tmp_path_factory.mktemp("profile") / "a.ncu-rep"
     launches = [
         replace(LAUNCH, index=n, counters={"gpu__time_duration.sum": 1000.0 * (n + 1)})
         for n in range(LAUNCHES)
@@ -51,6 +52,15 @@ def stored(database: Path, profile: Path, detail: Detail) -> Ingested:
     return result
 
 
+@pytest.fixture(scope="module")
+def databases(profile: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[Detail, Path]:
+    """Return a database of the report for each detail, to copy."""
+    folder = tmp_path_factory.mktemp("detail")
+    made = {detail: folder / f"{detail}.duckdb" for detail in DETAILS}
+    assert [stored(made[detail], profile, detail).status for detail in DETAILS] == ["new"] * 3
+    return made
+
+
 def one(database: Path, query: str) -> object:
     with open_for_reading(str(database)) as connection:
         ((value,),) = connection.execute(query).fetchall()
@@ -63,10 +73,9 @@ def test_a_sample_is_sixteen_launches() -> None:
 
 @pytest.mark.parametrize(("detail", "read"), [("all", LAUNCHES), ("sample", SAMPLE), ("none", 0)])
 def test_keeps_detail_of_so_many_launches(
-    tmp_path: Path, profile: Path, detail: Detail, read: int
+    databases: dict[Detail, Path], detail: Detail, read: int
 ) -> None:
-    database = tmp_path / "d.duckdb"
-    stored(database, profile, detail)
+    database = databases[detail]
     assert one(database, "SELECT count(*) FROM reference_finding") == read
     assert one(database, "SELECT coalesce(sum(values[1]), 0) FROM variant_instruction") == 2 * read
     assert one(database, "SELECT launches_detailed FROM run") == read
@@ -78,8 +87,8 @@ def test_keeps_detail_of_so_many_launches(
     assert (f"{read} of 20 launches" in page) == (detail != "all")
 
 
-def test_the_id_of_a_run_does_not_follow_from_its_detail(tmp_path: Path, profile: Path) -> None:
-    ids = {stored(tmp_path / f"{d}.duckdb", profile, d).run_id for d in DETAILS}
+def test_the_id_of_a_run_does_not_follow_from_its_detail(databases: dict[Detail, Path]) -> None:
+    ids = {one(database, "SELECT run_id FROM run") for database in databases.values()}
     assert len(ids) == 1
 
 
@@ -95,10 +104,14 @@ def test_the_id_of_a_run_does_not_follow_from_its_detail(tmp_path: Path, profile
     ],
 )
 def test_a_known_run_keeps_its_detail_and_says_how_to_get_more(
-    tmp_path: Path, profile: Path, first: Detail, then: Detail, noted: str | None
+    tmp_path: Path,
+    profile: Path,
+    databases: dict[Detail, Path],
+    first: Detail,
+    then: Detail,
+    noted: str | None,
 ) -> None:
-    database = tmp_path / "d.duckdb"
-    stored(database, profile, first)
+    database = Path(shutil.copy(databases[first], tmp_path / "d.duckdb"))
     before = one(database, "SELECT launches_detailed FROM run")
     again = stored(database, profile, then)
     assert again.status == "known"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +17,7 @@ from tests.support.page_mutants import page_mutant
 from tests.support.storing import Mutant, store
 
 
+@pytest.mark.slow
 @settings(max_examples=2)
 @given(st.lists(st.integers(0, 2**32), min_size=12, max_size=12, unique=True))
 def test_stores_or_refuses_each_mutant(seeds: list[int]) -> None:
