@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from advisor.api import reporting
 from advisor.api.agent_limits import LARGEST, bounded, size
 from advisor.api.agents import Answers
-from advisor.api.reporting import load_report
 from advisor.cli.application import application
 from advisor.configuration import DEFAULTS
 from advisor.errors import AdvisorError, UsageError
+from advisor.reports.record.records import Report
 from advisor.resources import data_dir
 from advisor.wording import one_line
 from tests.api.test_publishing import demo
@@ -26,6 +27,23 @@ __all__ = ["demo"]
 
 NIGHTS = data_dir("seed") / "runs" / "nightly"
 READS = {"report", "show", "explain", "compare", "collect", "query"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def reports_once() -> Iterator[None]:
+    """Make each report once: nobody writes to the databases of which two are asked."""
+    made: dict[str, Report] = {}
+    load = reporting.load_report
+
+    def load_once(*arguments: Any, **more: Any) -> Report:
+        asked = repr((arguments, sorted(more.items())))
+        if asked not in made:
+            made[asked] = load(*arguments, **more)
+        return made[asked]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reporting, "load_report", load_once)
+        yield
 
 
 @pytest.fixture
@@ -45,7 +63,7 @@ def followed(ask: Callable[[str, dict[str, Any]], dict[str, Any]]) -> list[dict[
 
 def first_action(database: str) -> str:
     """Return the title of the first action of ``advisor report``."""
-    return load_report(database, "latest", wait=0).actions[0].title
+    return reporting.load_report(database, "latest", wait=0).actions[0].title
 
 
 def test_following_next_ends_with_the_first_action(answers: Answers, demo: str) -> None:
@@ -120,7 +138,10 @@ def test_ingest_stays_below_its_directory_links_resolved(tmp_path: Path) -> None
 def test_real_profiles_end_with_their_first_action(real_database: Path) -> None:
     answers = Answers(str(real_database), wait=0, configuration=DEFAULTS)
     for (run,) in answers.query("select run_id from runs order by run_id limit 10")["rows"]:
-        report = load_report(str(real_database), run, wait=0)
+        history = reporting.HistoryAsked(since=None)
+        report = reporting.load_report(
+            str(real_database), run, kernel=None, history=history, wait=0, configuration=DEFAULTS
+        )
         answer = answers.report(run)
         while (following := answer["next"]) is not None:
             answer = getattr(answers, following["tool"])(**following["arguments"])

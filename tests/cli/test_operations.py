@@ -54,12 +54,18 @@ def night_14(advisor: Run, stored: Path, tmp_path: Path) -> Run:
     return advisor
 
 
-@pytest.fixture
-def bound(night_14: Run, tmp_path: Path) -> Callable[..., Outcome]:
-    """Run ``advisor`` on that night with the operations above."""
-    path = tmp_path / "bound.yaml"
+@pytest.fixture(scope="module")
+def configuration(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file of the configuration above; what follows from it is remembered by its path."""
+    path = tmp_path_factory.mktemp("bound") / "bound.yaml"
     path.write_text(CONFIGURATION)
-    return lambda *words: night_14("--config", str(path), *words)
+    return path
+
+
+@pytest.fixture
+def bound(night_14: Run, configuration: Path) -> Callable[..., Outcome]:
+    """Run ``advisor`` on that night with the operations above."""
+    return lambda *words: night_14("--config", str(configuration), *words)
 
 
 def explained(run: Callable[..., Outcome], rule: str, kernel: str) -> dict[str, Any]:
