@@ -9,9 +9,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import cast
 
 import duckdb
 import pytest
@@ -154,7 +154,9 @@ def test_who_waits_to_read_says_so_until_it_reads(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system does not tell")
 @pytest.mark.parametrize("opened", [open_for_reading, open_for_writing])
 def test_nobody_waits_for_long_for_a_stopped_process_that_has_the_file(
-    opened, database: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Callable[..., AbstractContextManager[object]],
+    database: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(waiting, "_STOPPED", 0.2)
     holder = Process(HOLD, database)
@@ -179,7 +181,7 @@ def test_one_that_goes_on_in_time_is_waited_for(
     tries: list[float] = []
 
     def pause(turn: object, deadline: float, *, reads: bool) -> None:
-        tries.append(cast("float", deadline))
+        tries.append(deadline)
         if len(tries) == 3:
             holder.process.send_signal(signal.SIGCONT)
             holder.process.communicate("\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,7 +12,7 @@ import duckdb
 import pytest
 
 from advisor.api.runs import remove_run
-from advisor.database import copying, upgrade
+from advisor.database import upgrade
 from advisor.database.connect import open_for_writing
 from advisor.errors import DatabaseError
 
@@ -127,9 +128,9 @@ def test_a_disk_that_gives_back_other_bytes_is_noticed(
     database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def forgetful(target: int, *_: object) -> None:
-        copying.os.pwrite(target, b"x", 8192)
+        os.pwrite(target, b"x", 8192)
 
-    monkeypatch.setattr(copying.os, "posix_fadvise", forgetful, raising=False)
+    monkeypatch.setattr(os, "posix_fadvise", forgetful, raising=False)
     before = set(tmp_path.iterdir())
     with pytest.raises(DatabaseError, match="other bytes than were written"):
         upgrade.backup(database, tmp_path / "copy.duckdb")
