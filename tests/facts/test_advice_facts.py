@@ -226,8 +226,8 @@ SERIAL: dict[str, Value] = {
         ({"sm_busy": 0.5}, False),  # as many as the unluckiest number of equal blocks leaves
         ({"grid_size": 20.0}, True),
         ({"grid_size": 19.0}, False),
-        ({"duration": 5e-5}, True),
-        ({"duration": 4.9e-5}, False),  # the start of the launch counts
+        ({"duration": 2e-5}, True),
+        ({"duration": 1.9e-5}, False),  # the start of the launch counts
         ({"sm_busy": None}, None),
     ],
 )
