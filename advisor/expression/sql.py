@@ -26,6 +26,7 @@ _GREATEST = {"max_known": "greatest", "min_known": "least"}
 _OVERFLOWING = {"exp", "power"}
 _UNBOUNDED = {"round_up", "sum_known"}
 _WHOLE = {"ceil", "floor"}
+_WHOLE_FROM = "9007199254740992e0"  # 2 to the 53rd: every DOUBLE from there on is whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,20 +149,26 @@ class SqlWriter:
         name = str(node.value)
         parts = [self._finite(operand) for operand in node.operands]
         if name in _WHOLE and self._dialect == "portable":
-            return Piece(f"CAST({name}({parts[0]}) AS DOUBLE)")  # elsewhere it is an integer
+            return Piece(_whole(name, parts[0]))
         if name in _OVERFLOWING:
             return Piece(f"{name}({', '.join(parts)})", safe=False)
         if name in _WRITTEN:
             piece = _WRITTEN[name](parts, self._number("0.0"))
             if name == "round_up" and self._dialect == "portable":
                 zero, (value, step) = self._number("0.0"), parts
-                piece = f"(CAST(ceil({value} / nullif({step}, {zero})) AS DOUBLE) * {step})"
+                piece = f"({_whole('ceil', f'({value} / nullif({step}, {zero}))')} * {step})"
             return Piece(piece, safe=name not in _UNBOUNDED)
         return Piece(f"{_GREATEST.get(name, name)}({', '.join(parts)})")
 
 
 def _where(condition: str, value: str) -> str:
     return f"(CASE WHEN {condition} THEN {value} END)"
+
+
+def _whole(function: str, value: str) -> str:
+    """Return a rounded DOUBLE: elsewhere it is an integer, which larger numbers overflow."""
+    rounded = f"CAST({function}({value}) AS DOUBLE)"
+    return f"(CASE WHEN abs({value}) < {_WHOLE_FROM} THEN {rounded} ELSE {value} END)"
 
 
 def _extreme(function: str, parts: Sequence[str]) -> str:

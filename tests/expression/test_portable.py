@@ -22,9 +22,10 @@ SYMBOLS = {
     "word": Symbol(Kind.TEXT),
     "flag": Symbol(Kind.BOOLEAN),
 }
+WHOLE = "(CASE WHEN ABS({1}) < 9007199254740992e0 THEN CAST({0}({1}) AS DOUBLE) ELSE {1} END)"
 FINITE = "(CASE WHEN ABS({0}) <= 1.7976931348623157e308 THEN {0} END)"
 # What is written, and what Spark is told. A quotient has no zero below: Spark may stop there. What
-# Spark rounds to an integer is a DOUBLE again.
+# Spark rounds to an integer is a DOUBLE again, and is left alone where it is too large for one.
 CONSTRUCTS = {
     "a + b - c * 2": FINITE.format("((`a` + `b`) - (`c` * 2.0e0))"),
     "a / b": FINITE.format("(`a` / NULLIF(`b`, 0.0e0))"),
@@ -37,10 +38,10 @@ CONSTRUCTS = {
     "case when flag then a else b end": "(CASE WHEN `flag` THEN `a` ELSE `b` END)",
     "abs(a)": "ABS(`a`)",
     "arg_max('x', a, 'y', b)": "(CASE GREATEST(`a`, `b`) WHEN `a` THEN 'x' WHEN `b` THEN 'y' END)",
-    "ceil(a)": "CAST(CEIL(`a`) AS DOUBLE)",
+    "ceil(a)": WHOLE.format("CEIL", "`a`"),
     "coalesce(a, b)": "COALESCE(`a`, `b`)",
     "exp(a)": FINITE.format("EXP(`a`)"),
-    "floor(a)": "CAST(FLOOR(`a`) AS DOUBLE)",
+    "floor(a)": WHOLE.format("FLOOR", "`a`"),
     "known(a)": "(NOT `a` IS NULL)",
     "ln(a)": "(CASE WHEN `a` > 0.0e0 THEN LN(`a`) END)",
     "log2(a)": "(CASE WHEN `a` > 0.0e0 THEN LOG(2, `a`) END)",
@@ -50,7 +51,9 @@ CONSTRUCTS = {
     "min_known(a, b)": "LEAST(`a`, `b`)",
     "power(a, 2)": FINITE.format("POWER(`a`, 2.0e0)"),
     "round(a)": "ROUND(`a`)",
-    "round_up(a, b)": FINITE.format("(CAST(CEIL(`a` / NULLIF(`b`, 0.0e0)) AS DOUBLE) * `b`)"),
+    "round_up(a, b)": FINITE.format(
+        f"({WHOLE.format('CEIL', '(`a` / NULLIF(`b`, 0.0e0))')} * `b`)"
+    ),
     "sqrt(a)": "(CASE WHEN `a` >= 0.0e0 THEN SQRT(`a`) END)",
     "starts_with(word, 'x')": "STARTSWITH(`word`, 'x')",
     "sum_known(a, b)": FINITE.format(
