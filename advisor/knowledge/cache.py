@@ -92,7 +92,7 @@ def _key(made_of: Iterable[str | Path], asked: str) -> str:
     digest = hashlib.sha256(f"{__version__}\0{sys.version}\0{asked}\0".encode())
     for path in sorted(map(str, made_of)):
         try:
-            found = os.stat(path)  # noqa: PTH116 - hundreds of files, each time
+            found = os.stat(path)  # hundreds of files, each time
         except OSError:  # a link that leads nowhere
             continue
         digest.update(f"{path}\0{found.st_size}\0{found.st_mtime_ns}\0".encode())

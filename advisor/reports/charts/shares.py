@@ -45,9 +45,8 @@ def draw_shares(
     frame = size.frame(log_range([each.x for each in shown if each.x]), _RANGE)
     spots = [_spot(each, kernels[each.kernel_id], frame, size) for each in shown]
     whole = Line(style="bind", points=((frame.x0, 1.0), (frame.x1, 1.0)))
-    box = frame_box(frame)
     level = layout().label("dram")
-    around = Surroundings(frame=box, taken=(), roof=segments([whole], frame), lines=())
+    around = Surroundings(frame=frame_box(frame), taken=(), roof=segments([whole], frame), lines=())
     simulated = ", simulated" if chart.simulated else ""
     more = left_out(len(known), size)
     return Drawing(
