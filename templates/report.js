@@ -20,7 +20,7 @@ for (const z of all('.plot,.kt tbody,.where')) {
   };
 }
 // a link to a kernel opens its entry
-const open = () => { const d = location.hash.startsWith('#kernel-') && byId(location.hash.slice(1)); if (d) { d.open = true; d.scrollIntoView(); } };
+const open = () => { const e = /^#(kernel-|n\d)/.test(location.hash) && byId(location.hash.slice(1)), d = e && e.closest('details'); if (d) { d.open = true; e.scrollIntoView(); } };
 addEventListener('hashchange', open); open();
 // theme
 const button = byId('theme'), dark = () => R.dataset.theme ? R.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme:dark)').matches;

@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.configuration import DEFAULTS, Configuration
-from advisor.database.read import open_run
+from advisor.database.read import open_run, run_details
 from advisor.facts import create_views
+from advisor.facts.formulas import yaml_files
 from advisor.knowledge.cache import code_files, kept, remembered
 from advisor.knowledge.load import load_knowledge
 from advisor.reports.record.judgement import judgement_file, load_judgement
 from advisor.reports.record.records import Report
 from advisor.reports.record.source import VIEWS, Request, read_source
 from advisor.reports.record.view import build_report
-from advisor.resources import data_dir
+from advisor.resources import counter_dirs, data_dir
+from advisor.rules.engine.evaluate import run_words
 from advisor.rules.engine.rank import rule_records
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from advisor.database.read import StoredRun
     from advisor.knowledge.knowledge import Knowledge
+    from advisor.reports.record.glossary import NumberTerm
 
 STDOUT = "-"
 
@@ -78,6 +81,7 @@ def render_report(
         run,
         kernel=kernel,
         history=HistoryAsked(since=since),
+        with_glossary=form.style == "html",
         wait=wait,
         configuration=configuration,
     )
@@ -139,12 +143,13 @@ def load_report(
     kernel: str | None = None,
     every_fact: bool = False,
     history: HistoryAsked | None = None,
+    with_glossary: bool = False,
     wait: float,
     configuration: Configuration = DEFAULTS,
 ) -> Report:
     """Return a run as records: everything that the pages show.
 
-    ``history`` adds that of the kernels up to the run.
+    ``history`` adds that of the kernels up to the run, ``with_glossary`` where numbers come from.
 
     Raises:
         UsageError: there is no such run, or no kernel of that name in it; or what
@@ -167,7 +172,31 @@ def load_report(
             from advisor.api.nightly import with_history
 
             report = with_history(connection, report, found, knowledge, history.since)
+        if with_glossary:
+            report = replace(report, glossary=_glossary(connection, report, knowledge))
         return report
+
+
+def _glossary(
+    connection: duckdb.DuckDBPyConnection, report: Report, knowledge: Knowledge
+) -> tuple[NumberTerm, ...]:
+    """Return where the numbers of a report's kernels come from."""
+    from advisor.counters.mapping import load_ways
+    from advisor.readers import reader_of
+    from advisor.reports.record.glossary import glossary, written_ways
+
+    run_id = report.run.run_id
+    profiler = reader_of(str(run_details(connection, run_id)["format"])).COUNTERS
+    ways = remembered(
+        "written-ways",
+        [*yaml_files(counter_dirs(), f"{profiler}/*.yaml"), *code_files()],
+        profiler,
+        lambda: written_ways(load_ways(profiler)),
+    )
+    words = run_words(connection, [run_id], knowledge.settings)[run_id]
+    kernels = (group.facts for kernel in report.kernels for group in kernel.facts)
+    names = dict.fromkeys(fact.name for facts in kernels for fact in facts)
+    return glossary(names, knowledge.vocabulary, words, ways)
 
 
 def report_of_run(

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from advisor.reports.charts.drawing import LevelMarks, LevelTick, LevelView
 from advisor.reports.charts.labels import LINE_HEIGHT, Box, text_box
-from advisor.reports.charts.marks import MOST_AGAIN, MarkSpot, log_spot, name_marks, position
+from advisor.reports.charts.marks import MOST_AGAIN, MarkSpot, coordinates, log_spot, name_marks
 from advisor.reports.charts.roofs import Line, level_roof
 from advisor.reports.charts.scales import Frame
 from advisor.reports.charts.sheet import (
@@ -41,7 +41,9 @@ def draw_views(sheet: Sheet) -> Iterator[LevelView]:
             roof=tuple(stroke(line, sheet.frame) for line in lines),
             area=area_under(lines, sheet.frame),
             ridge=drawn_ridge,
-            marks=name_marks(at_level.spots, around, sheet.size, second_line(sheet.size), position),
+            marks=name_marks(
+                at_level.spots, around, sheet.size, second_line(sheet.size), coordinates
+            ),
         )
 
 

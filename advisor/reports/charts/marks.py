@@ -189,13 +189,18 @@ def _lines(spot: MarkSpot, label: Label) -> tuple[PlacedText, ...]:
     )
 
 
-def position(spot: MarkSpot) -> str:
-    """Return where a mark of a roofline stands, in words."""
-    kernel = spot.kernel
+def coordinates(spot: MarkSpot) -> str:
+    """Return the intensity and performance of a mark of a roofline, in words."""
     x = spot.placement.x
     intensity = "no bytes known" if x is None else wording.si(x, "FLOP/B")
+    return f"{intensity}, {wording.si(spot.placement.y, 'FLOP/s')}"
+
+
+def position(spot: MarkSpot) -> str:
+    """Return where a mark of a roofline stands and what that means, in words."""
+    kernel = spot.kernel
     return (
         f"{wording.share(kernel.roof_fraction)} of roof, "
-        f"{wording.share(kernel.time_share)} of time; {intensity}, "
-        f"{wording.si(spot.placement.y, 'FLOP/s')}, {limited_by(kernel.limiter)}"
+        f"{wording.share(kernel.time_share)} of time; {coordinates(spot)}, "
+        f"{limited_by(kernel.limiter)}"
     )

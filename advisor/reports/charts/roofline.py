@@ -25,6 +25,7 @@ from advisor.reports.charts.labels import (
 from advisor.reports.charts.levels import draw_levels, draw_views
 from advisor.reports.charts.marks import (
     chart_name,
+    coordinates,
     label_boxes,
     largest,
     log_spot,
@@ -69,7 +70,7 @@ def draw_roofline(
     ridge = ridge_text(sheet, sheet.roofs.ridge)
     levels = tuple(draw_levels(sheet, selected))
     around = surroundings(sheet, sheet.roofs.lines)
-    marks = name_marks(sheet.spots, around, size, second_line(size), position)
+    marks = name_marks(sheet.spots, around, size, second_line(size), coordinates)
     sheet.taken.extend(box for mark in marks for box in label_boxes(mark))
     texts += _slope_texts(sheet, minor=True)
     return Drawing(

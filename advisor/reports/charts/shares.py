@@ -11,6 +11,7 @@ from advisor.reports.charts.labels import Surroundings
 from advisor.reports.charts.marks import (
     MOST_AGAIN,
     MarkSpot,
+    coordinates,
     largest,
     log_spot,
     name_marks,
@@ -68,7 +69,7 @@ def draw_shares(
         edge_texts=(),
         ridge=None,
         remark=None,
-        marks=name_marks(spots, around, size, _second_line, position),
+        marks=name_marks(spots, around, size, _second_line, coordinates),
         levels=(),
         listing=None,
         zoomable=False,

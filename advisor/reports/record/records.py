@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from advisor.reports.record.charted import ChartCeiling, Plane, Roofline
+from advisor.reports.record.glossary import NumberTerm
 from advisor.reports.record.instructions import Ranking
 from advisor.reports.record.kernel_records import Gain, KernelName, KernelRecord
 from advisor.reports.record.over_time import RunHistory
@@ -244,5 +245,6 @@ class Report:
     suppressed: Suppressed | None = None
     findings: tuple[RunFinding, ...] = ()
     rejudged: str = ""
+    glossary: tuple[NumberTerm, ...] = ()
     history: RunHistory | None = None
     first_night: str = ""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from advisor.reports.write.render import Links
+from advisor.reports.write.links import Links
 
 INDEX, FEED, STATE = "index.html", "feed.xml", "site.json"
 STYLE, SCRIPT, SEARCH = "style.css", "script.js", "search.js"

@@ -38,7 +38,7 @@ from advisor.reports.site.rule_page import (
 from advisor.reports.site.series_page import series_shown
 from advisor.reports.site.short_page import judged_at_first, short_shown
 from advisor.reports.site.whole import ReportOf, Track, Whole, histories, whole_history
-from advisor.reports.write.render import Links
+from advisor.reports.write.links import Links
 
 if TYPE_CHECKING:
     import duckdb

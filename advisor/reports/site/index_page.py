@@ -15,7 +15,7 @@ from advisor.reports.record.moved_groups import moved_groups
 from advisor.reports.record.over_time import ACCEPTED, MENDED, FactNights, RunHistory
 from advisor.reports.site.frame import full_day, run_night
 from advisor.reports.write.history_page import HistoryPage, history_page
-from advisor.reports.write.render import Links
+from advisor.reports.write.links import Links
 from advisor.tracking.records import Verdict
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from advisor.reports.charts.nights import Spark
 from advisor.reports.site.addresses import series_page
 from advisor.reports.site.index_page import history_title
 from advisor.reports.site.series_page import over_time, worst_first
-from advisor.reports.write.render import Links
+from advisor.reports.write.links import Links
 
 if TYPE_CHECKING:
     from advisor.reports.site.rule_page import FoundNow, RecordShown

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from advisor.reports.site.addresses import INDEX, way_up
 from advisor.reports.site.frame import GonePage, SitePlace
-from advisor.reports.write.render import Links, environment, page
+from advisor.reports.write.links import Links
+from advisor.reports.write.render import environment, page
 
 if TYPE_CHECKING:
     from advisor.reports.record.records import Report

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from advisor import wording
 from advisor.reports.record.kernel_records import Gain
 from advisor.reports.site.frame import full_day, run_night
-from advisor.reports.write.render import Links
+from advisor.reports.write.links import Links
 from advisor.rules.language.verify_words import general_lines
 from advisor.tracking.record import Advice, record_of
 

@@ -19,7 +19,8 @@ from advisor.reports.write.history_page import (
     kernel_over_time,
     outcome_blocks,
 )
-from advisor.reports.write.render import KernelBars, Links, kernel_bars
+from advisor.reports.write.links import Links
+from advisor.reports.write.render import KernelBars, kernel_bars
 from advisor.tracking.records import Verdict
 
 if TYPE_CHECKING:

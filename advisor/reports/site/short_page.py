@@ -14,7 +14,7 @@ from advisor.database.published import LongestKernel
 from advisor.database.read import StoredRun
 from advisor.reports.record.commands import program
 from advisor.reports.site.frame import run_night
-from advisor.reports.write.render import Links
+from advisor.reports.write.links import Links
 
 if TYPE_CHECKING:
     from advisor.database.published import RunTotal

@@ -9,9 +9,8 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from jinja2 import BytecodeCache, FileSystemLoader, StrictUndefined
 from jinja2.bccache import Bucket
@@ -32,11 +31,9 @@ from advisor.reports.record.layout import layout
 from advisor.reports.record.records import Report
 from advisor.reports.write.filters import FILTERS
 from advisor.reports.write.history_page import HistoryPage, history_page
+from advisor.reports.write.links import Links
 from advisor.resources import data_dir
 from advisor.wording import printable
-
-if TYPE_CHECKING:
-    from advisor.reports.record.over_time import AdviceOutcome, MovedSeries
 
 MOST_ROWS = 1000
 MOST_DETAILS = 50
@@ -110,35 +107,6 @@ class ReadOut:
     kernel: KernelRecord
     places: tuple[ChartPlace, ...]
     mixed: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class Links:
-    """Where more is told: addresses of kernels by variant, of series, runs and rules by their ids.
-
-    A page that stands alone knows kernels only.
-    """
-
-    kernels: Mapping[str, str] = field(default_factory=dict)
-    series: Mapping[str, str] = field(default_factory=dict)
-    runs: Mapping[str, str] = field(default_factory=dict)
-    rules: Mapping[str, str] = field(default_factory=dict)
-
-    def kernel(self, variant_id: str) -> str:
-        """Return the address of a kernel, empty where there is none."""
-        return self.kernels.get(variant_id, "")
-
-    def of(self, row: MovedSeries | AdviceOutcome) -> str:
-        """Return the address of what moved, or of what advice was for."""
-        return self.kernel(row.variant_id or "") or self.series.get(row.series_id, "")
-
-    def run(self, run_id: str) -> str:
-        """Return the address of a run."""
-        return self.runs.get(run_id, "")
-
-    def rule(self, rule_id: str) -> str:
-        """Return the address of a rule."""
-        return self.rules.get(rule_id, "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,7 +214,11 @@ def page(
         hidden_rows=len(kernels) > ROWS_AT_FIRST,
         left_out=max(0, len(kernels) - most_rows),
         details=tuple(kernel_bars(kernel) for kernel in shown),
-        links=links or Links(kernels={kernel.id: f"#kernel-{kernel.id}" for kernel in shown}),
+        links=links
+        or Links(
+            kernels={kernel.id: f"#kernel-{kernel.id}" for kernel in shown},
+            numbers={term.name: f"#n{term.place}" for term in report.glossary},
+        ),
         without_detail=len(kernels) - len(shown),
         history=history,
         has_paths=any(chart.paths for chart in report.rooflines),
