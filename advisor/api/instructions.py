@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import shlex
 
+from advisor.api.reporting import load_report
 from advisor.database.connect import open_for_reading
 from advisor.database.parts import variants_of
 from advisor.database.read import find_run
 from advisor.knowledge.load import load_knowledge
 from advisor.reports.record.commands import program
 from advisor.reports.record.instructions import worst_instructions
+from advisor.reports.record.lines import costly_lines
 from advisor.reports.record.rows import Row
 from advisor.reports.record.source import named
-from advisor.reports.write.instructions import write_rankings
+from advisor.reports.write.instructions import write_lines, write_rankings
 from advisor.reports.write.paper import Paper
 
 
@@ -20,6 +22,8 @@ def render_instructions(
     database: str, kernel: str, *, run: str, width: int, wait: float, ascii_only: bool = False
 ) -> str:
     """Return the worst instructions of the kernels that a name, pattern or id means, as text.
+
+    And the lines that cost most over them, with the advice that says so.
 
     Raises:
         UsageError: there is no such run or kernel.
@@ -38,6 +42,9 @@ def render_instructions(
         name = f"{row['short_name']} {row['launch_shape'] or ''}".strip()
         of_kernel = [found[variant, v.name] for v in views if (variant, v.name) in found]
         write_rankings(paper, name, of_kernel, command)
+    shown = {str(row["variant_id"]) for row in rows}
+    report = load_report(database, run_id, wait=wait)
+    write_lines(paper, costly_lines([each for each in report.kernels if each.id in shown]))
     return paper.text()
 
 

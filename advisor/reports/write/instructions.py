@@ -11,8 +11,10 @@ from advisor.reports.record.instructions import MOST_OF_LINE
 
 if TYPE_CHECKING:
     from advisor.reports.record.instructions import Instruction, Ranking
+    from advisor.reports.record.lines import CostlyLine
     from advisor.reports.write.paper import Paper
 
+_MOST_KERNELS = 3
 _PLACE = ("offset", "opcode", "share", "counted")
 _WIDTHS_OF_PLACE = (8, 9, -5, -13)
 _WIDTHS = (*_WIDTHS_OF_PLACE, -6, 0)
@@ -42,6 +44,20 @@ def write_rankings(paper: Paper, name: str, found: Sequence[Ranking], collect: s
         f"Offsets are in bytes from the first measured instruction of the kernel, at "
         f"0x{first.address - first.offset:x}. {_untold(found)}".strip()
     )
+
+
+def write_lines(paper: Paper, lines: Sequence[CostlyLine]) -> None:
+    """Write the lines that cost most over kernels, with what is wrong there; nothing for none."""
+    if not lines:
+        return
+    paper.heading("Lines that cost most")
+    for each in lines:
+        kernels = ", ".join(kernel.short_name for kernel in each.kernels[:_MOST_KERNELS])
+        place = f"{shorten(each.place, MOST_OF_LINE)} ({kernels})"
+        paper.blank()
+        paper.write(f"{wording.seconds(each.saving, 2)} likely saving at {place}")
+        for reason in each.reasons:
+            paper.write(f"- {reason.title}: {reason.said}; {reason.rule_id}")
 
 
 def _untold(found: Sequence[Ranking]) -> str:

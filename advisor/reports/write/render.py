@@ -28,6 +28,7 @@ from advisor.reports.escaping import Verbatim, escape_markdown
 from advisor.reports.record.charted import Placement
 from advisor.reports.record.kernel_records import KernelRecord, RuleResult
 from advisor.reports.record.layout import layout
+from advisor.reports.record.lines import CostlyLine, costly_lines
 from advisor.reports.record.records import Report
 from advisor.reports.write.filters import FILTERS
 from advisor.reports.write.history_page import HistoryPage, history_page
@@ -131,6 +132,7 @@ class Page:
     without_detail: int
     history: HistoryPage | None
     has_paths: bool
+    lines: tuple[CostlyLine, ...]
 
 
 def html(report: Report, code: dict[str, bytes] | None = None) -> str:
@@ -222,6 +224,7 @@ def page(
         without_detail=len(kernels) - len(shown),
         history=history,
         has_paths=any(chart.paths for chart in report.rooflines),
+        lines=costly_lines(kernels),
     )
 
 
