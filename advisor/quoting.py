@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 def quoted(name: str) -> str:
     """Return ``name`` as an SQL identifier.
@@ -19,3 +21,12 @@ def literal(text: str) -> str:
     "'it''s'"
     """
     return "'" + text.replace("'", "''") + "'"
+
+
+def listed(texts: Iterable[str]) -> str:
+    """Return ``texts`` as what stands in the brackets behind ``IN``.
+
+    >>> listed(["a", "b"]), listed([])
+    ("'a', 'b'", 'NULL')
+    """
+    return ", ".join(map(literal, texts)) or "NULL"

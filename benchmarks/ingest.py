@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from advisor.readers.ncu import messages
-from advisor.readers.ncu.container import Container
+from advisor.readers.ncu.container import MAGIC, Container
 from advisor.resources import data_dir
 from benchmarks.measure import ADVISOR, Line, cost_of
 
@@ -101,6 +101,26 @@ def repeat(small: Path, large: Path, size: float) -> int:
                 out.write(_LENGTH.pack(len(head)) + head + payload)
             count += len(results)
     return count
+
+
+def first_launch(report: Path, short: Path) -> None:
+    """Write ``report`` up to its first result."""
+    data = report.read_bytes()
+    (size,) = _LENGTH.unpack_from(data, len(MAGIC))
+    before = len(MAGIC) + _LENGTH.size + size
+    with report.open("rb") as file:
+        container = Container(file, name=report.name, size=len(data))
+        for block in container.blocks():
+            kept = [each for each in container.entries(block) if each.kind != "range"]
+            if block.header.num_results:
+                break
+            before = block.end
+    end = next(each.start + each.size for each in kept if each.kind == "result")
+    block.header.num_results, block.header.num_ranges = 1, 0
+    block.header.payload_size = end - block.start
+    head = block.header.SerializeToString()
+    parts = (data[:before], _LENGTH.pack(len(head)), head, data[block.start : end])
+    short.write_bytes(b"".join(parts))
 
 
 def _results(file: BinaryIO, path: Path) -> Iterator[bytes]:

@@ -34,7 +34,7 @@ def with_history(
         UsageError: ``since`` is no number of nights, no date, and no run before this one.
     """
     moment, baseline = _since(connection, run, since)
-    branch = Branch(name=run.branch, simulated=run.simulated, until=run.run_id)
+    branch = Branch(name=run.branch, simulated=run.simulated, until=run.run_id, nights=_FEWEST)
     if len(runs_of_branch(connection, branch)) < _FEWEST:
         return replace(report, first_night=load_history_settings().first_night)
     # The detector is imported only where there is something to detect.

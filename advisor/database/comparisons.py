@@ -9,12 +9,12 @@ from typing import Any
 import duckdb
 
 from advisor.database.arrays import ArrayTable, numbers, objects
-from advisor.quoting import quoted
+from advisor.quoting import listed, quoted
 
 _GIVEN, _TEXT = "given_pairs", "VARCHAR"
 _LAUNCHES = """
     SELECT run_id, variant_id, list_sort(list(duration))
-    FROM launch WHERE list_contains(string_split($runs, ' '), run_id) AND duration > 0
+    FROM launch WHERE run_id IN ({runs}) AND duration > 0
     GROUP BY run_id, variant_id
 """
 _FINDINGS = """
@@ -26,7 +26,7 @@ _OF_SERIES = """
     SELECT run_id, coalesce(continued_by, variant.series_id), list(DISTINCT rule_id)
     FROM finding JOIN variant USING (run_id, variant_id)
     LEFT JOIN series_link ON series_link.series_id = variant.series_id
-    WHERE outcome = 'fires' AND list_contains(string_split($runs, ' '), run_id)
+    WHERE outcome = 'fires' AND run_id IN ({runs})
     GROUP BY ALL
 """
 _VARIANTS = """
@@ -43,7 +43,7 @@ _OF_PAIRS = """
 """
 _CODE = """
     SELECT run_id, variant_id, any_value(code) FROM variant_place
-    WHERE list_contains(string_split($runs, ' '), run_id)
+    WHERE run_id IN ({runs})
         AND list_contains(string_split($variants, ' '), variant_id)
     GROUP BY run_id, variant_id HAVING count(*) = count(code) AND count(DISTINCT code) = 1
 """
@@ -53,7 +53,7 @@ Durations = dict[tuple[str, str], list[float]]
 
 def durations_of(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) -> Durations:
     """Return the times of the launches [s] by run and variant, the shortest first."""
-    rows = connection.execute(_LAUNCHES, {"runs": " ".join(run_ids)}).fetchall()
+    rows = connection.execute(_LAUNCHES.format(runs=listed(run_ids))).fetchall()
     return {(run, variant): values for run, variant, values in rows}
 
 
@@ -81,7 +81,7 @@ def firing_of_series(
     connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]
 ) -> dict[tuple[str, str], frozenset[str]]:
     """Return the rules that fire by run and series, links followed."""
-    rows = connection.execute(_OF_SERIES, {"runs": " ".join(run_ids)}).fetchall()
+    rows = connection.execute(_OF_SERIES.format(runs=listed(run_ids))).fetchall()
     return {(run, series): frozenset(rules) for run, series, rules in rows}
 
 
@@ -125,8 +125,8 @@ def code_of(
 
     It is of their code with operands and constants, so that a changed constant is another code.
     """
-    asked = {"runs": " ".join(run_ids), "variants": " ".join(variants)}
-    rows = connection.execute(_CODE, asked).fetchall()
+    asked = {"variants": " ".join(variants)}
+    rows = connection.execute(_CODE.format(runs=listed(run_ids)), asked).fetchall()
     return {(run, variant): signature for run, variant, signature in rows}
 
 

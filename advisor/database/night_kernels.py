@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import duckdb
 
-from advisor.quoting import literal, quoted
+from advisor.quoting import listed, literal, quoted
 
 OWN = "own_series"
 """The column of the series that a kernel counts to, links followed."""
@@ -39,14 +39,14 @@ def take_kernels_of_series(
     series: Sequence[str],
 ) -> None:
     """Make a temporary table of the kernels of series, and of those linked to them."""
-    linked = f"SELECT series_id FROM series_link WHERE continued_by IN ({_listed(series)})"
+    linked = f"SELECT series_id FROM series_link WHERE continued_by IN ({listed(series)})"
     connection.execute(
         f"CREATE OR REPLACE TEMP TABLE {quoted(table)} AS"
         f" SELECT found.*, coalesce(continued_by, found.series_id) AS {OWN}"
         f" FROM ({select}) AS found"
         " LEFT JOIN main.series_link ON series_link.series_id = found.series_id"
-        f" WHERE run_id IN ({_listed(run_ids)})"
-        f" AND (found.series_id IN ({_listed(series)}) OR found.series_id IN ({linked}))"
+        f" WHERE run_id IN ({listed(run_ids)})"
+        f" AND (found.series_id IN ({listed(series)}) OR found.series_id IN ({linked}))"
     )
 
 
@@ -65,7 +65,7 @@ def take_medians(
         if name not in _IDS
     )
     asked = ", ".join(
-        f"({literal(name)}, {literal(run)}, {literal(series)}, [{_listed(shapes)}])"
+        f"({literal(name)}, {literal(run)}, {literal(series)}, [{listed(shapes)}])"
         for name, run, series, shapes in groups
     )
     connection.execute(
@@ -87,7 +87,3 @@ def longest_variants(
     """Return the variant that takes longest by run and series, of ``take_kernels_of_series``."""
     query = f"SELECT run_id, {OWN}, variant_id FROM {quoted(table)} ORDER BY duration NULLS FIRST"
     return {(run, series): each for run, series, each in connection.execute(query).fetchall()}
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(map(literal, names)) or "NULL"

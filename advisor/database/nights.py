@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 
 from advisor.database.read import NIGHT
-from advisor.quoting import literal
+from advisor.quoting import listed
 
 _LAST = f"""
     SELECT run_id AS last_id, label AS last_label, configuration AS last_configuration,
@@ -37,17 +37,25 @@ _CHOSEN = f"""
 """
 _NIGHTS = f"""
     WITH chosen AS ({_CHOSEN}), executions AS (
-        SELECT execution, row_number() OVER (ORDER BY min(night), min(run_id)) - 1 AS position
-        FROM chosen GROUP BY execution
+        SELECT execution, row_number() OVER (ORDER BY first_night, first_run) - 1 AS position
+        FROM (
+            SELECT execution, min(night) AS first_night, min(run_id) AS first_run
+            FROM chosen GROUP BY execution ORDER BY first_night DESC, first_run DESC LIMIT $nights
+        )
     )
 """
 _RUNS = f"""
-    {_NIGHTS}
+    {_NIGHTS}, named AS (
+        SELECT position FROM chosen JOIN executions USING (execution)
+        WHERE list_contains(string_split($near, ' '), run_id)
+    )
     SELECT run_id, position, night, "commit", note, label, configuration, driver_version,
         concat_ws(' ', runtime, runtime_version) AS runtime,
         concat_ws(' ', profiler, profiler_version) AS profiler, clock_control, host,
         "partition", compiler
     FROM chosen JOIN executions USING (execution)
+    WHERE $near IS NULL OR position BETWEEN
+        (SELECT min(position) FROM named) - $before AND (SELECT max(position) FROM named) + $after
     ORDER BY position, rank NULLS FIRST, run_id
 """
 _DURATIONS = f"""
@@ -134,17 +142,38 @@ class Branch:
     """Which runs are compared: of one branch, None where the runs tell none.
 
     With ``until``, a run, only those up to its night that have its label, configuration and
-    devices.
+    devices. With ``nights``, only the newest so many.
     """
 
     name: str | None
     simulated: bool
     until: str | None = None
+    nights: int | None = None
 
     @property
     def asked(self) -> dict[str, object]:
         """Return the parameters of a statement."""
-        return {"branch": self.name, "simulated": self.simulated, "until": self.until}
+        return {
+            "branch": self.name,
+            "simulated": self.simulated,
+            "until": self.until,
+            "nights": self.nights,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Around:
+    """The nights from so many ``before`` the first of some runs to ``after`` the last of them."""
+
+    run_ids: tuple[str, ...] | None = None
+    before: int = 0
+    after: int = 0
+
+    @property
+    def asked(self) -> dict[str, object]:
+        """Return the parameters of a statement."""
+        near = None if self.run_ids is None else " ".join(self.run_ids)
+        return {"near": near, "before": self.before, "after": self.after}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,14 +222,17 @@ def branch_of_history(connection: duckdb.DuckDBPyConnection, name: str | None) -
     return None if found is None else Branch(name=found[0], simulated=bool(found[1]))
 
 
-def runs_of_branch(connection: duckdb.DuckDBPyConnection, branch: Branch) -> list[NightRun]:
-    """Return the runs of a branch, the oldest night first."""
-    return [NightRun(**row) for row in _rows(connection, _RUNS, branch.asked)]
+def runs_of_branch(
+    connection: duckdb.DuckDBPyConnection, branch: Branch, around: Around | None = None
+) -> list[NightRun]:
+    """Return the runs of a branch, the oldest night first; all, or those ``around`` some."""
+    asked = {**branch.asked, **(around or Around()).asked}
+    return [NightRun(**row) for row in _rows(connection, _RUNS, asked)]
 
 
 def other_runs(connection: duckdb.DuckDBPyConnection, branch: Branch) -> tuple[int, int, int]:
     """Return how many runs have no branch, have another one, or are simulated or measured else."""
-    asked = {name: value for name, value in branch.asked.items() if name != "until"}
+    asked = {"branch": branch.name, "simulated": branch.simulated}
     without, of_others, unlike = connection.execute(_OTHERS, asked).fetchall()[0]
     return without, of_others, unlike
 
@@ -276,11 +308,10 @@ def series_of_runs(
     connection: duckdb.DuckDBPyConnection, run_ids: Iterable[str]
 ) -> set[tuple[str, str]]:
     """Return (run, series) of runs, links followed."""
-    which = ", ".join(map(literal, run_ids)) or "NULL"
     query = (
         "SELECT DISTINCT run_id, coalesce(continued_by, variant.series_id) FROM variant"
         " LEFT JOIN series_link ON series_link.series_id = variant.series_id"
-        f" WHERE run_id IN ({which})"
+        f" WHERE run_id IN ({listed(run_ids)})"
     )
     return set(connection.execute(query).fetchall())
 

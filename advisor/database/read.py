@@ -14,6 +14,7 @@ from advisor.database.connect import open_for_reading
 from advisor.database.planning import plan_for
 from advisor.database.records import storable
 from advisor.errors import UsageError
+from advisor.quoting import listed
 from advisor.suggest import did_you_mean
 
 LATEST = "latest"
@@ -33,8 +34,8 @@ _COLUMNS = (
 )
 _VENDORS = """
     SELECT run_id, min(vendor), any_value(profiler)
-    FROM main.run LEFT JOIN main.launch USING (run_id) LEFT JOIN main.device USING (device_id)
-    WHERE list_contains($wanted, run_id) GROUP BY run_id
+    FROM main.run LEFT JOIN main.variant USING (run_id) LEFT JOIN main.device USING (device_id)
+    WHERE run_id IN ({runs}) GROUP BY run_id
 """
 _NEWEST_FIRST = f"ORDER BY {NIGHT} DESC, run_id DESC"
 
@@ -88,7 +89,7 @@ def get_vendors(
     connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]
 ) -> dict[str, tuple[str | None, str | None]]:
     """Return the maker of each run's device and the profiler, as far as they are known."""
-    rows = connection.execute(_VENDORS, {"wanted": list(run_ids)}).fetchall()
+    rows = connection.execute(_VENDORS.format(runs=listed(run_ids))).fetchall()
     return {run_id: (vendor, profiler) for run_id, vendor, profiler in rows}
 
 
@@ -192,15 +193,16 @@ def _earlier(
         "WHERE branch IS NOT DISTINCT FROM $branch AND simulated = $simulated"
         f" AND ({NIGHT}, run_id) <= ($night, $run_id)"
     )
-    asked = {"branch": run.branch, "simulated": run.simulated}
-    history = _runs(connection, clause, asked | {"night": run.night, "run_id": run.run_id})
-    if nights >= len(history):
+    asked: dict[str, object] = {"branch": run.branch, "simulated": run.simulated}
+    asked |= {"night": run.night, "run_id": run.run_id}
+    found = _runs(connection, clause, asked, place=nights)
+    if not found:
+        query = f"SELECT count(*) - 1 FROM run {clause}"
+        (before,) = connection.execute(query, asked).fetchall()[0]
         of_branch = f" of branch {run.branch}" if run.branch else ""
-        problem = (
-            f"there is no run {wanted!r}: before {run.run_id} are {len(history) - 1}{of_branch}"
-        )
+        problem = f"there is no run {wanted!r}: before {run.run_id} are {before}{of_branch}"
         raise UsageError(problem, hint=_HINT)
-    return history[nights]
+    return found[0]
 
 
 def run_details(connection: duckdb.DuckDBPyConnection, run_id: str) -> dict[str, object]:
@@ -223,10 +225,16 @@ def get_meta(connection: duckdb.DuckDBPyConnection, key: str) -> str | None:
 
 
 def _runs(
-    connection: duckdb.DuckDBPyConnection, clause: str, parameters: Mapping[str, object]
+    connection: duckdb.DuckDBPyConnection,
+    clause: str,
+    parameters: Mapping[str, object],
+    *,
+    place: int | None = None,
 ) -> list[StoredRun]:
+    """Return the runs that a clause means, the newest first; or that at a ``place``, from 0."""
     order = (clause, _NEWEST_FIRST) if clause.startswith("WHERE") else (_NEWEST_FIRST, clause)
-    query = f"SELECT {_COLUMNS} FROM run {' '.join(order)}"
+    only = "" if place is None else f" LIMIT 1 OFFSET {place}"
+    query = f"SELECT {_COLUMNS} FROM run {' '.join(order)}{only}"
     cursor = connection.execute(query, dict(parameters))
     names = [column[0] for column in cursor.description or ()]
     return [StoredRun(**dict(zip(names, row, strict=True))) for row in cursor.fetchall()]

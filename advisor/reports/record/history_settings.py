@@ -26,6 +26,7 @@ class HistoryLimits:
     """
 
     nights: int
+    judged_nights: int
     moved_rows: int
     named_kernels: int
     kernels_charted: int

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import duckdb
 
 from advisor.database.nights import (
+    Around,
     Branch,
     NightRun,
     ShapeNights,
@@ -122,12 +123,15 @@ def _window(
     """Return the nights around two runs, None where there are too few to know any noise."""
     settings = load_settings()
     branch = Branch(name=base.branch, simulated=base.simulated)
-    runs = runs_of_branch(connection, branch)
+    around = Around(
+        run_ids=(base.run_id, head.run_id), before=limits.past_nights, after=settings.window
+    )
+    runs = runs_of_branch(connection, branch, around)
     positions = {run.run_id: run.position for run in runs}
     at_base, at_head = positions[base.run_id], positions.get(head.run_id)
     ends = [at for at in (at_base, at_head) if at is not None]
     first, last = max(0, min(ends) - limits.past_nights), max(ends) + settings.window
-    nights = _first_runs(run for run in runs if first <= run.position <= last)
+    nights = _first_runs(runs)
     if len(nights) < settings.least_nights:
         return None
     shapes = durations_of_branch(connection, branch, first=first, last=last)

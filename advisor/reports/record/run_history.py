@@ -115,10 +115,13 @@ def nights_of_run(
 ) -> History:
     """Return what every series did up to a run, on the nights that have something of it.
 
-    ``since`` as in ``NightsAsked``.
+    ``since`` as in ``NightsAsked``. Of a history that is longer than ``judged_nights``, only the
+    newest are read where no more are asked for.
     """
-    branch = Branch(name=run.branch, simulated=run.simulated, until=run.run_id)
-    window = load_history_settings().limits.nights if since is None else since
+    limits = load_history_settings().limits
+    window = limits.nights if since is None else since
+    most = max(window, limits.judged_nights) if isinstance(window, int) else None
+    branch = Branch(name=run.branch, simulated=run.simulated, until=run.run_id, nights=most)
     found = read_history(connection, branch, known_series(connection), since=window)
     return _with_series_of_run(found, window)
 
