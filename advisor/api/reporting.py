@@ -47,9 +47,13 @@ class ReportForm:
 
 @dataclass(frozen=True, kw_only=True)
 class HistoryAsked:
-    """From when history is told: a number of nights, a date, the name of a run; None for all."""
+    """From when history is told: a number of nights, a date, the name of a run; None for all.
+
+    ``with_glossary`` asks where numbers come from as well.
+    """
 
     since: str | None = None
+    with_glossary: bool = False
 
 
 PLAIN = ReportForm()
@@ -80,8 +84,7 @@ def render_report(
         database,
         run,
         kernel=kernel,
-        history=HistoryAsked(since=since),
-        with_glossary=form.style == "html",
+        history=HistoryAsked(since=since, with_glossary=form.style == "html"),
         wait=wait,
         configuration=configuration,
     )
@@ -143,13 +146,12 @@ def load_report(
     kernel: str | None = None,
     every_fact: bool = False,
     history: HistoryAsked | None = None,
-    with_glossary: bool = False,
     wait: float,
     configuration: Configuration = DEFAULTS,
 ) -> Report:
     """Return a run as records: everything that the pages show.
 
-    ``history`` adds that of the kernels up to the run, ``with_glossary`` where numbers come from.
+    ``history`` adds that of the kernels up to the run; it may ask where numbers come from.
 
     Raises:
         UsageError: there is no such run, or no kernel of that name in it; or what
@@ -172,7 +174,7 @@ def load_report(
             from advisor.api.nightly import with_history
 
             report = with_history(connection, report, found, knowledge, history.since)
-        if with_glossary:
+        if history is not None and history.with_glossary:
             report = replace(report, glossary=_glossary(connection, report, knowledge))
         return report
 

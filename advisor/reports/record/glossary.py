@@ -113,4 +113,5 @@ def _used(
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + " …"
+    cut = text[:_LONGEST]
+    return text if cut == text else f"{cut} …"
