@@ -122,7 +122,7 @@ def _refusal(
     config: Mapping[str, object], kind: str | None, workload: Workload | None, known: Known
 ) -> str | None:
     """Return what a model has that no workload describes: by its type, or by a key unread."""
-    if workload is None and kind in known.defaults.refused_types:
+    if workload is None and kind is not None and kind in known.defaults.refused_types:
         return known.defaults.refused_types[kind]
     read = () if workload is None else [k for each in workload.config.values() for k in each.keys]
     refused = known.defaults.refused_keys.items()
