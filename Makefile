@@ -76,13 +76,19 @@ test: $(READY)  ## Run every test
 # As $(VENV), but with the oldest of each package that the program needs.
 LOWEST := .cache/lowest
 
-.PHONY: lowest
-lowest: $(READY)  ## Run what rests on other packages with the oldest that are allowed
+$(LOWEST)/ready: $(READY) requirements-lowest.txt
 	$(BIN)/python -m venv --clear $(LOWEST)
 	$(LOWEST)/bin/python -m pip install --quiet --require-hashes --requirement requirements-dev.txt
 	$(LOWEST)/bin/python -m pip install --quiet --require-hashes --requirement requirements-lowest.txt
 	$(LOWEST)/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	$(LOWEST)/bin/python -m pip check
+	@touch $@
+
+.PHONY: oldest
+oldest: $(LOWEST)/ready  ## Install the oldest packages that are allowed, beside the others
+
+.PHONY: lowest
+lowest: oldest  ## Run what rests on other packages with the oldest that are allowed
 	$(LOWEST)/bin/python -m pytest -q -n $(JOBS) --dist loadfile -m 'not slow and not real' \
 	  -o cache_dir=.cache/pytest $(OLDEST)
 
