@@ -64,6 +64,7 @@ def test_what_was_not_collected_is_null() -> None:
     row = quantities_of()
     numbers = {name: row[name] for name in shipped().quantities.quantities}
     assert numbers.pop("thread_count") == 8 * 128
+    assert numbers.pop("warp_size") == 32  # of every device of the vendor
     assert set(numbers.values()) == {None}
 
 
