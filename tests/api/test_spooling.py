@@ -270,7 +270,7 @@ def test_moves_bundles_to_another_file_system(
     rename = Path.replace
 
     def replace(path: Path, target: Path) -> Path:
-        if path.parent != target.parent:
+        if path.is_relative_to(spool) and not target.is_relative_to(spool):
             raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
         return rename(path, target)
 
