@@ -387,11 +387,21 @@ def test_does_not_leave_alone_what_it_cannot_judge() -> None:
 
 
 def test_says_what_it_cannot_judge_where_no_card_is_shown() -> None:
-    report = report_of([{"variant_id": "bare", "duration": 1e-3}])
+    # Too short to be profiled again for.
+    report = report_of([{"variant_id": "bare", "duration": 1e-6}])
     assert report.left_alone is None
     assert report.not_judged is not None
     for text in (report_text(report), render.html(report), render.markdown(report, None)):
         assert "Not enough counters" in text
+        assert "nothing to do" not in text
+
+
+def test_asks_for_another_profile_of_what_only_has_a_time() -> None:
+    report = report_of([{"variant_id": "bare", "duration": 1e-3}])
+    assert [action.rule_id for action in report.actions] == ["roofline/profile-again"]
+    assert report.not_judged is None
+    for text in (report_text(report), render.html(report), render.markdown(report, None)):
+        assert "Profile again to see what limits it" in text
         assert "nothing to do" not in text
 
 

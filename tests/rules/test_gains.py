@@ -39,6 +39,13 @@ ESTIMATES = [
     ),
     # 1.25 waves take the time of 2: 0.75 of 2 is lost, a whole wave of 2 at most.
     ("estimator: tail", {"waves": 1.25}, (1.875e-4, 3.75e-4, 5e-4)),
+    # A fifth of the places is taken; halves of blocks take half of the time, parts a quarter, and
+    # the busiest unit 40 % of it.
+    (
+        "estimator: spread",
+        {"places_taken": 0.2, "halves_take": 0.5, "parts_take": 0.25},
+        (1.25e-4, 3e-4, 6e-4),
+    ),
     # From 25 to 50 % occupancy: half the time at most, 60 % idle of it, and half of that.
     (
         "estimator: occupancy_latency, now: occupancy_achieved, possible: wasted * 2.5",

@@ -178,11 +178,11 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     }
     made["show"] = render_kernel(database, ".", every=False, configuration=DEFAULTS, **request)
     body = made["html"].partition("<body>")[2]
-    made["html"] = re.sub(r"<script.*?</script>|<code.*?</code>|<[^>]*>", " ", body, flags=re.S)
+    made["html"] = re.sub(r"<script.*?</script>|<(code|q)\b.*?</\1>|<[^>]*>", " ", body, flags=re.S)
     return made
 
 
-KERNELS = re.compile(r"\b\w+_kernel\b|\bregex:\S+|\btrain_step\b|\brun_id\b")
+KERNELS = re.compile(r"\b\w+_kernel\b|\b\w+…|\bregex:\S+|\btrain_step\b|\brun_id\b")
 
 
 @pytest.mark.parametrize("page", ["text", "markdown", "html", "show"])
