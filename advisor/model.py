@@ -9,6 +9,7 @@ by its reader. What was not a finite number is left out of ``counters`` and coun
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -119,6 +120,7 @@ class Launch:
     """One execution of a kernel, as its profile tells it. ``None`` means: the profile is silent.
 
     ``started_at`` is in whole nanoseconds of the profile's own clock, whatever that counts from.
+    ``blocks`` and ``threads`` (of a block) are told where the shape is not.
 
     ``instructions`` are counters by address of the instruction, where they are not zero; ``places``
     say what those instructions are, where the profile holds the code. Readers of many launches give
@@ -131,6 +133,8 @@ class Launch:
     mangled_name: str | None = None
     grid: Dim3 | None = None
     block: Dim3 | None = None
+    blocks: int | None = None
+    threads: int | None = None
     device: int | None = None
     device_name: str | None = None
     context: int | None = None
@@ -147,6 +151,16 @@ class Launch:
     reference_findings: tuple[ReferenceFinding, ...] = ()
     invalid_counters: int = 0
     detailed: bool = True
+
+    @property
+    def grid_size(self) -> int | None:
+        """Return the number of blocks, also where nothing else is told of the grid."""
+        return self.blocks if self.grid is None else math.prod(self.grid)
+
+    @property
+    def block_size(self) -> int | None:
+        """Return the number of threads of a block, also where nothing else is told of it."""
+        return self.threads if self.block is None else math.prod(self.block)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,6 @@ SELECT yields one column per quantity. ``mapping`` makes it from the files of a 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,11 +27,11 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64] | NDArray[np.object_]
 
 _SHAPE: dict[str, Callable[[Launch], float | None]] = {
-    "grid_size": lambda launch: None if launch.grid is None else float(math.prod(launch.grid)),
+    "grid_size": lambda launch: None if launch.grid_size is None else float(launch.grid_size),
     "grid_x": lambda launch: None if launch.grid is None else float(launch.grid[0]),
     "grid_y": lambda launch: None if launch.grid is None else float(launch.grid[1]),
     "grid_z": lambda launch: None if launch.grid is None else float(launch.grid[2]),
-    "block_size": lambda launch: None if launch.block is None else float(math.prod(launch.block)),
+    "block_size": lambda launch: None if launch.block_size is None else float(launch.block_size),
     "block_x": lambda launch: None if launch.block is None else float(launch.block[0]),
     "block_y": lambda launch: None if launch.block is None else float(launch.block[1]),
     "block_z": lambda launch: None if launch.block is None else float(launch.block[2]),

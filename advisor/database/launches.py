@@ -5,7 +5,6 @@ Row by row, a launch of 150 columns takes milliseconds; this way it takes micros
 
 from __future__ import annotations
 
-import math
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -110,6 +109,8 @@ def _columns(launches: Sequence[PlacedLaunch], sets: _Sets) -> dict[str, Column]
         "clock_locked": numbers([x.clock_locked for x in read]),
         "invalid_counters": numbers([x.invalid_counters for x in read]),
         "detailed": numbers([x.detailed for x in read]),
+        "grid_size": numbers([x.grid_size for x in read]),
+        "block_size": numbers([x.block_size for x in read]),
         **_dimensions("grid", [x.grid for x in read]),
         **_dimensions("block", [x.block for x in read]),
     }
@@ -127,10 +128,10 @@ def _columns(launches: Sequence[PlacedLaunch], sets: _Sets) -> dict[str, Column]
 
 
 def _dimensions(name: str, shapes: Sequence[Dim3 | None]) -> dict[str, Array]:
-    columns = {f"{name}_size": numbers([None if s is None else math.prod(s) for s in shapes])}
-    for place, axis in enumerate("xyz"):
-        columns[f"{name}_{axis}"] = numbers([None if s is None else s[place] for s in shapes])
-    return columns
+    return {
+        f"{name}_{axis}": numbers([None if s is None else s[place] for s in shapes])
+        for place, axis in enumerate("xyz")
+    }
 
 
 class _Details:

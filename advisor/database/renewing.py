@@ -12,7 +12,8 @@ from advisor.quoting import quoted
 _TABLE = "refreshed"
 _KEY = "launch_index"
 _LAUNCHES = """
-    SELECT launch_index, grid_x, grid_y, grid_z, block_x, block_y, block_z,
+    SELECT launch_index, grid_size, block_size,
+        grid_x, grid_y, grid_z, block_x, block_y, block_z,
         key_set.keys, counter_values, text_set.texts, device_id
     FROM launch
     LEFT JOIN key_set ON key_set.key_set = counter_keys

@@ -57,7 +57,7 @@ class IncomingRun:
         if key not in self._seen:
             self._seen[key] = self._identity(launch, self.profile.labels.label or ranges)
         kernel, series = self._seen[key]
-        shape = _launch_shape(launch)
+        shape = launch_shape(launch)
         device_id = self._device_id(launch)
         self.placed_without_device |= device_id is None
         return PlacedLaunch(
@@ -173,12 +173,15 @@ class IncomingRun:
         return kernel, series
 
 
-def _launch_shape(launch: Launch) -> str | None:
-    """Return grid and block as the profiler prints them; None where one is unknown."""
-    if launch.grid is None or launch.block is None:
+def launch_shape(launch: Launch) -> str | None:
+    """Return grid and block as the profiler prints them; None where one is unknown.
+
+    Of one whose shape is not told, only its size stands there.
+    """
+    grid, block = launch.grid or (launch.grid_size,), launch.block or (launch.block_size,)
+    if None in (*grid, *block):
         return None
-    grid, block = (", ".join(map(str, sides)) for sides in (launch.grid, launch.block))
-    return f"({grid})x({block})"
+    return "x".join(f"({', '.join(map(str, sides))})" for sides in (grid, block))
 
 
 def _joined(names: Iterable[str | None]) -> str | None:

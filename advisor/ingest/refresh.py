@@ -123,13 +123,15 @@ def stored_launches(
 
 def _launch(row: Sequence[Any], keyed: Mapping[str, Keyed]) -> Launch:
     """Return a stored launch as its reader gave it, as far as quantities need it."""
-    index, *sides, names, values, texts = row
+    index, blocks, threads, *sides, names, values, texts = row
     grid, block = sides[:3], sides[3:]
     return Launch(
         index=index,
         kernel_name="",
         grid=_shape(grid),
         block=_shape(block),
+        blocks=None if blocks is None else int(blocks),
+        threads=None if threads is None else int(threads),
         counters=dict(zip(names or (), values or (), strict=True)),
         texts=texts or {},
         keyed=keyed,

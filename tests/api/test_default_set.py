@@ -37,6 +37,7 @@ def test_gives_limiter_launch_and_occupancy_advice_and_one_command(
     units = "select run_id, variant_id, limiting_unit from kernels"
     with run_query(str(real_database), units, wait=10) as answer:
         limiting = {(run, variant): unit for run, variant, unit in answer.rows}
+    voided = []
     for name in REPORTS:
         run = runs[str(real_data / "ncu-rep" / name)]
         report = load_report(str(real_database), run, wait=10)
@@ -45,8 +46,12 @@ def test_gives_limiter_launch_and_occupancy_advice_and_one_command(
         assert limiting[run, first.id], name
         undecided = {result.rule_id for result in first.results if result.outcome == "unknown"}
         assert undecided.isdisjoint(NEEDS_NO_MORE), name
+        if report.actions and report.actions[0].rule_id == "validity/debug-build":
+            voided.append(name)  # to be built anew before it is profiled again
+            continue
         assert report.collect is not None, name
         assert report.collect.command is not None, name
         assert report.collect.command.startswith("ncu --section "), name
         said = [result.rule_id for result in first.results if result.outcome == "fires"]
         print(f"{name}: {first.limiter}, {limiting[run, first.id]}, {said}")
+    assert len(voided) < len(REPORTS) / 2

@@ -116,6 +116,22 @@ def test_waves_follow_from_the_grid_where_the_report_has_none() -> None:
     assert facts["blocks_per_multiprocessor_of_grid"] == 10
 
 
+@pytest.mark.parametrize(
+    ("waves", "told", "taken"),
+    # 1.5 waves take all places; waves printed as 0.00 tell nothing, 20 blocks on 80 SMs do.
+    [
+        (0.25, {}, 0.25),
+        (1.5, {}, 1.0),
+        (0.0, {}, None),
+        (0.0, {"sm_count": 80.0, "grid_size": 20.0}, 0.25),
+    ],
+)
+def test_places_are_those_of_one_wave(
+    waves: float, told: dict[str, float], taken: float | None
+) -> None:
+    assert facts_of(waves_per_sm=waves, **told)["places_taken"] == taken
+
+
 def test_a_block_of_33_threads_wastes_31_lanes_of_64() -> None:
     facts = facts_of(block_size=33.0, warp_size=32.0)
     assert facts["partial_warp_share"] == pytest.approx(31 / 64)

@@ -34,7 +34,8 @@ PER_CYCLE_RELATIVE = 2e-2
 TWO_DECIMALS = (
     "stall_", "told_stall_share", "top_stall_share", "waves", "waves_per_sm", "tail_share", "pipe_",
     "active_warps", "eligible_warps", "issue_slot_utilization", "sm_active_cycles", "warp_latency",
-    "idle_slots", "predicated_threads_per_instruction", "threads_per_instruction", "divergence",
+    "idle_slots", "missing_warps", "places_taken", "predicated_threads_per_instruction",
+    "threads_per_instruction", "divergence",
 )  # fmt: skip
 
 IDENTITY = {"run_id", "variant_id", "kernel_id", "series_id", "device_id", "kernel_name"}

@@ -209,6 +209,8 @@ class Building:
             kernel_name=self.name or _UNNAMED,
             grid=self.grid or self._shape("grid"),
             block=self.block or self._shape("block"),
+            blocks=self._size("grid"),
+            threads=self._size("block"),
             device=device,
             device_name=self.texts.get(_DEVICE_NAME),
             context=self.context,
@@ -222,9 +224,11 @@ class Building:
         )
 
     def _shape(self, name: str) -> Dim3 | None:
-        """Return a shape by its counters; in one dimension where only the size is told."""
-        told = (self.counters.get(f"launch__{name}_dim_{axis}") for axis in "xyz")
-        return shape_of(*told) or shape_of(self.counters.get(f"launch__{name}_size"), 1.0, 1.0)
+        return shape_of(*(self.counters.get(f"launch__{name}_dim_{axis}") for axis in "xyz"))
+
+    def _size(self, name: str) -> int | None:
+        told = self.counters.get(f"launch__{name}_size")
+        return None if told is None or not is_size(told) else int(told)
 
     def _told_device(self) -> int | None:
         told = self.counters.get("launch__device_id")
