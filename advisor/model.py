@@ -154,12 +154,12 @@ class Launch:
 
     @property
     def grid_size(self) -> int | None:
-        """Return the number of blocks, also where nothing else is told of the grid."""
+        """Return the number of blocks, also where the shape of the grid is unknown."""
         return self.blocks if self.grid is None else math.prod(self.grid)
 
     @property
     def block_size(self) -> int | None:
-        """Return the number of threads of a block, also where nothing else is told of it."""
+        """Return the number of threads of a block, also where its shape is unknown."""
         return self.threads if self.block is None else math.prod(self.block)
 
 
