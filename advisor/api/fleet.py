@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from advisor.configuration import DEFAULTS, Configuration
@@ -18,10 +19,12 @@ from advisor.database.lake.tables import Columns
 from advisor.database.lake.write import add_judged
 from advisor.errors import UsageError
 from advisor.knowledge.load import load_knowledge
-from advisor.rules.engine.fleet import DuckEngine, Engine, follow_runs, judge_runs
+from advisor.rules.engine.fleet import compute_here, follow_runs, judge_runs
 
 if TYPE_CHECKING:
     import duckdb
+
+    from advisor.rules.engine.fleet import Compute
 
 EngineName = Literal["duckdb", "spark"]
 
@@ -67,11 +70,11 @@ def judge_lake(
         if not run_ids:
             return Judged(runs=0, findings=0, outcomes=0, left_out=found.left_out)
         door.make_tables(connection, run_ids)
-        with _engine(engine, master, found, columns, connection) as (computing, at_once):
+        with _engine(engine, master, found, columns, connection) as (compute, at_once):
             for first in range(0, len(run_ids), at_once):
                 progress(f"{first:,} of {len(run_ids):,} runs")
                 batch = run_ids[first : first + at_once]
-                judge_runs(connection, compiled, batch, knowledge.settings, computing)
+                judge_runs(connection, compiled, batch, knowledge.settings, compute)
         progress("outcomes of advice")
         tables = follow_runs(connection, compiled, run_ids, knowledge.outcomes)
         known = found.runs()
@@ -98,13 +101,13 @@ def _engine(
     lake: Lake,
     columns: Columns,
     connection: duckdb.DuckDBPyConnection,
-) -> Iterator[tuple[Engine, int]]:
+) -> Iterator[tuple[Compute, int]]:
     """Yield what computes facts, and of how many runs at once."""
     if name == "duckdb":
-        yield DuckEngine(), _AT_ONCE
+        yield compute_here, _AT_ONCE
         return
     from advisor.database.lake.spark import open_spark
-    from advisor.rules.engine.on_spark import SparkEngine
+    from advisor.rules.engine.on_spark import compute_on_spark
 
     with open_spark(lake, columns, connection, master) as spark:
-        yield SparkEngine(spark=spark), _AT_ONCE_ON_SPARK
+        yield partial(compute_on_spark, spark), _AT_ONCE_ON_SPARK

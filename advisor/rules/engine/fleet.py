@@ -5,8 +5,8 @@ Where the facts of kernels come from is an engine: DuckDB on this machine, or an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from advisor.database import judged as door
 from advisor.database.outcomes import affected_series
@@ -24,33 +24,17 @@ if TYPE_CHECKING:
     from advisor.rules.language.settings import EvaluationSettings
     from advisor.tracking.settings import OutcomeSettings
 
-
-class Engine(Protocol):
-    """What computes the facts of kernels."""
-
-    def compute(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        compiled: Compiled,
-        run_ids: Sequence[str],
-        relations: Relations,
-    ) -> str | None:
-        """Make the table ``FACTS_TABLE``; return that of outcomes, if it told them."""
+    Compute = Callable[[duckdb.DuckDBPyConnection, Compiled, Sequence[str], Relations], str | None]
 
 
-class DuckEngine:
-    """DuckDB on this machine."""
-
-    def compute(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        compiled: Compiled,
-        run_ids: Sequence[str],
-        relations: Relations,
-    ) -> str | None:
-        """Make the table ``FACTS_TABLE``."""
-        keep_rows(connection, FACTS_TABLE, compiled.kernels_from(relations), run_ids)
-        return None
+def compute_here(
+    connection: duckdb.DuckDBPyConnection,
+    compiled: Compiled,
+    run_ids: Sequence[str],
+    relations: Relations,
+) -> None:
+    """Make the table ``FACTS_TABLE`` by DuckDB on this machine."""
+    keep_rows(connection, FACTS_TABLE, compiled.kernels_from(relations), run_ids)
 
 
 def judge_runs(
@@ -58,11 +42,14 @@ def judge_runs(
     compiled: Compiled,
     run_ids: Sequence[str],
     settings: EvaluationSettings,
-    engine: Engine,
+    compute: Compute,
 ) -> None:
-    """Add facts and findings of runs to the tables that ``door.make_tables`` made."""
+    """Add facts and findings of runs to the tables that ``door.make_tables`` made.
+
+    ``compute`` makes the table ``FACTS_TABLE`` and returns that of outcomes, if it decided them.
+    """
     relations = current(connection, compiled.vocabulary, run_ids, STORED)
-    decided = engine.compute(connection, compiled, run_ids, relations)
+    decided = compute(connection, compiled, run_ids, relations)
     words = run_words(connection, run_ids, settings)
     found = evaluate_facts(connection, compiled, run_ids, relations, words=words, decided=decided)
     door.keep_facts(connection, FACTS_TABLE)

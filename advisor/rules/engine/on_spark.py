@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from advisor.database.judged import take_over
 from advisor.database.lake.spark import SparkLake
 from advisor.database.relations import Relations, named_by
 from advisor.facts import kernels_select
-from advisor.quoting import literal
+from advisor.quoting import listed
 from advisor.rules.engine.compiled import FACTS_TABLE, Compiled
 from advisor.rules.engine.program import outcomes_in
 from advisor.rules.language.subjects import KERNEL
@@ -21,41 +21,37 @@ if TYPE_CHECKING:
 _OUTCOMES = "rule_outcomes"
 
 
-@dataclass(frozen=True, kw_only=True)
-class SparkEngine:
-    """Spark: facts of kernels, and what each rule about kernels decides; the rest stays here."""
+def compute_on_spark(
+    spark: SparkLake,
+    connection: duckdb.DuckDBPyConnection,
+    compiled: Compiled,
+    run_ids: Sequence[str],
+    relations: Relations,
+) -> str:
+    """Make the tables of facts and outcomes on the connection; return that of outcomes.
 
-    spark: SparkLake
+    Spark works out the facts of kernels and what each rule about them decides; the rest stays here.
 
-    def compute(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        compiled: Compiled,
-        run_ids: Sequence[str],
-        relations: Relations,
-    ) -> str | None:
-        """Make the tables of facts and outcomes on the connection; return that of outcomes.
-
-        Raises:
-            DatabaseError: Spark fails.
-            RuleError: Spark has nothing that means what a rule says.
-        """
-        named = named_by(self.spark.name)
-        there = replace(
-            named,
-            variant=None if relations.variant is None else named.variant,
-            from_launches=relations.from_launches,
-            tracked=relations.tracked,
-            even=relations.even,
-            dialect="spark",
-        )
-        kernels = kernels_select(compiled.vocabulary, compiled.names, there)
-        runs = ", ".join(map(literal, run_ids))
-        query = f"SELECT * FROM ({kernels}) AS kernels WHERE run_id IN ({runs})"
-        facts = self.spark.write(query, FACTS_TABLE)
-        key = compiled.parts[KERNEL].kind.key
-        decided = outcomes_in(compiled.of_kernels, FACTS_TABLE, key, "spark")
-        outcomes = self.spark.write(decided, _OUTCOMES)
-        take_over(connection, facts, FACTS_TABLE, "run_id, variant_id")
-        take_over(connection, outcomes, _OUTCOMES, key)
-        return _OUTCOMES
+    Raises:
+        DatabaseError: Spark fails.
+        RuleError: Spark has nothing that means what a rule says.
+    """
+    named = named_by(spark.name)
+    there = replace(
+        named,
+        variant=None if relations.variant is None else named.variant,
+        from_launches=relations.from_launches,
+        tracked=relations.tracked,
+        even=relations.even,
+        dialect="spark",
+    )
+    kernels = kernels_select(compiled.vocabulary, compiled.names, there)
+    runs = listed(run_ids)
+    query = f"SELECT * FROM ({kernels}) AS kernels WHERE run_id IN ({runs})"
+    facts = spark.write(query, FACTS_TABLE)
+    key = compiled.parts[KERNEL].kind.key
+    decided = outcomes_in(compiled.of_kernels, FACTS_TABLE, key, "spark")
+    outcomes = spark.write(decided, _OUTCOMES)
+    take_over(connection, facts, FACTS_TABLE, "run_id, variant_id")
+    take_over(connection, outcomes, _OUTCOMES, key)
+    return _OUTCOMES
