@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 
 from advisor.api.reporting import load_report
+from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.connect import open_for_reading
 from advisor.database.parts import variants_of
 from advisor.database.read import find_run
@@ -19,7 +20,14 @@ from advisor.reports.write.paper import Paper
 
 
 def render_instructions(
-    database: str, kernel: str, *, run: str, width: int, wait: float, ascii_only: bool = False
+    database: str,
+    kernel: str,
+    *,
+    run: str,
+    width: int,
+    wait: float,
+    ascii_only: bool = False,
+    configuration: Configuration = DEFAULTS,
 ) -> str:
     """Return the worst instructions of the kernels that a name, pattern or id means, as text.
 
@@ -30,7 +38,7 @@ def render_instructions(
         DatabaseError: the database cannot be opened.
     """
     paper = Paper(width=width, ascii_only=ascii_only)
-    views = load_knowledge().settings.instruction_views
+    views = load_knowledge(configuration).settings.instruction_views
     with open_for_reading(database, wait) as connection:
         run_id = find_run(connection, run).run_id
         rows = named(_by_time(variants_of(connection, run_id)), kernel, run_id)
@@ -42,9 +50,8 @@ def render_instructions(
         name = f"{row['short_name']} {row['launch_shape'] or ''}".strip()
         of_kernel = [found[variant, v.name] for v in views if (variant, v.name) in found]
         write_rankings(paper, name, of_kernel, command)
-    shown = {str(row["variant_id"]) for row in rows}
-    report = load_report(database, run_id, wait=wait)
-    write_lines(paper, costly_lines([each for each in report.kernels if each.id in shown]))
+    report = load_report(database, run_id, kernel=kernel, wait=wait, configuration=configuration)
+    write_lines(paper, costly_lines(report.kernels))
     return paper.text()
 
 

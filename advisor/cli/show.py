@@ -54,5 +54,6 @@ def _show_instructions(settings: CommandSettings, kernel: str, run: str) -> None
         width=terminal_width(),
         wait=settings.wait,
         ascii_only=not has_unicode(),
+        configuration=settings.configuration,
     )
     write_text(text, None)
