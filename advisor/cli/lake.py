@@ -12,7 +12,9 @@ from advisor.cli.application import CommandSettings
 from advisor.cli.ingest import ingest, labels_of
 from advisor.cli.outcomes import status_of, tell_all
 from advisor.cli.output import FORMATS, Progress, write_rows
+from advisor.database.lake.place import PREFIX, folder_of, is_lake
 from advisor.errors import UsageError
+from advisor.reports.record.commands import program
 from advisor.wording import count, one_line
 
 if TYPE_CHECKING:
@@ -106,7 +108,7 @@ def add(
             )
         totals = tell_all(results, progress)
     if totals["new"] or totals["known"]:
-        click.echo(f"next: advisor --db lake:{folder} report", err=True)
+        click.echo(f"next: {program(f'{PREFIX}{folder}')} report", err=True)
     return status_of(totals)
 
 
@@ -183,8 +185,6 @@ def remove(settings: CommandSettings, run: str, lake: str | None) -> None:
 
 def lake_folder(settings: CommandSettings, lake: str | None) -> str:
     """Return the folder of the lake that is asked for."""
-    from advisor.database.lake.place import folder_of, is_lake
-
     if lake:
         return str(folder_of(lake))
     if is_lake(settings.database):
