@@ -9,7 +9,7 @@ import duckdb
 
 from advisor.database.rows import OutcomeRow
 from advisor.database.write import insert_rows
-from advisor.quoting import literal
+from advisor.quoting import listed
 
 if TYPE_CHECKING:
     from advisor.tracking.settings import OutcomeSettings
@@ -150,10 +150,10 @@ _DECIDED = """
 
 def affected_series(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) -> list[str]:
     """Return series with advice that runs may have decided: of several nights, or left out."""
-    runs = _listed(run_ids)
+    runs = listed(run_ids)
     found = [name for (name,) in connection.execute(_OF_SERIES.format(runs=runs)).fetchall()]
     if found:
-        query = _PROMISED.format(series=_listed(found))
+        query = _PROMISED.format(series=listed(found))
         found = [name for (name,) in connection.execute(query).fetchall()]
     gone = connection.execute(_LEFT_OUT.format(runs=runs)).fetchall()
     return sorted({*found, *(name for (name,) in gone)})
@@ -168,13 +168,13 @@ def moved_series(
     where the newest nights of a series, twice as many, say the same as the new one does, nothing
     is left to decide; and of a series that the runs lack, it can only be that it is gone.
     """
-    words = {"runs": _listed(run_ids), "stream": _STREAM_OF_RUN}
+    words = {"runs": listed(run_ids), "stream": _STREAM_OF_RUN}
     nights = 2 * settings.settle_nights
     limits = {"nights": nights, "runs": _PER_NIGHT * nights, "change": settings.smallest_change}
     rows = connection.execute(_UNSETTLED.format(**words), limits).fetchall()
     found = [name for (name,) in rows]
     if found:
-        query = _PROMISED.format(series=_listed(found))
+        query = _PROMISED.format(series=listed(found))
         found = [name for (name,) in connection.execute(query).fetchall()]
     gone = {"gone": settings.gone_nights}
     vanished = connection.execute(_VANISHED.format(**words), gone).fetchall()
@@ -195,7 +195,7 @@ def series_of_outcomes(connection: duckdb.DuckDBPyConnection, run_id: str) -> li
 
 def nights_of(connection: duckdb.DuckDBPyConnection, series: Sequence[str]) -> list[Row]:
     """Return the variants of series with what their runs say, by series and time."""
-    return _rows(connection, _NIGHTS.format(series=_listed(series)))
+    return _rows(connection, _NIGHTS.format(series=listed(series)))
 
 
 def findings_of(connection: duckdb.DuckDBPyConnection, series: Sequence[str]) -> list[Row]:
@@ -203,7 +203,7 @@ def findings_of(connection: duckdb.DuckDBPyConnection, series: Sequence[str]) ->
 
     Only of rules that ever promised time for the series: others are not followed.
     """
-    return _rows(connection, _FINDINGS.format(series=_listed(series)))
+    return _rows(connection, _FINDINGS.format(series=listed(series)))
 
 
 def runs_in_time(connection: duckdb.DuckDBPyConnection) -> list[Row]:
@@ -215,7 +215,7 @@ def replace_outcomes(
     connection: duckdb.DuckDBPyConnection, series: Sequence[str], rows: Sequence[OutcomeRow]
 ) -> None:
     """Store the outcomes of series in place of those they had."""
-    connection.execute(f"DELETE FROM outcome WHERE series_id IN ({_listed(series)})")
+    connection.execute(f"DELETE FROM outcome WHERE series_id IN ({listed(series)})")
     insert_rows(connection, "outcome", rows)
 
 
@@ -241,10 +241,6 @@ def decided_outcomes(
     Up to the night of the run ``until``.
     """
     return _rows(connection, _DECIDED, [simulated, until, until])
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(literal, names)) or "NULL"
 
 
 def _rows(

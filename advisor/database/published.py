@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import duckdb
 
 from advisor.database.read import NIGHT
-from advisor.quoting import literal
+from advisor.quoting import listed
 
 _FINGERPRINTS = """
     SELECT run.run_id, md5(concat(run::VARCHAR, coalesce(levels, '')))
@@ -98,7 +98,7 @@ def longest_kernels(
 ) -> dict[str, list[LongestKernel]]:
     """Return at most so many kernels of each run, those that take the most time."""
     found: dict[str, list[LongestKernel]] = defaultdict(list)
-    query = _LONGEST.format(runs=_listed(runs))
+    query = _LONGEST.format(runs=listed(runs))
     for run, series, kernel, shape, duration, launches, limiter, roof in connection.execute(
         query, [most]
     ).fetchall():
@@ -113,12 +113,8 @@ def longest_kernels(
 
 def findings_over(connection: duckdb.DuckDBPyConnection, runs: Sequence[str]) -> list[FoundOver]:
     """Return what was found for the series of some runs, and when."""
-    rows = connection.execute(_FOUND.format(runs=_listed(runs))).fetchall()
+    rows = connection.execute(_FOUND.format(runs=listed(runs))).fetchall()
     return [
         FoundOver(series_id=series, shape=shape, rule_id=rule, runs=count, first=first, last=last)
         for series, shape, rule, count, first, last in rows
     ]
-
-
-def _listed(runs: Sequence[str]) -> str:
-    return ", ".join(map(literal, runs)) or "NULL"
