@@ -23,7 +23,12 @@ WIDTHS = (400, 800, 1400, 2240)
 _READ_AT = (400, 1400)
 _MOST_STOPS = 1500
 _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-_AXE = f"axe.run(document, {{runOnly: {_TAGS}, resultTypes: ['violations']}}).then(r => r.violations.map(v => ({{id: v.id, impact: v.impact, nodes: v.nodes.map(n => n.target.join(' ')), of: v.nodes.length}})))"  # noqa: E501
+_AXE = f"""
+axe.run(document, {{runOnly: {_TAGS}, resultTypes: ['violations']}}).then(found =>
+  found.violations.map(v => ({{
+    id: v.id, impact: v.impact, nodes: v.nodes.map(n => n.target.join(' ')), of: v.nodes.length
+  }})))
+"""
 _FOCUS = (HERE / "focus.js").read_text()
 
 

@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from advisor.api.modelling import load_machines
 from advisor.facts.operations import Operation, least, load_operations
@@ -172,7 +173,7 @@ def _convolution(row: Mapping[str, str], shapes: Sequence[Sequence[int]]) -> dic
 
 
 def _moving(
-    row: Mapping[str, str], shapes: Sequence[object], types: Sequence[str]
+    row: Mapping[str, str], shapes: Sequence[Any], types: Sequence[str]
 ) -> tuple[str, float, float, str]:
     """Return what an operator needs that reads its inputs once, and writes its result once."""
     name = row["name"]
@@ -186,7 +187,7 @@ def _moving(
         (to, to_size), (of, of_size) = inputs[:2]
         read, written, kind = of * of_size, to * to_size, "copy"
     elif name == "aten::index_select":
-        rows, width = inputs[-1][0], math.prod(shapes[0][1:])  # type: ignore[index]
+        rows, width = inputs[-1][0], math.prod(shapes[0][1:])
         read, written, kind = rows * (width * inputs[0][1] + 8), rows * width * 2, "gather"
     elif name in ("aten::mean", "aten::all"):
         written, kind = largest // _width(shapes) * inputs[0][1], "reduction"
@@ -198,17 +199,17 @@ def _moving(
     return kind, float(largest), float(read + written), "flops_fp32"
 
 
-def _inputs(shapes: Sequence[object], types: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _inputs(shapes: Sequence[Any], types: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield elements and bytes of an element of each input that is an array."""
     for shape, kind in zip(shapes, types, strict=False):
         if kind == "TensorList":
-            yield from ((math.prod(each), 2) for each in shape)  # type: ignore[attr-defined]
+            yield from ((math.prod(each), 2) for each in shape)
         elif kind in _SIZES and kind != "double":
-            yield math.prod(shape), _SIZES[kind]  # type: ignore[call-overload]
+            yield math.prod(shape), _SIZES[kind]
 
 
-def _width(shapes: Sequence[object]) -> int:
-    return int(shapes[0][-1])  # type: ignore[index]
+def _width(shapes: Sequence[Any]) -> int:
+    return int(shapes[0][-1])
 
 
 def shares(operators: Iterable[Operator], settings: ElsewhereSettings) -> dict[str, list[float]]:

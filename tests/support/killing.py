@@ -203,9 +203,10 @@ class Killing:
             os.environ["TMPDIR"] = tempfile.tempdir = str(self.folder / "tmp")
             work()
             status = 0
-        except BaseException:  # noqa: BLE001 -- a fork ends here, whatever happened
-            traceback.print_exc()
-        os._exit(status)
+        finally:  # a fork ends here, whatever happened
+            if status:
+                traceback.print_exc()
+            os._exit(status)
 
 
 def killed(folder: Path, count: int, names: Mapping[str, Kill] = COMMANDS) -> Counter[str]:
