@@ -20,6 +20,7 @@ KEYS = (
     "name", "memory", "ceilings", "project", "practical", "occupancy", "source", "vendor", "l2",
 )  # fmt: skip
 _KINDS = {"ceilings": NOMINAL, "project": PROJECT, "practical": PRACTICAL}
+_VECTOR = "vector_"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +28,7 @@ class Machine:
     """A device to model on; what is not known is None.
 
     ``memory_bytes`` and ``l2_bytes`` are in B, ``occupancy`` is the key of its occupancy limits.
+    ``described`` tells a device that a user describes from one of the seed data.
     """
 
     device_id: str
@@ -36,10 +38,20 @@ class Machine:
     occupancy: str | None = None
     vendor: str | None = None
     l2_bytes: float | None = None
+    described: bool = False
 
     def is_work(self, resource: str) -> bool:
         """Return whether a ceiling limits work, not traffic."""
         return any(c.resource == resource and c.unit == "FLOP/s" for c in self.ceilings)
+
+    def leaves_open(self, resource: str) -> bool:
+        """Return whether it can do this work at a rate that its description does not tell.
+
+        Every device has vector units, so a description that rates none of their formats leaves
+        their rate unknown.
+        """
+        rates = any(c.resource.startswith(_VECTOR) for c in self.ceilings)
+        return self.described and resource.startswith(_VECTOR) and not rates
 
     def ceiling(self, resource: str, kind: str = NOMINAL) -> Ceiling | None:
         """Return the first ceiling of this resource and kind, None where there is none."""
@@ -143,6 +155,7 @@ def read_machine(node: MappingNode, resources: Mapping[str, str]) -> Machine:
         occupancy=node.text("occupancy") if "occupancy" in node else None,
         vendor=node.text("vendor") if "vendor" in node else None,
         l2_bytes=_positive(node["l2"]) if "l2" in node else None,
+        described=True,
     )
 
 

@@ -51,6 +51,7 @@ def operation_result(placed: Placed, collectives: float) -> OperationResult:
         above_dram_roof=placed.above_dram_roof,
         modelled=need.modelled,
         works=placed.works,
+        unrated=placed.unrated,
         served_by=need.served_by,
         achieved=None if need.reaches is None else need.reaches * attainable,
         costs=_estimate(need),

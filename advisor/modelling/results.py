@@ -27,7 +27,8 @@ class OperationResult:
     ``flops``, ``bytes`` and ``time`` [s] are of all repeats. ``arithmetic_intensity`` [FLOP/B] is
     None where no byte moves. ``attainable`` and ``achieved`` are in FLOP/s; the shares are of the
     roof without collectives. ``above_dram_roof`` marks an intensity that a nearer memory serves,
-    ``modelled`` an estimate of a compiler. ``works`` are all ceilings that its arithmetic uses.
+    ``modelled`` an estimate of a compiler. ``works`` are all ceilings that its arithmetic uses,
+    ``unrated`` those that it would use but whose figure nobody tells: no time counts them.
     """
 
     name: str
@@ -48,6 +49,7 @@ class OperationResult:
     above_dram_roof: bool
     modelled: bool
     works: tuple[str, ...] = ()
+    unrated: tuple[str, ...] = ()
     served_by: str | None = None
     achieved: float | None = None
     costs: Estimate | None = None

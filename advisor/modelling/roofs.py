@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -24,12 +24,15 @@ _MATRIX = "tensor_"  # formats of the matrix units share them
 class Placed:
     """Where one run of a kernel stands under the roofs; times in s, without collectives.
 
-    ``peak`` [FLOP/s] is what its mix of work may reach, None where nothing rates it.
+    ``work`` is the ceiling that its arithmetic takes longest under, ``works`` are all of them.
+    ``unrated`` is work at a rate that nobody tells: it is in no time. ``peak`` [FLOP/s] is what its
+    mix of work may reach, None where that is unknown.
     """
 
     need: Need
     work: str | None
     works: tuple[str, ...]
+    unrated: tuple[str, ...]
     peak: float | None
     bandwidth: float
     compute_time: float
@@ -109,51 +112,70 @@ class DeviceRoofs:
         return self.rated[name]
 
     def work(self, works: Sequence[str], need: Need | None = None) -> str:
-        """Return the first of some ceilings that the device rates.
+        """Return the first of some ceilings that the device rates, or leaves open.
 
         Raises:
             UsageError: it rates none of them; names those it rates.
         """
         found = next((work for work in works if self.units.get(work) == "FLOP/s"), None)
-        if found is None:
-            raise self._lacks(works, "FLOP/s", need)
-        return found
+        if found is not None:
+            return found
+        if all(map(self.machine.leaves_open, works)):
+            return works[0]
+        raise self._lacks(works, "FLOP/s", need)
 
     def place(self, need: Need) -> Placed:
         """Return where a kernel stands.
 
-        Work of one pipe adds up; of unlike pipes the one that takes longest counts.
+        Work of one pipe adds up; of unlike pipes the one that takes longest counts. Work at a rate
+        that is unknown counts in none: the time is that of what is known.
 
         Raises:
-            UsageError: the device lacks a ceiling that it needs.
+            UsageError: the device lacks a ceiling that it needs, or nothing of it has a rate.
         """
-        times: dict[str, float] = {}
-        slowest: dict[str, tuple[float, str]] = {}
-        for flops, works in need.pieces:
-            found = self.work(works, need)
-            pipe, time = pipe_of(found), flops / self.rated[found]
-            times[pipe] = times.get(pipe, 0.0) + time
-            slowest[pipe] = max(slowest.get(pipe, (0.0, found)), (time, found))
+        pieces = [(flops, self.work(works, need)) for flops, works in need.pieces]
+        used = tuple(dict.fromkeys(work for _, work in pieces))
+        unrated = tuple(work for work in used if work not in self.rated)
+        if unrated and unrated == used and not need.bytes:
+            raise self._untimed(unrated[0], need)
+        work, compute_time = self._slowest(piece for piece in pieces if piece[1] in self.rated)
         bandwidth = self.memory(DRAM, need)
         served = None if need.served_by is None else self.memory(need.served_by, need)
-        slow = max(times, key=times.__getitem__) if times else None
-        work = None if slow is None else slowest[slow][1]
         return Placed(
             need=need,
-            work=work,
-            works=tuple(dict.fromkeys(self.work(works, need) for _, works in need.pieces)),
-            peak=None if slow is None else self._peak(need, times[slow], work),
+            work=next(iter(unrated), None) if work is None else work,
+            works=tuple(each for each in used if each in self.rated),
+            unrated=unrated,
+            peak=None if work is None or unrated else self._peak(need, compute_time, work),
             bandwidth=bandwidth,
-            compute_time=0.0 if slow is None else times[slow],
+            compute_time=compute_time,
             dram_time=need.dram_bytes / bandwidth,
             served_time=0.0 if served is None else need.bytes / served,
         )
 
-    def _peak(self, need: Need, time: float, work: str | None) -> float:
+    def _slowest(self, pieces: Iterable[tuple[float, str]]) -> tuple[str | None, float]:
+        """Return the pipe that takes longest, by its slowest ceiling, and its time; else 0 s."""
+        times: dict[str, float] = {}
+        slowest: dict[str, tuple[float, str]] = {}
+        for flops, work in pieces:
+            pipe, time = pipe_of(work), flops / self.rated[work]
+            times[pipe] = times.get(pipe, 0.0) + time
+            slowest[pipe] = max(slowest.get(pipe, (0.0, work)), (time, work))
+        if not times:
+            return None, 0.0
+        slow = max(times, key=times.__getitem__)
+        return slowest[slow][1], times[slow]
+
+    def _peak(self, need: Need, time: float, work: str) -> float:
         """Return the peak of a mix of work; a single piece has its ceiling, to the last digit."""
-        if len(need.pieces) == 1 and work is not None:
+        if len(need.pieces) == 1:
             return self.rated[work]
         return need.flops / time
+
+    def _untimed(self, work: str, need: Need) -> UsageError:
+        problem = f"nothing tells the time of {need.name!r} on {self.machine.device_id}"
+        hint = f"no bytes move, and the rate of {work} is unknown there: give it that ceiling"
+        return UsageError(problem, at=need.at, hint=hint)
 
     def _lacks(self, names: Sequence[str], unit: str, need: Need | None) -> UsageError:
         having = sorted(name for name, found in self.units.items() if found == unit)

@@ -113,7 +113,7 @@ def _binding(result: DeviceResult) -> str:
     """Return the compute ceiling that takes most of the work; empty where there is none."""
     work: dict[str, float] = {}
     for each in result.operations:
-        if each.work is not None:
+        if each.work is not None and each.work in result.rated:
             work[each.work] = work.get(each.work, 0.0) + each.flops
     return max(work, key=work.__getitem__) if work else ""
 

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from advisor import escaping
+from advisor.reports.modelled.sentences import remark
 
 if TYPE_CHECKING:
     from advisor.modelling.results import (
@@ -58,6 +59,7 @@ def _result(found: DeviceResult) -> dict[str, Any]:
 
 def _operation(found: OperationResult) -> dict[str, Any]:
     record = {key: getattr(found, key) for key in _OPERATION}
+    record["remark"] = remark(found)
     if found.achieved is not None:
         record["achieved"] = found.achieved
     if found.costs is not None:
@@ -92,7 +94,7 @@ def _sweep(found: Sweep) -> dict[str, Any]:
 
 def table_rows(found: Modelled) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
     """Return columns and rows: each kernel on each device, at first, after steps, in a sweep."""
-    return (*_PLACE, *_OPERATION, "achieved"), _rows(found)
+    return (*_PLACE, *_OPERATION, "achieved", "remark"), _rows(found)
 
 
 def _rows(found: Modelled) -> Iterator[tuple[object, ...]]:
@@ -109,4 +111,4 @@ def _rows(found: Modelled) -> Iterator[tuple[object, ...]]:
 
 
 def _cells(found: OperationResult) -> tuple[object, ...]:
-    return (*(getattr(found, key) for key in _OPERATION), found.achieved)
+    return (*(getattr(found, key) for key in _OPERATION), found.achieved, remark(found))

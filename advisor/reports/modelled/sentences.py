@@ -62,10 +62,14 @@ def step_sentence(result: DeviceResult) -> str:
     """Return which step gains most, and what all of them gain."""
     first = min(result.steps, key=lambda step: step.rank)
     last = result.steps[-1]
-    return (
+    sentence = (
         f"{first.name} gains most, {wording.ratio(first.speedup)};"
         f" all together {wording.ratio(last.cumulative)}."
     )
+    kernels = (each for step in result.steps for each in step.operations)
+    if unrated := dict.fromkeys(work for each in kernels for work in each.unrated):
+        sentence += f" The rate of {' and '.join(unrated)} is unknown here: no time counts it."
+    return sentence
 
 
 def crossing(found: Crossing, size: str) -> str:
@@ -82,6 +86,8 @@ def crossing(found: Crossing, size: str) -> str:
 def remark(each: OperationResult) -> str:
     """Return what must be said about a kernel's numbers."""
     parts = []
+    if each.unrated:
+        parts.append(_unrated(each))
     if each.modelled:
         parts.append("modelled by its compiler")
     if each.above_dram_roof:
@@ -92,3 +98,9 @@ def remark(each: OperationResult) -> str:
         intensity = wording.si(each.costs.arithmetic_intensity, "FLOP/B")
         parts.append(f"its compiler models {intensity}")
     return "; ".join(parts)
+
+
+def _unrated(each: OperationResult) -> str:
+    """Return which rate is unknown, and what the time is then."""
+    timed = "that part of its work is not timed" if each.works else "timed by its bytes alone"
+    return f"the rate of {' and '.join(each.unrated)} is unknown here: {timed}"
