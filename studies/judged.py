@@ -42,11 +42,13 @@ class Case:
     unacceptable: frozenset[str]
     gain: tuple[float, float] | None
     seen: bool = False
+    fresh: bool = False
 
     @property
     def part(self) -> str:
-        """Held out or not: the hash of the path decides, until somebody has seen the case."""
-        if int(hashlib.sha256(self.file.encode()).hexdigest(), 16) % 2 == 0:
+        """Held out: a fresh case, or by the hash of the path, until somebody has seen it."""
+        even = int(hashlib.sha256(self.file.encode()).hexdigest(), 16) % 2 == 0
+        if even and not self.fresh:
             return PARTS[2]
         return PARTS[1] if self.seen else PARTS[0]
 
@@ -93,6 +95,7 @@ def _case(entry: Mapping[str, Any], ideas: Mapping[str, frozenset[str]]) -> Case
         unacceptable=rules(entry["unacceptable"]),
         gain=None if entry["gain"] is None else (entry["gain"][0], entry["gain"][1]),
         seen=entry.get("seen", False),
+        fresh="fresh" in entry,
     )
 
 

@@ -13,6 +13,7 @@ from studies.judged import PARTS, Case, judge, judged, load_cases, load_ideas, s
 
 ROOT = Path(__file__).parents[2]
 LIMITERS = {"memory", "compute", "latency", "balanced", "unknown"}
+FRESH = {"kernel", "shape", "launch"}
 
 
 def entries() -> list[dict[str, Any]]:
@@ -41,6 +42,7 @@ def test_each_can_be_disputed(entry: dict[str, Any]) -> None:
     assert entry["limiter"]
     assert entry["first"]
     assert not set(entry["first"]) & set(entry["unacceptable"])
+    assert entry.get("fresh", "kernel") in FRESH
     assert len(entry["why"]) > 30
     if entry["gain"] is not None:
         low, high = entry["gain"]
@@ -124,13 +126,15 @@ def test_the_table_tells_the_parts_apart() -> None:
     # sha256sum of "ncu-rep/one" ends in 0, of "ncu-rep/four" and "ncu-rep/five" in d: odd.
     found = [
         judge(case(file="ncu-rep/one"), said(RIGHT)),
+        judge(case(file="ncu-rep/one", launch=1, fresh=True), said(RIGHT)),
+        judge(case(file="ncu-rep/one", launch=2, fresh=True, seen=True), said(RIGHT)),
         judge(case(file="ncu-rep/four"), said(OTHER)),
         judge(case(file="ncu-rep/five"), said(RIGHT)),
         judge(case(file="ncu-rep/five", launch=1, seen=True), said(OTHER)),
     ]
     lines = table(found)
-    assert "| held out | 2 | 2 of 2, 100% | 1 of 2, 50% | 2 of 2, 100% |" in lines
-    assert "| seen since | 1 | 1 of 1, 100% | 0 of 1, 0% | 1 of 1, 100% |" in lines
+    assert "| held out | 3 | 3 of 3, 100% | 2 of 3, 67% | 3 of 3, 100% |" in lines
+    assert "| seen since | 2 | 2 of 2, 100% | 1 of 2, 50% | 2 of 2, 100% |" in lines
     assert "| to learn from | 1 | 1 of 1, 100% | 1 of 1, 100% | 1 of 1, 100% |" in lines
 
 
