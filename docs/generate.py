@@ -190,6 +190,8 @@ def _formula(fact: Mapping[str, Any]) -> str:
         return f"which are known: {', '.join(fact['known_of'].values())}"
     if "of_operation" in fact:
         return f"{fact['of_operation']} of the operation"
+    if "by_name" in fact:
+        return f"by the name of the kernel: {', '.join(fact['by_name'])}"
     return _one_line(fact["formula"])
 
 

@@ -268,6 +268,7 @@ def facts_schema() -> Schema:
             "formula": text("an SQL scalar expression over quantities, facts and thresholds"),
             "known_of": map_of(text("a quantity or fact"), "labels of what is known, joined"),
             "of_operation": choice(PARTS, "what the operation of a kernel says"),
+            "by_name": map_of(texts("regular expressions"), "labels of names of kernels"),
             "about": text("what it is, in one line"),
             "source": text("the document that defines it"),
         },

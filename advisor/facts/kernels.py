@@ -10,6 +10,7 @@ from advisor.facts.aggregation import paired_sums
 from advisor.facts.bindings import OfOperation
 from advisor.facts.devices import with_device
 from advisor.facts.layers import layered, select
+from advisor.facts.naming import ByName
 from advisor.facts.variants import KEYS, column_of, tracked_facts, variants_select
 from advisor.facts.vocabulary import Vocabulary
 from advisor.quoting import quoted
@@ -109,10 +110,12 @@ def _keys_of(read: Collection[str]) -> Iterable[str]:
 
 
 def _of_bound(vocabulary: Vocabulary) -> Iterable[str]:
-    """Return the columns by which kernels are bound to operations, where any is."""
-    bound = (each.expression for each in vocabulary.facts.values())
-    if any(isinstance(each, OfOperation) and each.bound for each in bound):
+    """Return the columns that tell of a kernel by its name, or bind it to an operation."""
+    expressions = [each.expression for each in vocabulary.facts.values()]
+    if any(isinstance(each, OfOperation) and each.bound for each in expressions):
         yield from (*_OF_KERNEL, "launch_shape")
+    if any(isinstance(each, ByName) for each in expressions):
+        yield "kernel_name"
 
 
 def _wanted(names: Iterable[str], read: Collection[str] | None) -> list[str]:

@@ -25,6 +25,7 @@ from advisor.facts.formulas import (
     yaml_files,
 )
 from advisor.facts.layers import dependency_order
+from advisor.facts.naming import ByName, read_by_name
 from advisor.quantities import Quantities, Quantity, load_quantities
 from advisor.quoting import literal, quoted
 from advisor.resources import data_dir, rule_dirs
@@ -33,7 +34,7 @@ from advisor.units import parse_unit
 
 Level = Literal["launch", "kernel"]
 
-WAYS = ("formula", "known_of", "of_operation")
+WAYS = ("formula", "known_of", "of_operation", "by_name")
 FACT_KEYS = frozenset(
     {"kind", "unit", "level", "aggregate", "paired", "tracked", "about", "source", *WAYS}
 )
@@ -130,7 +131,7 @@ class Fact:
     aggregate: str | None
     paired: bool
     stored: bool
-    expression: Formula | KnownOf | OfOperation
+    expression: Formula | KnownOf | OfOperation | ByName
     about: str
     source: str
     at: Location
@@ -326,13 +327,15 @@ def _compile(declared: _Declared, symbols: Mapping[str, Symbol], bound: tuple[Bo
 
 def _expression(
     declared: _Declared, symbols: Mapping[str, Symbol], bound: tuple[Bound, ...]
-) -> Formula | KnownOf | OfOperation:
+) -> Formula | KnownOf | OfOperation | ByName:
     if "formula" in declared.node:
         unit = None if declared.unit is None else parse_unit(declared.unit)
         formula = declared.node["formula"]
         return compile_formula(formula, symbols, declared.numbers, kind=declared.kind, unit=unit)
     if "of_operation" in declared.node:
         return _of_operation(declared, bound)
+    if "by_name" in declared.node:
+        return _by_name(declared)
     known_of = declared.node.mapping("known_of")
     for label in known_of:
         name = known_of.text(label)
@@ -351,6 +354,13 @@ def _of_operation(declared: _Declared, bound: tuple[Bound, ...]) -> OfOperation:
     if node.nodes.keys() & {"level", "aggregate", "paired"}:
         raise RuleError("what an operation needs is known per kernel", at=node.at)
     return OfOperation(part=part, bound=bound)
+
+
+def _by_name(declared: _Declared) -> ByName:
+    node = declared.node
+    if declared.kind is not Kind.TEXT or node.nodes.keys() & {"level", "aggregate", "paired"}:
+        raise RuleError("what a name tells is a text, and known per kernel", at=node.at)
+    return read_by_name(node.mapping("by_name"))
 
 
 def _in_order(facts: Mapping[str, Fact]) -> dict[str, Fact]:

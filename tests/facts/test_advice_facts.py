@@ -265,3 +265,30 @@ def test_l2_delivers_each_byte_at_least_once_and_no_faster_than_it_is_used() -> 
     assert facts_of(**PRODUCT)["l2_room"] == pytest.approx(2)  # 0.8 / 0.4
     assert facts_of(**{**PRODUCT, "compute_utilization": 0.1})["l2_room"] == pytest.approx(4)
     assert facts_of(**{**PRODUCT, "l2_bytes": None})["l2_room"] is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "share"),
+    [
+        ({}, 0.6),  # 60 GB of 100 GB/s, in a second
+        ({"l2_read_bytes": None}, 0.9 * 0.8),  # of 90 GB the fifth that hit L1 asked for nothing
+        ({"l2_read_bytes": 1e11}, 1.0),
+        ({"l2_read_bytes": 1.1e11}, None),  # more than device memory gives: L2 had it
+        ({"dram_utilization": 0.2}, None),  # measured: nothing to conclude
+        ({"peak_dram_bandwidth": None, "nominal_dram_bandwidth": 2e11}, 0.3),
+    ],
+)
+def test_takes_what_memory_does_from_bytes_over_time_where_nothing_else_tells(
+    changed: dict[str, Value], share: float | None
+) -> None:
+    asked: dict[str, Value] = {
+        "duration": 1.0,
+        "l2_read_bytes": 6e10,
+        "l1_bytes": 9e10,
+        "l1_hit_rate": 0.2,
+        "peak_dram_bandwidth": 1e11,
+    }
+    found = facts_of(**{**asked, **changed})
+    expected = None if share is None else pytest.approx(share)
+    assert found["supply_share"] == expected
+    assert found["busiest_unit"] == expected

@@ -248,6 +248,9 @@ def test_no_launch_is_shorter_than_an_empty_one() -> None:
     assert kernel["t_least"] == pytest.approx(3.1e-6)
     assert facts_of(duration=1e-3, compute_capability=7.5)["t_launch"] == pytest.approx(1.4e-6)
     assert facts_of(duration=1e-3)["t_launch"] is None
+    # A page that names no device still tells that warps have 32 threads: the shorter start holds.
+    assert facts_of(duration=1e-3, warp_size=32)["t_launch"] == pytest.approx(1.4e-6)
+    assert facts_of(duration=1e-3, warp_size=64)["t_launch"] is None
 
 
 def test_the_least_time_says_what_it_is_made_of() -> None:

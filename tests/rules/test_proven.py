@@ -13,7 +13,7 @@ from advisor.rules.language.proven import Evidence, load_proven, tally
 from studies.proven import Count, count_stored, written
 from tests.support.sample_rule import RULE, Write
 
-REPORTS = "ncu-rep"
+REPORTS = ("ncu-rep", "ncu-text", "ncu-csv")
 
 
 def test_needs_a_kernel_that_fires_and_one_that_does_not() -> None:
@@ -66,7 +66,7 @@ def test_refuses_other_keys(tmp_path: Path) -> None:
 @pytest.mark.real
 @pytest.mark.slow
 def test_still_holds_over_the_real_profiles(real_data: Path, real_database: Path) -> None:
-    found = count_stored(str(real_database), real_data / REPORTS).rules
+    found = count_stored(str(real_database), [real_data / each for each in REPORTS]).rules
     stored = load_proven()
     now = {rule for rule, evidence in found.items() if evidence.is_proof}
     then = {rule for rule, evidence in stored.items() if evidence.is_proof and rule in found}

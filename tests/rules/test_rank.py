@@ -55,6 +55,16 @@ def test_puts_the_most_likely_seconds_first(rule: Rule) -> None:
     assert [action.position for action in rank(found)] == [1, 2, 3, 4]
 
 
+def test_puts_doubts_of_the_measurement_last(rule: Rule) -> None:
+    doubt = finding(rule, "doubt", None)
+    doubt = replace(
+        doubt, rule=replace(doubt.rule, id="quality/doubt", severity=Severity.WARNING, gain=None)
+    )
+    stop = finding(rule, "stop", None)
+    stop = replace(stop, rule=replace(stop.rule, severity=Severity.NOTE, gain=None))
+    assert names([doubt, stop]) == ["stop", "quality/doubt"]
+
+
 def test_gives_one_action_for_one_cause(rule: Rule) -> None:
     found = [finding(rule, "a", 1, cause="x"), finding(rule, "b", 2, cause="x")]
     actions = rank(found)

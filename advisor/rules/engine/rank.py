@@ -192,10 +192,11 @@ def _within(gain: Seconds, left: float, left_likely: float) -> Seconds:
 
 def _order(
     evaluation: Evaluation, expected: float | None
-) -> tuple[bool, bool, float, int, str, str]:
+) -> tuple[bool, bool, bool, float, int, str, str]:
     rule = evaluation.rule
     return (
         rule.is_unproven,
+        rule.is_about_measurement,
         expected is None,
         -(expected or 0.0),
         _LOUDNESS[rule.severity],

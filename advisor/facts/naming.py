@@ -1,0 +1,54 @@
+"""What the name of a kernel tells: labels of a fact, each with patterns of such names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from advisor.documents import MappingNode
+from advisor.errors import RuleError
+from advisor.expression import Dialect
+from advisor.facts.formulas import Columns
+from advisor.quoting import literal
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByName:
+    """The first label of whose patterns one is found in a kernel's name; NULL where none is."""
+
+    patterns: Mapping[str, str]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return the columns that are looked at: none that is a quantity or fact."""
+        return frozenset()
+
+    def sql(
+        self, columns: Columns | Mapping[str, str] | None = None, dialect: Dialect = "duckdb"
+    ) -> str:
+        """Return the SQL, over the name of a kernel; it reads none of ``columns``."""
+        del columns, dialect
+        cases = " ".join(
+            f"when regexp_matches(kernel_name, {literal(pattern)}) then {literal(label)}"
+            for label, pattern in self.patterns.items()
+        )
+        return f"case {cases} end"
+
+
+def read_by_name(node: MappingNode) -> ByName:
+    """Return the labels and patterns of a fact.
+
+    Raises:
+        RuleError: there is none, or a pattern is no regular expression; with its place.
+    """
+    patterns = {}
+    for label in node:
+        patterns[label] = "|".join(node.sequence(label).texts())
+        try:
+            re.compile(patterns[label])
+        except re.error as error:
+            raise RuleError(f"not a regular expression: {error}", at=node[label].at) from error
+    if not patterns:
+        raise RuleError("expected labels with patterns of names", at=node.at)
+    return ByName(patterns=patterns)

@@ -1,0 +1,80 @@
+"""What names of kernels tell: the shipped libraries, and how patterns of one's own are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from advisor.errors import RuleError
+from advisor.facts import load_vocabulary
+from advisor.facts.naming import ByName
+from tests.support.facts import facts_of, vocabulary_once
+
+NAMES = {  # as profilers print them; those of the program's own come to no library
+    "void Kernel2<cutlass_80_tensorop_s16816gemm_f16_128x64_64x3_nn_align8>(Params)": "cuBLAS",
+    "ampere_sgemm_128x64_nn": "cuBLAS",
+    "sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x256x32__5x_cublas": "cuBLAS",
+    "nvjet_sm90_hss_320x128_64x3_1x2_h_bz_coopB_NNT": "cuBLAS",
+    "void cublasLt::splitKreduce_kernel<32, 16, int>(cublasLt::P)": "cuBLAS",
+    "void cudnn::bn_fw_inf_1C11_kernel_NCHW<float>(float)": "cuDNN",
+    "void implicit_convolve_sgemm<float, 128>(int)": "cuDNN",
+    "void vector_fft<8u, 0u>(kernel_arguments_t<unsigned int>)": "cuFFT",
+    "void cusparse::csrmv_v3_kernel<int>(float)": "cuSPARSE",
+    "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<int>>": "PyTorch",
+    "void unnamed>::distribution_elementwise_grid_stride_kernel<float, 4>(long)": "PyTorch",
+    "void cub::DeviceRadixSortOnesweepKernel<cub::Policy, (bool)0>(int *)": "CUB",
+    "void cub::CUB_200101_NS::DeviceReduceKernel<int>(int)": "CUB",
+    "void thrust::THRUST_200700_NS::cuda_cub::core::_kernel_agent<int>(int)": "Thrust",
+    "void cutlass::Kernel<cutlass::gemm::kernel::Gemm<int> >(T1::Params)": "CUTLASS",
+    "void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64> >(int)": "FlashAttention",
+    "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgs)": "NCCL",
+    "Cijk_Ailk_Bljk_HHS_BH_MT128x128x32": "rocBLAS",
+    "void rocprim::detail::radix_sort_kernel<int>(int)": "rocPRIM",
+    "__pgi_uacc_cuda_fill": "OpenACC runtime",
+    "sgemm_global_mem_coalesce(const float *, const float *, float *)": None,
+    "reduceUsingCUB(int *, int *)": None,
+    "void gemm<128, 8>(float *)": None,
+    "flash_attention_forward(float *)": None,
+    "ReferenceGemm_kernel(int, int, int)": None,
+    "sort_kernel(int *)": None,
+    "void Kokkos::Impl::cuda_parallel_launch_constant_memory<int>()": None,
+}
+
+
+def test_libraries_are_known_by_the_names_of_their_kernels() -> None:
+    library = vocabulary_once().facts["library"].expression
+    query = f"select kernel_name, {library.sql()} from (select unnest(?) as kernel_name)"
+    with duckdb.connect() as connection:
+        assert dict(connection.execute(query, [list(NAMES)]).fetchall()) == NAMES
+
+
+def test_a_kernel_without_a_name_belongs_to_no_library() -> None:
+    found = facts_of(duration=1.0, compute_utilization=0.9)
+    assert (found["library"], found["library_is_busy"]) == (None, False)
+
+
+@pytest.mark.parametrize(
+    ("fact", "problem"),
+    [
+        ("{kind: text, by_name: {ours: ['(']}", "not a regular expression"),
+        ("{kind: text, by_name: {}", "labels with patterns"),
+        ("{kind: text, level: launch, by_name: {ours: [a]}", "known per kernel"),
+        ("{kind: boolean, by_name: {ours: [a]}", "is a text"),
+    ],
+)
+def test_what_no_name_can_tell_is_refused(tmp_path: Path, fact: str, problem: str) -> None:
+    folder = tmp_path / "facts"
+    folder.mkdir()
+    (folder / "ours.yaml").write_text(f"facts:\n  whose: {fact}, about: whose, source: us}}\n")
+    with pytest.raises(RuleError, match=problem):
+        load_vocabulary([tmp_path])
+
+
+def test_the_first_label_holds() -> None:
+    named = ByName(patterns={"one": "a", "it's": "b"})
+    assert named.sql() == (
+        "case when regexp_matches(kernel_name, 'a') then 'one'"
+        " when regexp_matches(kernel_name, 'b') then 'it''s' end"
+    )
