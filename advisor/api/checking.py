@@ -58,11 +58,13 @@ def check(
         looked: list[Looked] = []
         if base is not None and (REGRESSION in fail_on or severity is not None):
             comparison = compare_runs(connection, base, head, knowledge)
-            looked += regressions(comparison) if REGRESSION in fail_on else ()
-            looked += new_findings(connection, comparison, severity) if severity else ()
+            looked += regressions(comparison, database) if REGRESSION in fail_on else ()
+            looked += new_findings(connection, comparison, severity, database) if severity else ()
         if BUDGET in fail_on:
-            looked += budgets(connection, head, configuration.budgets, knowledge.vocabulary)
-    return make_gate(head, base, looked, comparison, database=database)
+            looked += budgets(
+                connection, head, configuration.budgets, knowledge.vocabulary, database
+            )
+    return make_gate(head, base, looked, comparison)
 
 
 def _severity(fail_on: Sequence[str]) -> Severity | None:

@@ -18,6 +18,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
+from typing import NamedTuple
 
 Values = Mapping[str, float | None]
 
@@ -91,8 +93,7 @@ class Terms:
         return {name: value for name, value in found.items() if value is not None}
 
 
-@dataclass(frozen=True)
-class _Use:
+class _Use(NamedTuple):
     """What one resource does in both runs: (amount, peak) pairs, times by name of the state."""
 
     name: str
@@ -109,8 +110,8 @@ def attribute(base: Side, head: Side, resources: Sequence[Resource], *, clock: s
     """
     if min(base.launches, base.duration, head.launches, head.duration) <= 0:
         return None
-    launches = _log(head.launches / base.launches)
-    total = _log(head.duration / base.duration)
+    launches = math.log(head.launches / base.launches)
+    total = math.log(head.duration / base.duration)
     uses = list(_uses(base, head, resources))
     before, after = _largest(uses, "base"), _largest(uses, "head")
     if before is None or after is None:
@@ -123,10 +124,10 @@ def attribute(base: Side, head: Side, resources: Sequence[Resource], *, clock: s
     return Terms(
         total=total,
         launches=launches,
-        work=_log(s_at_base / s_base),
-        clock=_log(s_at_clock / s_at_base),
-        peaks=_log(s_head / s_at_clock),
-        efficiency=_log(e_base / e_head),
+        work=math.log(s_at_base / s_base),
+        clock=math.log(s_at_clock / s_at_base),
+        peaks=math.log(s_head / s_at_clock),
+        efficiency=math.log(e_base / e_head),
         binding=before.name,
         binding_after=after.name,
         resources=tuple(use.name for use in uses),
@@ -136,7 +137,7 @@ def attribute(base: Side, head: Side, resources: Sequence[Resource], *, clock: s
 def _of_cycles(base: Side, head: Side, total: float, launches: float, clock: str) -> Terms:
     """Return the terms of a kernel of which nothing but its time and its clock is known."""
     ratio = _clock_ratio(base, head, clock)
-    moved = None if ratio is None else -_log(ratio)
+    moved = None if ratio is None else -math.log(ratio)
     return Terms(
         total=total, launches=launches, clock=moved, cycles=total - launches - (moved or 0.0)
     )
@@ -144,7 +145,7 @@ def _of_cycles(base: Side, head: Side, total: float, launches: float, clock: str
 
 def _largest(uses: Sequence[_Use], state: str) -> _Use | None:
     """Return what needs most time in a state, None where nothing needs any."""
-    most = max(uses, key=lambda use: float(getattr(use, state)), default=None)
+    most = max(uses, key=attrgetter(state), default=None)
     return None if most is None or getattr(most, state) <= 0 else most
 
 
@@ -161,10 +162,10 @@ def _uses(base: Side, head: Side, resources: Iterable[Resource]) -> Iterable[_Us
 def _use(base: Side, head: Side, resource: Resource) -> _Use | None:
     """Return the times of a resource, None where it is not known on both sides."""
     ratio = _clock_ratio(base, head, resource.clock)
-    times = [0.0, 0.0, 0.0, 0.0]
+    at_base = head_at_base = head_at_clock = at_head = 0.0
     known = False
     for each in resource.formats:
-        before, after = (_amount(side, each, resource) for side in (base, head))
+        before, after = _amount(base, each, resource), _amount(head, each, resource)
         if before is None and after is None:
             continue
         if before is None or after is None:
@@ -175,10 +176,14 @@ def _use(base: Side, head: Side, resource: Resource) -> _Use | None:
         peaks = _peaks(base, head, each.peak, ratio)
         if peaks is None:
             return None
-        at_base, at_clock, at_head = peaks
-        amounts = (before / at_base, after / at_base, after / at_clock, after / at_head)
-        times = [time + more for time, more in zip(times, amounts, strict=True)]
-    return _Use(resource.name, *times) if known else None
+        base_peak, clock_peak, head_peak = peaks
+        at_base += before / base_peak
+        head_at_base += after / base_peak
+        head_at_clock += after / clock_peak
+        at_head += after / head_peak
+    if not known:
+        return None
+    return _Use(resource.name, at_base, head_at_base, head_at_clock, at_head)
 
 
 def _amount(side: Side, each: Format, resource: Resource) -> float | None:
@@ -216,7 +221,3 @@ def _clock_ratio(base: Side, head: Side, name: str) -> float | None:
 
 def _positive(value: float | None) -> float | None:
     return None if value is None or not value > 0 else value
-
-
-def _log(ratio: float) -> float:
-    return math.log(ratio)

@@ -234,7 +234,7 @@ def _spread(base: Sequence[float], head: Sequence[float]) -> float:
 
 
 def _squares(values: Sequence[float], middle: float) -> float:
-    return math.fsum((value - middle) ** 2 for value in values)
+    return math.fsum([(value - middle) ** 2 for value in values])
 
 
 def _pooled(spreads: Sequence[Spread]) -> float:

@@ -113,13 +113,13 @@ def _against(
             base=durations.get((run.run_id, before["variant_id"]), []),
             head=samples.head,
             base_spread=spread_of(before),
-            head_spread=samples.head_spread,
+            head_spread=spread_of(row),
             base_launches=launches_of(before),
             head_launches=samples.head_launches,
             past_noise=each.noise,
             levels=None if run.run_id == head.run_id else each.levels,
         )
-        for (_, _, _, samples, before), each in zip(known, past, strict=True)
+        for (_, _, row, samples, before), each in zip(known, past, strict=True)
     ]
     gated, _ = judge(samples_again, comparing.limits)
     environment = any(_differs(name, *ran_on) for name in comparing.environment)

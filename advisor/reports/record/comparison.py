@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from advisor.database.comparisons import durations_of, take_kernels, taken_kernels
+from advisor.database.comparisons import Durations, durations_of, take_kernels, taken_kernels
 from advisor.database.nights import series_links
 from advisor.database.read import StoredRun, run_details
 from advisor.errors import UsageError
@@ -24,7 +24,7 @@ from advisor.reports.record.compared import (
     Differs,
     RunComparison,
 )
-from advisor.reports.record.past import Asked, past_of
+from advisor.reports.record.past import Asked, SeriesPast, past_of
 from advisor.reports.record.spreads import launches_of, spread_of
 from advisor.reports.record.why import KERNELS, Changed, explain_changes, facts_read
 from advisor.tracking.attribution import Side, Terms, attribute
@@ -87,10 +87,8 @@ def compare_runs(
         machine=machine,
     )
     asked = [
-        Changed(
-            row=row, samples=samples.get(_key(pair)), series_changed=_other_series(joined, pair)
-        )
-        for row, pair in zip(changed, joined.pairs, strict=True)
+        Changed(row=row, samples=each, series_changed=_other_series(joined, pair))
+        for row, each, pair in zip(changed, samples, joined.pairs, strict=True)
     ]
     return explain_changes(connection, whole, asked, knowledge, comparing)
 
@@ -100,29 +98,28 @@ def _verdicts(
     base: StoredRun,
     head: StoredRun,
     joined: _Joined,
-    samples: Mapping[tuple[int, int], Samples],
+    samples: Sequence[Samples | None],
     environment: bool,
     comparing: Comparing,
 ) -> tuple[list[ComparedSeries], MachineShift | None]:
     """Return what each pair of series did, and whether the whole machine shifted."""
-    common = [pair for pair in joined.pairs if pair.base is not None and pair.head is not None]
-    gated, machine = judge([samples[_key(pair)] for pair in common], comparing.limits)
-    by_pair = dict(zip(map(_key, common), gated, strict=True))
-    asked = [(joined.head[pair.head or 0], samples[_key(pair)]) for pair in common]
+    common = [(number, each) for number, each in enumerate(samples) if each is not None]
+    judged, machine = judge([each for _, each in common], comparing.limits)
+    asked = [(joined.head[joined.pairs[number].head or 0], each) for number, each in common]
     again = judge_accepted(connection, base, head, asked, comparing)
-    accepted = {_key(common[index]): each for index, each in again.items()}
-    levels = {key: each.levels for key, each in samples.items()}
+    gated = {number: each for (number, _), each in zip(common, judged, strict=True)}
+    accepted = {common[index][0]: each for index, each in again.items()}
     changed = [
         _judged(
             pair,
             joined,
-            by_pair.get(_key(pair)),
-            levels.get(_key(pair)),
-            accepted.get(_key(pair)),
+            gated.get(number),
+            None if each is None else each.levels,
+            accepted.get(number),
             environment,
             comparing,
         )
-        for pair in joined.pairs
+        for number, (pair, each) in enumerate(zip(joined.pairs, samples, strict=True))
     ]
     return changed, machine
 
@@ -132,10 +129,6 @@ def _refuse_other_kinds(base: StoredRun, head: StoredRun) -> None:
         simulated, measured = (base, head) if base.simulated else (head, base)
         problem = f"run {simulated.run_id} is simulated, run {measured.run_id} was measured"
         raise UsageError(problem, hint="compare runs of one kind: advisor runs list shows which")
-
-
-def _key(pair: Pair) -> tuple[int, int]:
-    return (-1 if pair.base is None else pair.base, -1 if pair.head is None else pair.head)
 
 
 def _other_series(joined: _Joined, pair: Pair) -> bool:
@@ -189,14 +182,14 @@ def _samples(
     head: StoredRun,
     joined: _Joined,
     comparing: Comparing,
-) -> dict[tuple[int, int], Samples]:
-    """Return what the statistical gate reads, by pair."""
+) -> list[Samples | None]:
+    """Return what the statistical gate reads, by pair; None of a series that one run lacks."""
     durations = durations_of(connection, [base.run_id, head.run_id])
-    common: list[tuple[tuple[int, int], Row, Row]] = []
-    for pair in joined.pairs:
+    common: list[tuple[int, Row, Row]] = []
+    for number, pair in enumerate(joined.pairs):
         before, after = joined.rows(pair)
         if before is not None and after is not None:
-            common.append((_key(pair), before, after))
+            common.append((number, before, after))
     asked = [
         Asked(
             series=str(before["series_id"]),
@@ -206,24 +199,27 @@ def _samples(
         for _, before, after in common
     ]
     past = past_of(connection, base, head, asked, comparing.limits)
-    return {
-        key: Samples(
-            base=_times(before, durations),
-            head=_times(after, durations),
-            base_spread=spread_of(before),
-            head_spread=spread_of(after),
-            base_launches=launches_of(before),
-            head_launches=launches_of(after),
-            past_noise=known.noise,
-            levels=known.levels,
-        )
-        for (key, before, after), known in zip(common, past, strict=True)
-    }
+    found: list[Samples | None] = [None] * len(joined.pairs)
+    for (number, before, after), known in zip(common, past, strict=True):
+        found[number] = _sampled(before, after, durations, known)
+    return found
 
 
-def _times(row: Row, durations: Mapping[tuple[str, str], list[float]]) -> list[float]:
-    """Return the times of a variant's launches; of a pruned run there are none."""
-    return durations.get((row["run_id"], row["variant_id"]), [])
+def _sampled(before: Row, after: Row, durations: Durations, known: SeriesPast) -> Samples:
+    """Return what is known of one series; a run that was pruned has no times of launches."""
+    base = durations.get((before["run_id"], before["variant_id"]), [])
+    head = durations.get((after["run_id"], after["variant_id"]), [])
+    is_whole = bool(base and head)
+    return Samples(
+        base=base,
+        head=head,
+        base_spread=None if is_whole else spread_of(before),
+        head_spread=None if is_whole else spread_of(after),
+        base_launches=launches_of(before),
+        head_launches=launches_of(after),
+        past_noise=known.noise,
+        levels=known.levels,
+    )
 
 
 def _judged(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import duckdb
@@ -82,21 +82,20 @@ def make_gate(
     baseline: StoredRun | None,
     looked: Sequence[Looked],
     comparison: RunComparison | None = None,
-    *,
-    database: str,
 ) -> Gate:
-    """Return the gate, worst first; its commands read ``database``."""
+    """Return the gate, worst first."""
     order = {True: 0, None: 1, False: 2}
     kinds = (REGRESSION, BUDGET, NEW_FINDING)
     ranked = sorted(
         looked, key=lambda e: (order[e.tripped], kinds.index(e.kind), -e.weight, e.kernel, e.name)
     )
-    told = [replace(each, command=on_database(each.command, database)) for each in ranked]
-    return Gate(run=run, baseline=baseline, looked=told, comparison=comparison)
+    return Gate(run=run, baseline=baseline, looked=ranked, comparison=comparison)
 
 
-def regressions(comparison: RunComparison) -> Iterator[Looked]:
+def regressions(comparison: RunComparison, database: str) -> Iterator[Looked]:
     """Yield a line for each series that both runs have; improvements never trip."""
+    runs = f"{comparison.base.run_id} {comparison.head.run_id}"
+    command = on_database(f"advisor compare {runs}", database)
     for row in comparison.rows:
         if row.base is None or row.head is None:
             continue
@@ -110,7 +109,7 @@ def regressions(comparison: RunComparison) -> Iterator[Looked]:
             name=row.series,
             tripped=tripped,
             text="" if tripped is False and not is_environment else _moved(row),
-            command=f"advisor compare {comparison.base.run_id} {comparison.head.run_id}",
+            command=command,
             weight=row.lost,
             is_environment=is_environment,
             variant_id=row.head.variant_id,
@@ -127,7 +126,10 @@ def _moved(row: ComparedSeries) -> str:
 
 
 def new_findings(
-    connection: duckdb.DuckDBPyConnection, comparison: RunComparison, least: Severity
+    connection: duckdb.DuckDBPyConnection,
+    comparison: RunComparison,
+    least: Severity,
+    database: str,
 ) -> Iterator[Looked]:
     """Yield what fires in the head, and did not for the same series in the baseline.
 
@@ -151,7 +153,7 @@ def new_findings(
             name=rule,
             tripped=is_new,
             text=f"{severity}: {evidence}",
-            command=f"advisor rules explain {rule} {head}",
+            command=on_database(f"advisor rules explain {rule} {head}", database),
             weight=float(len(_SEVERITIES) - _SEVERITIES.index(Severity(severity))),
             variant_id=variant,
         )
@@ -162,6 +164,7 @@ def budgets(
     run: StoredRun,
     said: Sequence[Budget],
     vocabulary: Vocabulary,
+    database: str,
 ) -> Iterator[Looked]:
     """Yield a line for each budget and kernel that it covers; unknown where a fact is.
 
@@ -181,7 +184,8 @@ def budgets(
     for budget in said:
         for kernel in kernels:
             if budget.covers((kernel["kernel_name"], kernel["short_name"])):
-                yield _held(budget, kernel, run, vocabulary)
+                command = f"advisor show {kernel['variant_id']} --run {run.run_id}"
+                yield _held(budget, kernel, vocabulary, on_database(command, database))
 
 
 def _check(budget: Budget, vocabulary: Vocabulary) -> None:
@@ -196,7 +200,7 @@ def _check(budget: Budget, vocabulary: Vocabulary) -> None:
 
 
 def _held(
-    budget: Budget, kernel: Mapping[str, Any], run: StoredRun, vocabulary: Vocabulary
+    budget: Budget, kernel: Mapping[str, Any], vocabulary: Vocabulary, command: str
 ) -> Looked:
     value = kernel[budget.fact]
     launches = kernel["launch_count"] - (kernel["launches_excluded"] or 0)
@@ -217,7 +221,7 @@ def _held(
         name=f"{budget.fact} {word} {budget.limit:g} {budget.unit}",
         tripped=tripped,
         text=f"{budget.fact} is {found}, the budget {word} {_shown(limit, unit)} ({budget.at})",
-        command=f"advisor show {kernel['variant_id']} --run {run.run_id}",
+        command=command,
         weight=weight,
         variant_id=str(kernel["variant_id"]),
     )

@@ -92,12 +92,13 @@ def explain_changes(
     words = run_words(connection, [whole.head.run_id], knowledge.settings)
     causes = find_causes(connection, asked_of, knowledge, comparing, words)
     kernels = kernels_of_pairs(connection, KERNELS, PAIRS)
+    numbers = _numbers(kernels, knowledge.vocabulary)
     rows = list(whole.rows)
     for number, each in told.items():
         rows[number] = replace(
             each.row,
             causes=causes[number],
-            moved=_moved(each.row, whole, kernels, knowledge.vocabulary, comparing),
+            moved=_moved(each.row, whole, kernels, numbers, comparing),
         )
     return replace(whole, rows=rows)
 
@@ -260,11 +261,23 @@ def _of_pair(each: Changed, comparing: Comparing) -> dict[str, Value]:
     return found
 
 
+def _numbers(
+    kernels: Mapping[tuple[str, str], Mapping[str, Value]], vocabulary: Vocabulary
+) -> dict[str, bool]:
+    """Return the names of the numbers that kernels have, and which add up over launches."""
+    columns: Mapping[str, Value] = next(iter(kernels.values()), {})
+    return {
+        name: vocabulary.adds_up(name)
+        for name, symbol in vocabulary.symbols.items()
+        if symbol.kind is Kind.NUMBER and name in columns
+    }
+
+
 def _moved(
     row: ComparedSeries,
     whole: RunComparison,
     kernels: Mapping[tuple[str, str], Mapping[str, Value]],
-    vocabulary: Vocabulary,
+    numbers: Mapping[str, bool],
     comparing: Comparing,
 ) -> tuple[MovedFact, ...]:
     """Return the facts that moved most, by the size of the logarithm of their ratio."""
@@ -272,15 +285,15 @@ def _moved(
         return ()
     before = kernels[whole.base.run_id, row.base.variant_id]
     after = kernels[whole.head.run_id, row.head.variant_id]
-    found = []
-    for name, symbol in vocabulary.symbols.items():
-        if symbol.kind is not Kind.NUMBER or name not in before:
-            continue
+    found: list[tuple[float, MovedFact]] = []
+    for name, adds_up in numbers.items():
         one, other = before[name], after[name]
         if not isinstance(one, float | int) or not isinstance(other, float | int):
             continue
-        if vocabulary.adds_up(name):
+        if adds_up:
             one, other = one / max(row.base.launches, 1), other / max(row.head.launches, 1)
-        if one > 0 and other > 0 and abs(math.log(other / one)) > comparing.limits.same_value:
-            found.append(MovedFact(fact=name, before=one, after=other))
-    return tuple(sorted(found, key=lambda each: -abs(math.log(each.after / each.before)))[:_SHOWN])
+        size = abs(math.log(other / one)) if one > 0 and other > 0 else 0.0
+        if size > comparing.limits.same_value:
+            found.append((size, MovedFact(fact=name, before=one, after=other)))
+    found.sort(key=lambda each: -each[0])
+    return tuple(fact for _, fact in found[:_SHOWN])
