@@ -6,6 +6,7 @@ whose folder is laid out like ``rules/``, one of ``advisor.readers`` a module th
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import lru_cache
 from importlib.util import find_spec
@@ -73,8 +74,16 @@ def _may_name(group: str, place: Path) -> bool:
     """Return whether a package below ``place`` has a file that mentions the group."""
     if not place.is_dir():
         return place.is_file()  # an archive of packages, which only the library reads
-    files = place.glob("*-info/entry_points.txt")
-    return any(group in file.read_text("utf-8", "replace") for file in files)
+    with os.scandir(place) as entries:
+        folders = [entry.path for entry in entries if entry.name.endswith("-info")]
+    return any(group.encode() in _content(f"{folder}/entry_points.txt") for folder in folders)
+
+
+def _content(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError:  # most packages have no such file
+        return b""
 
 
 def _folder(entry: EntryPoint) -> Path:

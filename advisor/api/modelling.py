@@ -8,18 +8,26 @@ from typing import TYPE_CHECKING
 
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import UsageError
-from advisor.knowledge.cache import code_files, remembered
-from advisor.knowledge.parts import load_seed
-from advisor.modelling.names import ModelRequest, check_readable
-from advisor.resources import data_dir
+from advisor.knowledge.cache import code_files, files_below, remembered
+from advisor.modelling.names import (
+    ModelRequest,
+    check_name,
+    check_readable,
+    no_device,
+    operation_files,
+    operation_names,
+    parse_sizes,
+)
+from advisor.resources import data_dir, rule_dirs
 
 if TYPE_CHECKING:
     from advisor.facts.operations import Operation
     from advisor.hardware.machines import Machines
     from advisor.modelling.defaults import Defaults
+    from advisor.modelling.index import NameIndex
+    from advisor.modelling.ranges import Range
     from advisor.modelling.read import Known
     from advisor.modelling.results import Modelled
-    from advisor.modelling.scenario import Scenario
     from advisor.modelling.transformer import Pass
 
 __all__ = ["ModelRequest", "model_costs", "model_file", "model_operation", "model_transformer"]
@@ -41,11 +49,13 @@ def model_file(
         problem = "--work and --repeat are for an operation on the command line"
         raise UsageError(problem, hint="say it in the file")
     check_readable(path)
+    values = _values(sweep)
     from advisor.modelling.declare import asked_scenario
+    from advisor.modelling.estimate import model
     from advisor.modelling.read_scenario import read_scenario
 
     known = known_to(configuration)
-    return _answer(asked_scenario(read_scenario(path, known), asked, known), sweep)
+    return model(asked_scenario(read_scenario(path, known), asked, known), values)
 
 
 def model_operation(
@@ -61,11 +71,18 @@ def model_operation(
     Raises:
         UsageError: an operation, a size, a value or an option is wrong.
     """
-    _check_operation(name, configuration)
+    check_name(name, operation_names(_rule_dirs(configuration)))
+    sizes, values = parse_sizes(words), _values(sweep)
+    if not asked.devices:
+        raise no_device()
+    from advisor.modelling.index import check_asked
+
+    check_asked(_names(configuration), name, sizes, asked, values)
     from advisor.modelling.declare import operation_scenario
+    from advisor.modelling.estimate import model
 
     known = known_to(configuration)
-    return _answer(operation_scenario(name, words, asked, known), sweep)
+    return model(operation_scenario(name, sizes, asked, known), values)
 
 
 def model_costs(
@@ -77,8 +94,9 @@ def model_costs(
         UsageError: the file or an option is wrong.
     """
     from advisor.modelling.declare import costs_scenario
+    from advisor.modelling.estimate import model
 
-    return _answer(costs_scenario(path, asked, known_to(configuration)), None)
+    return model(costs_scenario(path, asked, known_to(configuration)))
 
 
 def model_transformer(
@@ -94,8 +112,8 @@ def model_transformer(
     Raises:
         UsageError: the configuration or an option is wrong, or no workload describes the model.
     """
+    values = _values(sweep)
     from advisor.modelling import transformer
-    from advisor.modelling.sweep import parse_sweep
     from advisor.modelling.workloads import load_workloads
 
     return transformer.model_transformer(
@@ -103,16 +121,41 @@ def model_transformer(
         asked_pass,
         asked,
         known_to(configuration),
-        load_workloads((data_dir("rules"), *configuration.rule_dirs)),
-        None if sweep is None else parse_sweep(sweep),
+        load_workloads(_rule_dirs(configuration)),
+        values,
     )
 
 
-def _check_operation(name: str, configuration: Configuration) -> None:
-    """Refuse a name that no file has, before anything is read."""
-    from advisor.modelling.names import check_name, operation_names
+def _rule_dirs(configuration: Configuration) -> tuple[Path, ...]:
+    """Return every directory with operations: shipped, of installed packs, and configured."""
+    return (*rule_dirs(), *configuration.rule_dirs)
 
-    check_name(name, operation_names((data_dir("rules"), *configuration.rule_dirs)))
+
+def _values(sweep: str | None) -> Range | None:
+    if sweep is None:
+        return None
+    from advisor.modelling.ranges import parse_sweep
+
+    return parse_sweep(sweep)
+
+
+def _names(configuration: Configuration) -> NameIndex:
+    """Return the names that models may speak of.
+
+    Raises:
+        RuleError: a file is wrong; with its place.
+    """
+    from advisor.modelling.index import index_of
+
+    packs = _rule_dirs(configuration)
+    own = None if configuration.devices is None else configuration.devices.value
+    files = (
+        *(path for each in packs for path in operation_files(each)),
+        *files_below(data_dir("seed"), ".yaml"),
+        *(() if own is None else own.glob("*.yaml")),
+        *code_files("expression", "facts", "hardware", "modelling"),
+    )
+    return remembered("names", files, "", lambda: index_of(known_to(configuration)))
 
 
 def known_to(configuration: Configuration) -> Known:
@@ -139,8 +182,7 @@ def load_operations(
     from advisor.modelling import defaults
 
     packs = configuration.rule_dirs
-    folders = (data_dir("rules"), *packs)
-    data = [path for each in folders for path in operations.operation_paths(each)]
+    data = [path for each in _rule_dirs(configuration) for path in operation_files(each)]
     return remembered(
         "operations",
         (*data, defaults.defaults_file(), *code_files()),
@@ -158,14 +200,8 @@ def load_machines(
         RuleError: a file of the user's own devices is wrong; with its place.
     """
     from advisor.hardware.machines import Machines, load_own_machines, resources_of
+    from advisor.knowledge.parts import load_seed
 
     shipped = load_seed().devices
     folder = None if configuration.devices is None else configuration.devices.value
     return Machines(shipped, load_own_machines(folder, resources_of(shipped), without=without))
-
-
-def _answer(scenario: Scenario, sweep: str | None) -> Modelled:
-    from advisor.modelling.estimate import model
-    from advisor.modelling.sweep import parse_sweep
-
-    return model(scenario, None if sweep is None else parse_sweep(sweep))

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from advisor.configuration.records import (
-    DEFAULTS,
-    Configuration,
-    Layer,
-    Setting,
-    Thresholds,
-    ThresholdSetting,
-)
+from advisor.configuration.records import DEFAULTS, Configuration, Layer
+from advisor.configuration.setting import Setting
 from advisor.errors import ConfigError, Location
+
+if TYPE_CHECKING:
+    from advisor.configuration.entries import ThresholdSetting
+    from advisor.configuration.records import Thresholds
 
 FILE = "advisor.yaml"
 PROJECT = "pyproject.toml"

@@ -8,14 +8,9 @@ from datetime import date
 from pathlib import Path
 from typing import TypeVar
 
-from advisor.configuration.records import (
-    Budget,
-    KernelOperation,
-    Layer,
-    Setting,
-    Suppression,
-    ThresholdSetting,
-)
+from advisor.configuration.entries import Budget, KernelOperation, Suppression, ThresholdSetting
+from advisor.configuration.records import Layer
+from advisor.configuration.setting import Setting
 from advisor.configuration.toml import load_table
 from advisor.documents import DocumentNode, MappingNode, load
 from advisor.errors import ConfigError, RuleError

@@ -16,8 +16,8 @@ from advisor.documents import DocumentNode, MappingNode, add_document
 from advisor.errors import Location, RuleError
 from advisor.expression import Expression, Kind, Symbol, compile_expression
 from advisor.facts.formulas import Formula, NamedNumber, compile_formula, read_numbers
+from advisor.facts.sizes import wrong_sizes
 from advisor.resources import rule_dirs
-from advisor.suggest import did_you_mean
 from advisor.units import Unit, parse_unit
 
 if TYPE_CHECKING:
@@ -89,17 +89,17 @@ class Operation:
 
     def check(self, given: Iterable[str]) -> tuple[str, str | None] | None:
         """Return what is wrong with the names of given sizes, and a hint; None if nothing is."""
-        known = ", ".join(self.sizes)
-        for name in given:
-            if name not in self.sizes:
-                hint = did_you_mean(name, self.sizes, f"its sizes are {known}")
-                return f"{self.id} has no size {name!r}", hint
-        needed = {name for name, size in self.sizes.items() if size.default is None}
-        missing = sorted(needed.difference(given), key=list(self.sizes).index)
-        if missing:
-            about = "; ".join(f"{name}: {self.sizes[name].about}" for name in missing)
-            return f"{self.id} needs the size {' and '.join(map(repr, missing))}", about
-        return None
+        return wrong_sizes(self.id, self.abouts, self.optional, given)
+
+    @property
+    def abouts(self) -> dict[str, str]:
+        """Return what each size is about."""
+        return {name: size.about for name, size in self.sizes.items()}
+
+    @property
+    def optional(self) -> frozenset[str]:
+        """Return the sizes that have a default."""
+        return frozenset(name for name, size in self.sizes.items() if size.default is not None)
 
     @property
     def formulas(self) -> dict[str, Formula]:

@@ -1,18 +1,25 @@
 """Devices: what they are, what they can do, and which one a profile came from.
 
-``seeding`` brings them into a database; it is not imported here, for models need none.
+``seeding`` brings them into a database; it is not imported here, for models need none. What is here
+is imported when it is first used: a name is looked up where no device is read.
 """
 
-from advisor.hardware.describe import (
-    DeviceDescription,
-    DeviceSummary,
-    RidgePoint,
-    describe_device,
-    list_devices,
-)
-from advisor.hardware.devices import Ceiling, DeviceSpec, OccupancyLimits, load_devices
-from advisor.hardware.matching import DeviceMatch, identify_device
-from advisor.hardware.part import model_of, partition_of
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from advisor.hardware.describe import (
+        DeviceDescription,
+        DeviceSummary,
+        RidgePoint,
+        describe_device,
+        list_devices,
+    )
+    from advisor.hardware.devices import Ceiling, DeviceSpec, OccupancyLimits, load_devices
+    from advisor.hardware.matching import DeviceMatch, identify_device
+    from advisor.hardware.part import model_of, partition_of
 
 __all__ = [
     "Ceiling",
@@ -29,3 +36,26 @@ __all__ = [
     "model_of",
     "partition_of",
 ]
+
+_MODULES = {
+    "Ceiling": "devices",
+    "DeviceDescription": "describe",
+    "DeviceMatch": "matching",
+    "DeviceSpec": "devices",
+    "DeviceSummary": "describe",
+    "OccupancyLimits": "devices",
+    "RidgePoint": "describe",
+    "describe_device": "describe",
+    "identify_device": "matching",
+    "list_devices": "describe",
+    "load_devices": "devices",
+    "model_of": "part",
+    "partition_of": "part",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name of this package when it is first asked for."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from advisor.errors import UsageError
+from advisor.hardware.called import device_called
 from advisor.hardware.devices import (
     ACHIEVABLE_FRACTION,
     NOMINAL,
@@ -14,14 +15,9 @@ from advisor.hardware.devices import (
     Ceiling,
     load_devices,
 )
-from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from advisor.hardware.devices import DeviceSpec
-
-_NEAREST = 3
 
 
 class HasCeilings(Protocol):
@@ -96,41 +92,8 @@ def describe_device(name: str) -> DeviceDescription:
     Raises:
         UsageError: there is no such device, or there are several; names them or the nearest.
     """
-    found = devices_called(name)
-    if len(found) > 1:
-        raise several_devices(name, found)
-    return DeviceDescription(device=found[0], ridge_points=ridge_points(found[0]))
-
-
-def devices_called(
-    name: str, devices: Sequence[DeviceSpec] | None = None
-) -> tuple[DeviceSpec, ...]:
-    """Return every device that a name may mean: an id, a name, an alias, or words of an id.
-
-    An id means one device, and so does what the project's documents print; a short name may be the
-    alias of one and be part of the ids of others. Case does not count, and words may be apart by
-    spaces as well. ``devices`` None means the shipped ones.
-
-    Raises:
-        UsageError: there is no such device; names the nearest.
-    """
-    devices, wanted = devices or load_devices(), name.casefold().strip()
-    exact = tuple(device for device in devices if wanted in _exact_names(device))
-    found = exact or tuple(device for device in devices if _may_be(device, wanted))
-    if found:
-        return found
-    parts = [device.device_id for device in devices if wanted and wanted in device.device_id]
-    names = [known for device in devices for known in _names(device)]
-    otherwise = "`advisor hardware list` names the known devices"
-    hint = did_you_mean(name, parts, most=_NEAREST, like=0.0)
-    hint = hint or did_you_mean(name, names, otherwise, most=_NEAREST)
-    raise UsageError(f"no device called {name!r} is known", hint=hint)
-
-
-def several_devices(name: str, found: Sequence[DeviceSpec]) -> UsageError:
-    """Return the error of a name that leaves several devices; their ids do not."""
-    ids = ", ".join(device.device_id for device in found)
-    return UsageError(f"{name!r} may be several devices: {ids}", hint="give one of these ids")
+    device = device_called(name, load_devices())
+    return DeviceDescription(device=device, ridge_points=ridge_points(device))
 
 
 def ridge_points(device: HasCeilings) -> tuple[RidgePoint, ...]:
@@ -184,20 +147,6 @@ def peak(device: HasCeilings, resource: str, kind: str) -> Ceiling | None:
 def lower_confidence(*words: str) -> str:
     """Return the lowest of low, medium and high."""
     return min(words, key=("low", "medium", "high").index)
-
-
-def _may_be(device: DeviceSpec, wanted: str) -> bool:
-    words = set(wanted.replace("-", " ").split())
-    of_id = bool(words) and words <= set(device.device_id.split("-"))
-    return of_id or wanted in {known.casefold() for known in _names(device)}
-
-
-def _exact_names(device: DeviceSpec) -> Sequence[str]:
-    return (device.device_id, *(name.casefold() for name in device.called))
-
-
-def _names(device: DeviceSpec) -> Sequence[str]:
-    return (device.device_id, device.name, *device.aliases, *device.called)
 
 
 def _summary(device: DeviceSpec) -> DeviceSummary:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from advisor.documents import DocumentNode, MappingNode, load
 from advisor.errors import ConfigError, Location, RuleError, UsageError
-from advisor.hardware.describe import devices_called, several_devices
+from advisor.hardware.called import device_called, devices_called
 from advisor.hardware.devices import NOMINAL, PRACTICAL, PROJECT, Ceiling, DeviceSpec
 from advisor.suggest import did_you_mean
 
@@ -73,6 +73,11 @@ class Machines:
         return self._resources
 
     @property
+    def devices(self) -> Sequence[DeviceSpec]:
+        """Return those of the seed data."""
+        return self._devices
+
+    @property
     def own(self) -> tuple[Machine, ...]:
         """Return the user's own devices."""
         return tuple(self._own.values())
@@ -98,10 +103,7 @@ class Machines:
         """
         if own := self._own.get(name.casefold().strip()):
             return own
-        found = devices_called(name, self._devices)
-        if len(found) > 1:
-            raise several_devices(name, found)
-        return of_device(found[0])
+        return of_device(device_called(name, self._devices))
 
     def read(self, node: DocumentNode) -> Machine:
         """Return the device that a name means or a mapping describes.

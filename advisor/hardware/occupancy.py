@@ -15,8 +15,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from advisor.errors import UsageError
-from advisor.hardware.describe import devices_called, several_devices
-from advisor.hardware.devices import CUDA, load_occupancy_limits
+from advisor.hardware.called import devices_called, several_devices
+from advisor.hardware.devices import CUDA, load_devices, load_occupancy_limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -168,7 +168,7 @@ def limits_of_device(name: str) -> MultiprocessorLimits:
     Raises:
         UsageError: there is no such device, those there are differ, or NVIDIA did not make it.
     """
-    found = devices_called(name)
+    found = devices_called(name, load_devices())
     keys = {device.occupancy or "" for device in found}
     if len(keys) > 1:
         raise several_devices(name, found)

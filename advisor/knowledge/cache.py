@@ -10,9 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import gc
-import hashlib
 import os
-import pickle
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -62,9 +60,13 @@ def kept(name: str, made_of: Iterable[str | Path], asked: str) -> Iterator[dict[
             _forget(folder, name)
 
 
-def code_files() -> Iterator[str]:
-    """Yield every file of the package's code, on which all that is kept rests."""
-    return files_below(_CODE, ".py")
+def code_files(*packages: str) -> Iterator[str]:
+    """Yield every file of the package's code, or of some of its packages.
+
+    All that is kept rests on them.
+    """
+    for package in packages or ("",):
+        yield from files_below(_CODE / package, ".py")
 
 
 def files_below(folder: Path, ending: str) -> Iterator[str]:
@@ -89,6 +91,8 @@ def cache_folder() -> Path | None:
 
 
 def _key(made_of: Iterable[str | Path], asked: str) -> str:
+    import hashlib  # as where it is read and written: not where nothing is remembered
+
     digest = hashlib.sha256(f"{__version__}\0{sys.version}\0{asked}\0".encode())
     for path in sorted(map(str, made_of)):
         try:
@@ -106,6 +110,9 @@ def _read(path: Path) -> dict[str, Any]:
             digest, data = file.read(_DIGEST), file.read()
     except OSError:
         return {}
+    import hashlib
+    import pickle
+
     if hashlib.sha256(data).digest() != digest:
         return {}
     try:
@@ -162,6 +169,9 @@ def _collector_off() -> Iterator[None]:
 
 
 def _write(path: Path, values: Mapping[str, object]) -> None:
+    import hashlib
+    import pickle
+
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if hasattr(os, "getuid"):
         os.close(_open_folder(path.parent))

@@ -9,10 +9,9 @@ from pathlib import Path
 from advisor.errors import UsageError
 from advisor.modelling.costs import read_costs
 from advisor.modelling.given import Given, number
-from advisor.modelling.names import ModelRequest, parse_number
+from advisor.modelling.names import ModelRequest, check_ceiling, no_device
 from advisor.modelling.read import Known, find_operation
 from advisor.modelling.scenario import DeclaredOperation, Item, Scenario, ScenarioState
-from advisor.suggest import did_you_mean
 
 
 def asked_scenario(scenario: Scenario, asked: ModelRequest, known: Known) -> Scenario:
@@ -23,23 +22,20 @@ def asked_scenario(scenario: Scenario, asked: ModelRequest, known: Known) -> Sce
     """
     machines = tuple(known.machines.called(name) for name in asked.devices) or scenario.machines
     if not machines:
-        raise UsageError("no device is named", hint="add --device NAME")
+        raise no_device()
     roof = asked.roof or scenario.start.roof
     return replace(scenario, machines=machines, start=replace(scenario.start, roof=roof))
 
 
 def operation_scenario(
-    name: str, words: Sequence[str], asked: ModelRequest, known: Known
+    name: str, sizes: Mapping[str, float], asked: ModelRequest, known: Known
 ) -> Scenario:
-    """Return the scenario of one operation; ``words`` are ``size=value``.
+    """Return the scenario of one operation with its sizes.
 
     Raises:
-        UsageError: there is no such operation, size, ceiling or device, or a value is no number.
+        UsageError: there is no such operation, size, ceiling or device.
     """
     operation = find_operation(name, known.operations)
-    sizes = dict(_size(word) for word in words)
-    if len(sizes) < len(words):
-        raise UsageError("a size is given twice")
     if wrong := operation.check(sizes):
         raise UsageError(wrong[0], hint=wrong[1])
     repeat = 1.0 if asked.repeat is None else asked.repeat
@@ -90,18 +86,8 @@ def works_of(asked: ModelRequest, known: Known) -> tuple[str, ...]:
     """
     if asked.work is None:
         return known.defaults.work
-    having = [name for name, unit in known.machines.resources.items() if unit == "FLOP/s"]
-    if asked.work not in having:
-        hint = did_you_mean(asked.work, having, f"one of {', '.join(sorted(having))}")
-        raise UsageError(f"no device has a ceiling {asked.work!r}", hint=hint)
+    check_ceiling(asked.work, known.machines.resources, "FLOP/s")
     return (asked.work,)
-
-
-def _size(word: str) -> tuple[str, float]:
-    name, equals, value = word.partition("=")
-    if not equals or not name.strip():
-        raise UsageError(f"{word!r} is no size", hint="write size=value, such as m=64")
-    return name.strip(), parse_number(value, name.strip())
 
 
 def _same(size: str) -> Given:

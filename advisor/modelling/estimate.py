@@ -20,8 +20,8 @@ from advisor.modelling.sweep import swept
 if TYPE_CHECKING:
     from advisor.hardware.machines import Machine
     from advisor.modelling.needs import Need
+    from advisor.modelling.ranges import Range
     from advisor.modelling.scenario import Scenario, ScenarioState
-    from advisor.modelling.sweep import Range
 
 Needed = tuple[tuple["Need", ...], float]
 

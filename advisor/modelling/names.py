@@ -1,9 +1,9 @@
-"""What is wrong before anything is read: names of operations; and what options say."""
+"""What is wrong before anything is read: names, numbers, and what options say."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,7 +30,12 @@ class ModelRequest:
 
 def operation_names(directories: Iterable[Path]) -> list[str]:
     """Return the names of the operations of some directories of rules: their files' names."""
-    return [path.stem for each in directories for path in sorted((each / _FOLDER).glob("*.yaml"))]
+    return [path.stem for each in directories for path in operation_files(each)]
+
+
+def operation_files(directory: Path) -> list[Path]:
+    """Return the files of operations of a directory of rules, sorted."""
+    return sorted((directory / _FOLDER).glob("*.yaml"))
 
 
 def check_name(name: str, known: Iterable[str], at: Location | None = None) -> None:
@@ -46,6 +51,44 @@ def check_name(name: str, known: Iterable[str], at: Location | None = None) -> N
     meant = did_you_mean(name, known, like=_LIKE)
     hint = f"{meant} {lists}" if meant else lists
     raise UsageError(f"there is no operation {name!r}", at=at, hint=hint)
+
+
+def check_ceiling(
+    name: str, resources: Mapping[str, str], unit: str, at: Location | None = None
+) -> None:
+    """Refuse the name of a ceiling that no device has in this unit.
+
+    Raises:
+        UsageError: names the nearest.
+    """
+    having = sorted(each for each, found in resources.items() if found == unit)
+    if name not in having:
+        hint = did_you_mean(name, having, f"one of {', '.join(having)}")
+        raise UsageError(f"no device has a ceiling {name!r}", at=at, hint=hint)
+
+
+def parse_sizes(words: Sequence[str]) -> dict[str, float]:
+    """Return the sizes of words such as ``m=64``.
+
+    Raises:
+        UsageError: a word is no size, its value no number, or a size is given twice.
+    """
+    sizes = dict(_size(word) for word in words)
+    if len(sizes) < len(words):
+        raise UsageError("a size is given twice")
+    return sizes
+
+
+def _size(word: str) -> tuple[str, float]:
+    name, equals, value = word.partition("=")
+    if not equals or not name.strip():
+        raise UsageError(f"{word!r} is no size", hint="write size=value, such as m=64")
+    return name.strip(), parse_number(value, name.strip())
+
+
+def no_device() -> UsageError:
+    """Return the error of a model that is asked on no device."""
+    return UsageError("no device is named", hint="add --device NAME")
 
 
 def check_readable(path: Path) -> None:

@@ -11,7 +11,7 @@ from advisor.documents import DocumentNode, MappingNode, ScalarNode, SequenceNod
 from advisor.errors import Location, RuleError
 from advisor.modelling.costs import costs_of, read_costs
 from advisor.modelling.given import Given, check_circles, number, read_given
-from advisor.modelling.names import check_name
+from advisor.modelling.names import check_ceiling, check_name
 from advisor.modelling.scenario import ROOFS, Costs, DeclaredOperation, Roof
 from advisor.suggest import did_you_mean
 
@@ -68,10 +68,7 @@ def read_works(node: DocumentNode, known: Known) -> tuple[str, ...]:
 
 def _resource(node: DocumentNode, known: Known, unit: str) -> str:
     name = node.as_text()
-    having = sorted(each for each, found in known.machines.resources.items() if found == unit)
-    if name not in having:
-        hint = did_you_mean(name, having, f"one of {', '.join(having)}")
-        raise RuleError(f"no device has a ceiling {name!r}", at=node.at, hint=hint)
+    check_ceiling(name, known.machines.resources, unit, node.at)
     return name
 
 

@@ -4,86 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from advisor.errors import UsageError
 from advisor.modelling.given import Sizes
-from advisor.modelling.names import parse_number
 from advisor.modelling.needs import WEIGHTS, need, needs
 from advisor.modelling.operations import operations_on, total
+from advisor.modelling.ranges import check_size
 from advisor.modelling.results import Crossing, Sweep, SweepRow
-from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from advisor.modelling.needs import Need
+    from advisor.modelling.ranges import Range
     from advisor.modelling.roofs import Bound, DeviceRoofs
     from advisor.modelling.scenario import Item, ScenarioState
 
-MOST_POINTS = 100_000
 _MOST_HALVINGS = 2100  # more than there are between any two floats
 _DOMINATE = 0.5  # more than half: what the word means
-
-
-@dataclass(frozen=True, kw_only=True)
-class Range:
-    """A size of the scenario and the values that it is to have."""
-
-    size: str
-    values: tuple[float, ...]
-
-
-def parse_sweep(text: str) -> Range:
-    """Return what ``batch=1,2,4`` or ``batch=1:1000[:step]`` asks for.
-
-    Raises:
-        UsageError: it is written otherwise, is empty, or is too long.
-
-    >>> parse_sweep("m=2:8:3").values
-    (2.0, 5.0, 8.0)
-    """
-    size, equals, asked = text.partition("=")
-    size = size.strip()
-    if not equals or not size:
-        hint = "write --sweep batch=1,2,4 or --sweep batch=1:1000:10"
-        raise UsageError(f"{text!r} is no sweep", hint=hint)
-    values = tuple(_span(asked) if ":" in asked else _listed(asked))
-    if not values:
-        raise UsageError(f"the sweep {text!r} is empty", hint="give one value at least")
-    return Range(size=size, values=values)
-
-
-def _listed(asked: str) -> Iterator[float]:
-    for word in asked.split(","):
-        if word.strip():
-            yield parse_number(word, "a value of a sweep")
-
-
-def _span(asked: str) -> Iterator[float]:
-    words = asked.split(":")
-    if len(words) not in (2, 3):
-        raise UsageError(f"{asked!r} is no range", hint="write first:last or first:last:step")
-    first, last, step = (parse_number(word, "a part of a range") for word in (*words, "1")[:3])
-    if step <= 0:
-        raise UsageError("the step of a sweep must be above 0")
-    steps = (last - first) / step + 1e-9  # infinite where the step is next to nothing
-    if steps >= MOST_POINTS:
-        raise UsageError(f"{asked!r} has too many points", hint=f"{MOST_POINTS:,} at most")
-    count = math.floor(steps) + 1 if steps > 0 else 0
-    return (first + number * step for number in range(count))
-
-
-def check_sweep(sweep: Range, state: ScenarioState) -> None:
-    """Refuse a size that is not there.
-
-    Raises:
-        UsageError: names the nearest.
-    """
-    if sweep.size not in state.sizes:
-        known = ", ".join(state.sizes) or "none"
-        hint = did_you_mean(sweep.size, state.sizes, f"there are {known}")
-        raise UsageError(f"there is no size {sweep.size!r} to sweep", hint=hint)
 
 
 def swept(state: ScenarioState, roofs: DeviceRoofs, sweep: Range) -> Sweep:
@@ -92,7 +29,7 @@ def swept(state: ScenarioState, roofs: DeviceRoofs, sweep: Range) -> Sweep:
     Raises:
         UsageError: there is no such size, or a value makes no sense.
     """
-    check_sweep(sweep, state)
+    check_size(sweep, state.sizes)
     rows = []
     for value in sweep.values:
         needed, per = needs(state, {sweep.size: value})

@@ -25,10 +25,10 @@ from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from advisor.modelling.names import ModelRequest
+    from advisor.modelling.ranges import Range
     from advisor.modelling.read import Known
     from advisor.modelling.results import DeviceResult, Modelled
     from advisor.modelling.scenario import DeclaredOperation
-    from advisor.modelling.sweep import Range
     from advisor.modelling.workloads import Key, Workload
 
 Phase = Literal["decode", "prefill"]

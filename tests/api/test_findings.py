@@ -10,7 +10,7 @@ import pytest
 
 from advisor.api.reporting import load_report
 from advisor.configuration import DEFAULTS, Configuration
-from advisor.configuration.records import ThresholdSetting
+from advisor.configuration.entries import ThresholdSetting
 from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.errors import Location
 from advisor.ingest.profiles import RunLabels, ingest_paths

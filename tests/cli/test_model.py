@@ -158,6 +158,45 @@ def test_refuses_bad_words(advisor: Run, words: tuple[str, ...], problem: str) -
     assert problem in found.err
 
 
+SLIPS = [
+    (("matrix-produkt", *OPERATION[1:], "--device", "v7x"), "did you mean 'matrix-product'"),
+    ((*OPERATION, "mm=2", "--device", "v7x"), "matrix-product has no size 'mm'"),
+    ((*OPERATION[:-1], "--device", "v7x"), "needs the size 'element'"),
+    ((*OPERATION[:-1], "element=two", "--device", "v7x"), "element must be a number"),
+    ((*OPERATION, "--device", "H100 SXN"), "no device called 'H100 SXN'"),
+    ((*OPERATION, "--device", "v7x", "--work", "tensor_bf61"), "did you mean 'tensor_bf16'"),
+    ((*OPERATION, "--device", "v7x", "--sweep", "mm=1,2"), "did you mean 'm'"),
+    (OPERATION, "no device is named"),
+]
+
+
+def test_tells_slips_from_names_alone(advisor: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert advisor("model", *OPERATION, "--device", "v7x").status == 0  # which keeps the names
+    monkeypatch.setattr("advisor.api.modelling.known_to", None)
+    for words, problem in SLIPS:
+        found = advisor("model", *words)
+        assert (found.status, found.out) == (2, "")
+        assert problem in found.err
+
+
+def test_takes_operations_and_devices_of_packs_and_folders(
+    advisor: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operations = tmp_path / "pack" / "operations"
+    operations.mkdir(parents=True)
+    shipped = (data_dir("rules") / "operations" / "copy.yaml").read_text()
+    (operations / "move.yaml").write_text(shipped.replace("id: copy", "id: move"))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "draft.yaml").write_text(OWN)
+    (tmp_path / "own.yaml").write_text("devices: mine\n")
+    monkeypatch.setattr("advisor.resources.installed_packs", lambda: (tmp_path / "pack",))
+    words = ("model", "move", "n=5", "element=4", "--device", "DRAFT", "--format", "json")
+    answer = json.loads(advisor("--config", str(tmp_path / "own.yaml"), *words).out)
+    # 5 elements read and written, of 4 B each, at 7.2 TB/s.
+    assert answer["results"][0]["total"]["time"] == pytest.approx(40 / 7.2e12)
+    assert "no device called 'DRAFT'" in advisor(*words).err
+
+
 LINES = [
     (
         "operation: rms-norm",

@@ -5,12 +5,9 @@ from __future__ import annotations
 import pytest
 
 from advisor.errors import UsageError
-from advisor.hardware.describe import (
-    describe_device,
-    devices_called,
-    list_devices,
-    lower_confidence,
-)
+from advisor.hardware.called import devices_called
+from advisor.hardware.describe import describe_device, list_devices, lower_confidence
+from advisor.hardware.devices import load_devices
 
 
 def test_lists_all_devices_or_one_vendors() -> None:
@@ -46,7 +43,7 @@ def test_finds_a_device_by_id_name_or_alias(name: str) -> None:
     ],
 )
 def test_finds_every_device_that_a_short_name_means(name: str, ids: list[str]) -> None:
-    assert [device.device_id for device in devices_called(name)] == ids
+    assert [device.device_id for device in devices_called(name, load_devices())] == ids
 
 
 def test_lists_the_ids_where_a_name_means_several_devices() -> None:
@@ -69,18 +66,18 @@ def test_lists_the_ids_where_a_name_means_several_devices() -> None:
     ],
 )
 def test_takes_a_name_of_the_projects_documents_for_one_device(name: str, device_id: str) -> None:
-    assert [device.device_id for device in devices_called(name)] == [device_id]
+    assert [device.device_id for device in devices_called(name, load_devices())] == [device_id]
 
 
 @pytest.mark.parametrize("name", ["", " ", "-"])
 def test_takes_nothing_for_no_device(name: str) -> None:
     with pytest.raises(UsageError, match="no device called"):
-        devices_called(name)
+        devices_called(name, load_devices())
 
 
 def test_suggests_ids_that_hold_what_was_typed() -> None:
     with pytest.raises(UsageError) as caught:
-        devices_called("mi300")
+        devices_called("mi300", load_devices())
     assert caught.value.hint == "did you mean 'amd-mi300a' or 'amd-mi300x'?"
 
 

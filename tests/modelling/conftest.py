@@ -13,10 +13,10 @@ from advisor.documents import load
 from advisor.modelling.declare import asked_scenario
 from advisor.modelling.estimate import model
 from advisor.modelling.names import ModelRequest
+from advisor.modelling.ranges import parse_sweep
 from advisor.modelling.read import Known
 from advisor.modelling.read_scenario import read_scenario, scenario_of
 from advisor.modelling.results import DeviceResult, Modelled, OperationResult
-from advisor.modelling.sweep import parse_sweep
 from advisor.resources import data_dir
 
 Model = Callable[..., Modelled]

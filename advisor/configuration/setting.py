@@ -1,0 +1,16 @@
+"""A value of a configuration, which knows its origin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting(Generic[T]):
+    """A value and what said it: a flag, a variable, a place in a file, or "default"."""
+
+    value: T
+    origin: str
