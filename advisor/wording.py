@@ -182,9 +182,11 @@ def few(value: int, noun: str) -> str:
 def plural(noun: str, value: float | None) -> str:
     """Return the noun as it stands after the number.
 
-    >>> plural("launch", 1), plural("launch", 2), plural("variant", None)
-    ('launch', 'launches', 'variants')
+    >>> plural("launch", 1), plural("launch", 2), plural("variant", None), plural("history", 2)
+    ('launch', 'launches', 'variants', 'histories')
     """
+    if value != 1 and noun.endswith("ry"):
+        return f"{noun[:-1]}ies"
     return noun if value == 1 else f"{noun}es" if noun.endswith(("ch", "s")) else f"{noun}s"
 
 

@@ -2,44 +2,47 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
+from advisor import __version__
+from advisor.api.fleet_engines import Engine, EngineName, opened_engine
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database import judged as door
 from advisor.database.connect import FETCHES_NOTHING
+from advisor.database.histories import lacking_histories
 from advisor.database.lake.door import damage_told, opened_over
 from advisor.database.lake.place import folder_of
-from advisor.database.lake.scan import Lake, LeftOut, scan
-from advisor.database.lake.tables import Columns
+from advisor.database.lake.scan import LeftOut, scan
 from advisor.database.lake.write import add_judged
 from advisor.errors import UsageError
 from advisor.knowledge.load import load_knowledge
-from advisor.rules.engine.fleet import compute_here, follow_runs, judge_runs
+from advisor.rules.engine.fleet import follow_runs, judge_runs
+from advisor.tracking.comparing import load_comparing
+from advisor.tracking.settings import load_settings
 
 if TYPE_CHECKING:
     import duckdb
 
-    from advisor.rules.engine.fleet import Compute
-
-EngineName = Literal["duckdb", "spark"]
-
-_AT_ONCE = 64  # runs whose facts DuckDB computes by one statement
-_AT_ONCE_ON_SPARK = 4096
+    from advisor.knowledge.knowledge import Knowledge
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """How many runs were judged, with how many findings, and what of the lake was left out."""
+    """How many runs were judged, with how many findings, and what of the lake was left out.
+
+    ``moved`` counts the changes of series in ``histories`` that were looked at.
+    """
 
     runs: int
     findings: int
     outcomes: int
     left_out: tuple[LeftOut, ...]
+    histories: int = 0
+    moved: int = 0
 
 
 def judge_lake(
@@ -53,8 +56,9 @@ def judge_lake(
 ) -> Judged:
     """Work out facts, findings and outcomes of every run that today's rules have not judged.
 
-    They are written beside the runs, all of them or nothing. ``since`` (UTC without a zone) leaves
-    older nights out; ``master`` is the cluster of Spark, by default this machine.
+    So is what moved, by the detector, in every history that has other runs since. All is written
+    beside the runs, or nothing. ``since`` (UTC without a zone) leaves older nights out;
+    ``master`` is the cluster of Spark, by default this machine.
 
     Raises:
         UsageError: a master is named, and the engine has none.
@@ -67,16 +71,14 @@ def judge_lake(
     found = scan(folder_of(lake).resolve())
     with opened_over(found, FETCHES_NOTHING) as (connection, columns), damage_told(lake):
         run_ids = door.runs_without(connection, compiled.digest, since)
-        if not run_ids:
+        followed = lacking_histories(connection, _detector(compiled.digest), since)
+        if not run_ids and not followed:
             return Judged(runs=0, findings=0, outcomes=0, left_out=found.left_out)
-        door.make_tables(connection, run_ids)
-        with _engine(engine, master, found, columns, connection) as (compute, at_once):
-            for first in range(0, len(run_ids), at_once):
-                progress(f"{first:,} of {len(run_ids):,} runs")
-                batch = run_ids[first : first + at_once]
-                judge_runs(connection, compiled, batch, knowledge.settings, compute)
-        progress("outcomes of advice")
-        tables = follow_runs(connection, compiled, run_ids, knowledge.outcomes)
+        with opened_engine(engine, master, found, columns, connection) as opened:
+            tables = _judge(connection, knowledge, run_ids, opened, progress)
+            if followed:
+                opened.move(connection, partial(_tell, progress, "histories", len(followed)))
+                tables |= door.MOVED
         known = found.runs()
         add_judged(
             connection,
@@ -86,28 +88,41 @@ def judge_lake(
             rules=compiled.digest,
             tables=tables,
         )
+        rows = {table: door.count_of(connection, table) for table in tables}
         return Judged(
             runs=len(run_ids),
-            findings=door.count_of(connection, "finding"),
-            outcomes=door.count_of(connection, "outcome"),
+            findings=rows.get("finding", 0),
+            outcomes=rows.get("outcome", 0),
             left_out=found.left_out,
+            histories=rows.get("followed", 0),
+            moved=rows.get("moved", 0),
         )
 
 
-@contextlib.contextmanager
-def _engine(
-    name: EngineName,
-    master: str | None,
-    lake: Lake,
-    columns: Columns,
+def _judge(
     connection: duckdb.DuckDBPyConnection,
-) -> Iterator[tuple[Compute, int]]:
-    """Yield what computes facts, and of how many runs at once."""
-    if name == "duckdb":
-        yield compute_here, _AT_ONCE
-        return
-    from advisor.database.lake.spark import open_spark
-    from advisor.rules.engine.on_spark import compute_on_spark
+    knowledge: Knowledge,
+    run_ids: list[str],
+    engine: Engine,
+    progress: Callable[[str], None],
+) -> dict[str, str]:
+    """Make the tables of findings, facts and outcomes of runs; return their SELECTs."""
+    if not run_ids:
+        return {}
+    compiled = knowledge.compiled
+    door.make_tables(connection, run_ids)
+    for first in range(0, len(run_ids), engine.at_once):
+        _tell(progress, "runs", len(run_ids), first)
+        batch = run_ids[first : first + engine.at_once]
+        judge_runs(connection, compiled, batch, knowledge.settings, engine.compute)
+    progress("outcomes of advice")
+    return dict(follow_runs(connection, compiled, run_ids, knowledge.outcomes))
 
-    with open_spark(lake, columns, connection, master) as spark:
-        yield partial(compute_on_spark, spark), _AT_ONCE_ON_SPARK
+
+def _tell(progress: Callable[[str], None], what: str, all_of_them: int, done: int) -> None:
+    progress(f"{done:,} of {all_of_them:,} {what}")
+
+
+def _detector(rules: str) -> str:
+    """Return what else than nights an answer about moved series rests on."""
+    return f"{__version__} {rules} {load_settings()!r} {load_comparing().limits!r}"

@@ -15,7 +15,7 @@ from advisor.cli.output import Progress
 from advisor.wording import count
 
 if TYPE_CHECKING:
-    from advisor.api.fleet import EngineName
+    from advisor.api.fleet_engines import EngineName
 
 _JUDGE = """\b
 Examples:
@@ -57,6 +57,7 @@ def judge(
 ) -> None:
     """Work out facts, findings and outcomes of runs that today's rules have not judged.
 
+    The detector says what moved in every history that has other runs since.
     They are written beside the runs, all of them or nothing, and every command reads them.
     """
     from advisor.api.fleet import judge_lake
@@ -70,9 +71,12 @@ def judge(
             progress=progress,
             configuration=settings.configuration,
         )
+    if not done.runs and not done.histories:
+        click.echo("nothing to do: today's rules have judged every run")
     if done.runs:
         findings, outcomes = count(done.findings, "finding"), count(done.outcomes, "outcome")
         click.echo(f"judged {count(done.runs, 'run')}: {findings}, {outcomes} of advice")
-    else:
-        click.echo("nothing to do: today's rules have judged every run")
+    if done.histories:
+        histories = count(done.histories, "history")
+        click.echo(f"looked at {histories}: {count(done.moved, 'change')} of series")
     tell_left_out(done.left_out)

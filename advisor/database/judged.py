@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
 import duckdb
 
+from advisor.database.records import insert_records
 from advisor.quoting import literal, quoted
 
 JUDGED = {
@@ -15,6 +17,14 @@ JUDGED = {
     "fact": "FROM temp.judged_fact ORDER BY run_id, variant_id",
 }
 """The SELECT of what was judged, by the table that it is about; facts are of kernels."""
+
+MOVED = {
+    "followed": "FROM temp.followed ORDER BY history_id",
+    "moved": """
+        SELECT moved.*, state_id FROM temp.moved JOIN temp.followed USING (history_id) ORDER BY ALL
+    """,
+}
+"""The SELECT of which histories the detector looked at, and of what moved in them."""
 
 _LACKING = """
     SELECT run_id FROM run
@@ -69,7 +79,22 @@ def join_findings(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(_ALL_FINDINGS)
 
 
+def make_moved(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the table that what moved is written to."""
+    connection.execute("CREATE TEMP TABLE moved AS SELECT * EXCLUDE (state_id) FROM shape.moved")
+
+
+def keep_moved(
+    connection: duckdb.DuckDBPyConnection, columns: Mapping[str, Sequence[object]]
+) -> None:
+    """Add what moved in a history."""
+    names = list(columns)
+    rows = [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    insert_records(connection, "moved", rows)
+
+
 def count_of(connection: duckdb.DuckDBPyConnection, table: str) -> int:
-    """Return how many rows a SELECT of ``JUDGED`` gives."""
-    ((rows,),) = connection.execute(f"SELECT count(*) FROM ({JUDGED[table]})").fetchall()
+    """Return how many rows a SELECT of ``JUDGED`` or ``MOVED`` gives."""
+    query = {**JUDGED, **MOVED}[table]
+    ((rows,),) = connection.execute(f"SELECT count(*) FROM ({query})").fetchall()
     return int(rows)

@@ -7,7 +7,7 @@ one that continues it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -211,6 +211,29 @@ class Accepted:
     run_id: str
     because: str
     accepted_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class BranchNights:
+    """What the detector reads of a branch: its runs, the oldest night first, and their series.
+
+    ``accepted`` and ``noises`` are what users declared and measured, of any series.
+    """
+
+    runs: Sequence[NightRun]
+    shapes: Sequence[ShapeNights]
+    accepted: Sequence[Accepted]
+    noises: Mapping[str, float]
+
+
+def nights_of_branch(connection: duckdb.DuckDBPyConnection, branch: Branch) -> BranchNights:
+    """Return everything of a branch that the detector reads."""
+    return BranchNights(
+        runs=runs_of_branch(connection, branch),
+        shapes=durations_of_branch(connection, branch),
+        accepted=accepted_levels(connection),
+        noises=calibrated_noises(connection),
+    )
 
 
 def branch_of_history(connection: duckdb.DuckDBPyConnection, name: str | None) -> Branch | None:

@@ -8,21 +8,32 @@ import random
 import shutil
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from advisor.api.fleet import EngineName, Judged, judge_lake
-from advisor.configuration import Configuration, load_configuration
+from advisor.api.fleet import Judged, judge_lake
+from advisor.api.fleet_engines import EngineName
+from advisor.configuration import DEFAULTS, Configuration, load_configuration
 from advisor.database.connect import open_for_reading
+from advisor.database.lake.verify import remove
+from advisor.database.nights import branch_of_history, known_series
 from advisor.errors import DatabaseError, Location, UsageError
 from advisor.expression import compile_expression
 from advisor.ingest.lake import add_database
 from advisor.ingest.profiles import RunLabels, ingest_paths
+from advisor.knowledge.load import load_knowledge
+from advisor.reports.record.moved import moves
+from advisor.reports.record.series_history import read_history
 from advisor.resources import data_dir
+from advisor.tracking.settings import load_settings
+from tests.api.test_history import Fill, empty, fill, night, noisy
 from tests.expression.test_portable import CONSTRUCTS, SYMBOLS
+
+__all__ = ["empty", "fill"]  # fixtures
 
 SEED = data_dir("seed") / "runs" / "nightly"
 NIGHTS = 3
@@ -39,10 +50,10 @@ needs_spark = pytest.mark.skipif(
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a database of three nights."""
     path = tmp_path_factory.mktemp("nights") / "nights.duckdb"
-    for night in range(1, NIGHTS + 1):
-        labels = RunLabels(at=datetime.fromisoformat(f"2026-01-0{night}"))
+    for number in range(1, NIGHTS + 1):
+        labels = RunLabels(at=datetime.fromisoformat(f"2026-01-0{number}"))
         list(
-            ingest_paths(str(path), [str(SEED / f"night-0{night}.ncu-rep")], labels=labels, wait=9)
+            ingest_paths(str(path), [str(SEED / f"night-0{number}.ncu-rep")], labels=labels, wait=9)
         )
     return path
 
@@ -86,8 +97,10 @@ def by_rule(lake: Path) -> dict[object, int]:
 
 
 def test_runs_that_todays_rules_judged_are_left_alone(lake: Path) -> None:
-    assert judge_lake(str(lake)) == Judged(runs=0, findings=0, outcomes=0, left_out=())
-    assert not (lake / "judged").exists()
+    nothing = Judged(runs=0, findings=0, outcomes=0, left_out=())
+    assert judge_lake(str(lake)) == replace(nothing, histories=1)
+    assert judge_lake(str(lake)) == nothing
+    assert not list((lake / "judged").glob("*/finding.parquet"))
 
 
 def test_other_rules_judge_every_run_once(lake: Path, other_rules: Configuration) -> None:
@@ -248,3 +261,71 @@ def test_every_construct_means_the_same_on_spark(tmp_path: Path) -> None:
         for text, first, second in zip(CONSTRUCTS, mine[1:], tuple(other)[1:], strict=True):
             assert is_same(first, second), (text, table[index], first, second)
             assert not isinstance(first, float) or math.isfinite(first)
+
+
+LEVELS = {"main": 1.0, "fix": 1.3}
+MOVED = "series_id, launch_shape, verdict, state, kind, run_id, base_run, base, head, relative"
+
+
+@pytest.fixture
+def tracked(fill: Fill) -> Path:
+    """Return a database of 24 nights of two branches, in one of which a kernel became slower."""
+    rules = {"rules_hash": load_knowledge().compiled.digest}
+    runs = []
+    for branch, level in LEVELS.items():
+        slower = noisy([1e-3] * 12 + [level * 1e-3] * 12)
+        steady = noisy([2e-3] * 24, seed=1)
+        for number, times in enumerate(zip(slower, steady, strict=True)):
+            durations = dict(zip(("gemm", "norm"), times, strict=True))
+            name = f"{branch}{number:03}"
+            runs.append(night(number, run_id=name, branch=branch, durations=durations, **rules))
+    return Path(fill(*runs))
+
+
+def moved_by_history(database: Path, branch: str) -> list[tuple[object, ...]]:
+    """Return what ``history`` says of a branch, by the names of ``MOVED``."""
+    with open_for_reading(database) as connection:
+        chosen = branch_of_history(connection, branch)
+        assert chosen is not None
+        history = read_history(connection, chosen, known_series(connection))
+    found = moves(history, {}, load_settings())
+    rows = [(each.history.launch_shape, each.row) for each in found]
+    return [
+        (row.series_id, shape, *(getattr(row, name) for name in MOVED.split(", ")[2:]))
+        for shape, row in rows
+    ]
+
+
+def test_what_moved_is_what_history_says(tracked: Path, tmp_path: Path) -> None:
+    lake = made_lake(tracked, tmp_path / "moved")
+    done = judge_lake(str(lake))
+    assert (done.runs, done.histories, done.moved) == (0, 2, 1)
+    (row,) = asked(lake, f"SELECT {MOVED} FROM main.moved")
+    assert [row] == moved_by_history(tracked, "fix")
+    assert moved_by_history(tracked, "main") == []
+    assert row[:6] == ("s-gemm", "(1)x(32)", "regressed", "open", "step", "fix012")
+    looked = asked(lake, "SELECT branch, until_run, runs, nights FROM main.followed ORDER BY ALL")
+    assert looked == [("fix", "fix023", 24, 24), ("main", "main023", 24, 24)]
+    assert judge_lake(str(lake)) == Judged(runs=0, findings=0, outcomes=0, left_out=())
+
+
+def test_a_history_with_another_run_is_looked_at_again(tracked: Path, tmp_path: Path) -> None:
+    lake = made_lake(tracked, tmp_path / "moved")
+    judge_lake(str(lake))
+    remove(lake, "fix023")
+    done = judge_lake(str(lake))
+    assert (done.histories, done.moved) == (1, 1)
+    assert asked(lake, "SELECT runs FROM main.followed ORDER BY branch") == [(23,), (24,)]
+    for number in range(12, 23):
+        remove(lake, f"fix{number:03}")
+    assert judge_lake(str(lake)).moved == 0
+    assert asked(lake, "FROM main.moved") == []
+
+
+@needs_spark
+@pytest.mark.slow
+def test_spark_moves_what_duckdb_moves(tracked: Path, tmp_path: Path) -> None:
+    lakes = dict(both_engines(tracked, tmp_path, DEFAULTS))
+    rows = [asked(lake, "FROM main.moved ORDER BY ALL") for lake in lakes.values()]
+    assert len(rows[0]) == len(rows[1]) == 1
+    assert all(map(is_same, rows[0][0], rows[1][0]))

@@ -7,22 +7,30 @@ cluster which reaches the folder of the lake under the same path.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from advisor.database.dialects import spelled
+from advisor.database.histories import KEY, LINKS, NIGHTS, RUNS, durations_select
 from advisor.database.lake.place import TEMPORARY
 from advisor.database.lake.scan import Lake
-from advisor.database.lake.tables import DETAILS, MARKS, SHARED, Columns
+from advisor.database.lake.tables import DETAILS, FOLLOWED, MARKS, SHARED, Columns
 from advisor.errors import DatabaseError
 from advisor.quoting import literal
 
 if TYPE_CHECKING:
     import duckdb
+
+    from advisor.database.histories import Columns as Rows
+
+    Function = Callable[[Rows, Rows], Mapping[str, Sequence[Any]]]
 
 LOCAL = "local[*]"
 """The master where none is named: all cores of this machine."""
@@ -70,6 +78,47 @@ class SparkLake:
             self.session.sql(query).write.parquet(str(path))
             self.session.read.parquet(str(path)).createOrReplaceTempView(name)
         return path
+
+
+def write_moved(
+    spark: SparkLake, connection: duckdb.DuckDBPyConnection, function: Function
+) -> Path:
+    """Write what a function of the runs of a history, and of durations, returns for each.
+
+    It gets and returns columns; Spark hands them over as Arrow tables, where the durations are.
+
+    Raises:
+        DatabaseError: Spark fails, or its workers have no pyarrow or no advisor.
+    """
+    for table in (RUNS, LINKS):
+        copied = str(spark.folder / f"{table}.parquet")
+        connection.execute(f"COPY (FROM temp.{table}) TO {literal(copied)} (FORMAT parquet)")
+        spark.session.read.parquet(copied).createOrReplaceTempView(spark.name(table))
+    query = durations_select(*(spark.name(table) for table in ("variant", RUNS, LINKS)))
+    kinds = {name: kind for name, kind in FOLLOWED["moved"].items() if name != "state_id"}
+    spark.write(spelled(query, "spark"), NIGHTS)
+    path = spark.folder / "moved"
+    with failures_told():
+        runs = spark.session.table(spark.name(RUNS)).groupBy(KEY)
+        durations = spark.session.table(NIGHTS).groupBy(KEY)
+        found = runs.cogroup(durations).applyInArrow(_over_tables(function, kinds), _schema(kinds))
+        found.write.parquet(str(path))
+    return path
+
+
+def _over_tables(function: Function, kinds: Mapping[str, str]) -> Callable[[Any, Any], Any]:
+    """Return a function of two Arrow tables."""
+
+    def over(runs: Any, durations: Any) -> Any:
+        import pyarrow as pa
+
+        of = {"VARCHAR": pa.string(), "DOUBLE": pa.float64()}
+        schema = pa.schema([(name, of[kind]) for name, kind in kinds.items()])
+        if not len(runs) or not len(durations):
+            return schema.empty_table()
+        return pa.table(function(runs.to_pydict(), durations.to_pydict()), schema=schema)
+
+    return over
 
 
 @contextlib.contextmanager
@@ -129,6 +178,8 @@ def _session(master: str | None) -> Any:
     active = SparkSession.getActiveSession()  # of spark-submit, which names the master
     if active is None or master is not None:
         builder = builder.master(master or LOCAL)
+        if (master or LOCAL).startswith("local"):
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # it has this program
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session

@@ -52,6 +52,42 @@ DETAILS: Mapping[str, str] = {
 }
 """Tables whose ids are made of what they hold, and which rows of them a run needs."""
 
+FOLLOWED: Mapping[str, Mapping[str, str]] = {
+    "followed": {
+        "history_id": "VARCHAR",
+        "state_id": "VARCHAR",
+        "branch": "VARCHAR",
+        "label": "VARCHAR",
+        "configuration": "VARCHAR",
+        "device_names": "VARCHAR",
+        "simulated": "BOOLEAN",
+        "until_run": "VARCHAR",
+        "runs": "BIGINT",
+        "nights": "BIGINT",
+    },
+    "moved": {
+        "history_id": "VARCHAR",
+        "state_id": "VARCHAR",
+        "series_id": "VARCHAR",
+        "launch_shape": "VARCHAR",
+        "verdict": "VARCHAR",
+        "state": "VARCHAR",
+        "kind": "VARCHAR",
+        "run_id": "VARCHAR",
+        "base_run": "VARCHAR",
+        "base": "DOUBLE",
+        "head": "DOUBLE",
+        "relative": "DOUBLE",
+        "p_value": "DOUBLE",
+        "noise": "DOUBLE",
+        "around": "VARCHAR",
+    },
+}
+"""Tables that only a lake has: histories that the detector looked at, and what moved in them.
+
+A history is looked at again when its runs change; what moved holds of the newest look.
+"""
+
 _OF_FILE = ("meta", "alembic_version")
 """Tables about a file, which a lake is not."""
 
@@ -105,4 +141,7 @@ def make_shape(connection: duckdb.DuckDBPyConnection) -> Columns:
         name = quoted(table)
         connection.execute(f"CREATE TABLE {SHAPE}.{name} AS FROM main.{name} LIMIT 0")
         connection.execute(f"DROP TABLE main.{name}")
+    for table, kinds in FOLLOWED.items():
+        declared = ", ".join(f"{quoted(name)} {kind}" for name, kind in kinds.items())
+        connection.execute(f"CREATE TABLE {SHAPE}.{table} ({declared})")
     return columns

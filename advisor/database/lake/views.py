@@ -40,6 +40,25 @@ def create_tables(connection: duckdb.DuckDBPyConnection, lake: Lake, columns: Co
             files = _files(lake.root, table, lake.judged)
             query = _OVER[table].format(query=query, said=_said(table, files), judged=_JUDGED)
         connection.execute(f"CREATE VIEW main.{quoted(table)} AS {query}")
+    for table, query in _followed(lake).items():
+        connection.execute(f"CREATE VIEW main.{table} AS {query}")
+
+
+def _followed(lake: Lake) -> dict[str, str]:
+    """Return the SELECTs of what only a lake has: of each history the newest look at it."""
+    looks = _files(lake.root, "followed", lake.judged)
+    moved = _files(lake.root, "moved", lake.judged)
+    rows = f"SELECT * FROM {SHAPE}.moved"
+    if moved:
+        found = f"SELECT DISTINCT * FROM {_parquet(moved, by_name=True)}"
+        rows = (
+            f"{rows} UNION ALL BY NAME SELECT * FROM ({found}) AS found"
+            " SEMI JOIN main.followed USING (history_id, state_id)"
+        )
+    return {
+        "followed": _newest(f"SELECT * FROM {SHAPE}.followed", looks, ("history_id",), "max"),
+        "moved": rows,
+    }
 
 
 def _judged_later(lake: Lake) -> list[dict[str, object]]:

@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING
 from advisor.database.nights import (
     Accepted,
     Branch,
+    BranchNights,
     KnownSeries,
     NightRun,
     ShapeNights,
-    accepted_levels,
-    calibrated_noises,
     chains_of,
-    durations_of_branch,
+    nights_of_branch,
     other_runs,
-    runs_of_branch,
 )
 from advisor.reports.record.alike import series_alike
 from advisor.reports.record.series_records import (
@@ -63,28 +61,39 @@ def read_history(
 
     ``since`` is a number of nights or a moment: what is shown, the detector sees every night.
     """
+    found = history_over(nights_of_branch(connection, branch), branch, known, since=since)
+    others = _left_out(branch, other_runs(connection, branch))
+    return replace(found, notes=(*others, *found.notes))
+
+
+def history_over(
+    given: BranchNights,
+    branch: Branch,
+    known: Mapping[str, KnownSeries],
+    *,
+    since: int | datetime | None = None,
+    with_alike: bool = True,
+) -> History:
+    """Return what some series did over nights that were read; ``since`` as in ``read_history``.
+
+    ``with_alike`` asks which series may go on under another name.
+    """
     settings = load_settings()
-    runs = runs_of_branch(connection, branch)
-    nights = _nights(runs, settings)
-    chains = chains_of(durations_of_branch(connection, branch))
+    nights = _nights(given.runs, settings)
     marks = _Marks(
-        runs={run.run_id: run.position for run in runs},
-        accepted=accepted_levels(connection),
-        noises=calibrated_noises(connection),
+        runs={run.run_id: run.position for run in given.runs},
+        accepted=given.accepted,
+        noises=given.noises,
     )
-    series, machine = _scanned(chains, nights, known, marks, settings)
+    series, machine = _scanned(chains_of(given.shapes), nights, known, marks, settings)
     return History(
         branch=branch.name,
         is_simulated=branch.simulated,
         nights=nights,
         series=tuple(sorted(series, key=_worst)),
         shown_since=_moment(since, nights),
-        notes=(
-            *_left_out(branch, other_runs(connection, branch)),
-            *falling_apart(runs, settings),
-            *_too_few(series, settings),
-        ),
-        alike=series_alike(series, known, nights),
+        notes=(*falling_apart(given.runs, settings), *_too_few(series, settings)),
+        alike=series_alike(series, known, nights) if with_alike else (),
         machine=machine,
     )
 
