@@ -11,7 +11,9 @@ import duckdb
 
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.connect import DEFAULT_MEMORY, open_for_query
+from advisor.database.lake.place import is_lake
 from advisor.database.limits import ended_after, refused, single_select
+from advisor.database.questions import create_questions
 from advisor.database.records import storable
 from advisor.errors import UsageError
 from advisor.facts import create_views
@@ -86,6 +88,8 @@ def _asked(
     with open_for_query(database, wait, memory=memory) as connection:
         statement = single_select(connection, storable(sql))
         create_views(connection, load_facts(configuration))
+        if is_lake(database):
+            create_questions(connection)
         try:
             with ended_after(connection, timeout):
                 yield connection, statement

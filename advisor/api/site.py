@@ -12,7 +12,9 @@ from advisor import __version__
 from advisor.api.reporting import report_of_run, template_files
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.connect import open_for_reading
+from advisor.database.lake.place import is_lake
 from advisor.database.planning import plan_for
+from advisor.database.questions import create_questions, looked_at
 from advisor.errors import UsageError
 from advisor.facts import create_views
 from advisor.knowledge.cache import code_files, kept
@@ -56,12 +58,14 @@ def build_site(
         raise UsageError(f"{url!r} is no address", hint="such as https://ci.example/advisor")
     folder = SiteFolder(Path(directory), force=force)
     knowledge = load_knowledge(configuration)
-    name = Path(database).name
+    name, of_lake = Path(database).name, is_lake(database)
     with (
         open_for_reading(database, wait) as connection,
         kept("templates", template_files(), "") as code,
     ):
-        create_views(connection, knowledge.vocabulary, VIEWS)
+        create_views(connection, knowledge.vocabulary, None if of_lake else VIEWS)
+        if of_lake:
+            create_questions(connection)
 
         def report_of(run: StoredRun) -> Report:
             return _report(connection, run, knowledge, configuration, name)
@@ -71,12 +75,13 @@ def build_site(
             database=database,
             knowledge=knowledge,
             report_of=report_of,
-            writer=PageWriter(code),
+            writer=PageWriter(code, has_fleet=of_lake),
             shared=_shared(knowledge, configuration),
             url=url,
             footer=f"advisor {__version__}, {name}, {len(knowledge.rules)} rules, hash"
             f" {knowledge.compiled.digest}",
             progress=progress,
+            looked=looked_at(connection) if of_lake else None,
         )
         return write_site(asked, folder)
 

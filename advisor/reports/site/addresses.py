@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from advisor.reports.write.links import Links
 
 INDEX, FEED, STATE = "index.html", "feed.xml", "site.json"
+FLEET = "fleet.html"
 STYLE, SCRIPT, SEARCH = "style.css", "script.js", "search.js"
 KERNELS, RULES = "series/index.html", "rules/index.html"
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")

@@ -22,6 +22,7 @@ from advisor.database.read import StoredRun
 from advisor.reports.record.history_settings import load_history_settings
 from advisor.reports.site import addresses as at
 from advisor.reports.site.feed import make_feed
+from advisor.reports.site.fleet_page import FleetAsked, FleetPage, fleet_shown
 from advisor.reports.site.folder import SiteFolder, SiteState, SiteWritten
 from advisor.reports.site.frame import GonePage, run_night
 from advisor.reports.site.index_page import index_shown
@@ -59,7 +60,8 @@ class SiteRequest:
     """What a site is made of. ``shared`` is a digest of what all pages rest on beside runs.
 
     ``report_of`` returns the report of a run as it was on its night; ``url`` is where the site will
-    be, None where nobody said; ``footer`` stands on each page.
+    be, None where nobody said; ``footer`` stands on each page. ``looked`` is a digest of what only
+    a lake has, whose views of questions are there; None where the database is a file.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -71,6 +73,7 @@ class SiteRequest:
     url: str | None
     footer: str
     progress: Callable[[str], None]
+    looked: str | None = None
 
 
 def write_site(asked: SiteRequest, folder: SiteFolder) -> SiteWritten:
@@ -98,13 +101,16 @@ def write_site(asked: SiteRequest, folder: SiteFolder) -> SiteWritten:
     )
     pages = _pages_of(addresses)
     gone = _gone(folder, {path for each in pages.values() for path in each.values()})
-    folder.plan((*_FIXED, *gone, *(path for each in pages.values() for path in each.values())))
+    fixed = _FIXED if asked.looked is None else (*_FIXED, at.FLEET)
+    folder.plan((*fixed, *gone, *(path for each in pages.values() for path in each.values())))
     for path, page in gone.items():
         folder.write(path, asked.writer.gone(path, page))
     for whole in wholes:
         _write_runs(asked, folder, whole, addresses, marks)
     _write_series(asked, folder, wholes, addresses)
     _write_rules(asked, folder, wholes, addresses)
+    if asked.looked is not None:
+        folder.write(at.FLEET, asked.writer.fleet(_fleet(asked, addresses)))
     folder.write(at.STYLE, asked.writer.style())
     folder.write(at.SCRIPT, asked.writer.script())
     folder.write(at.SEARCH, search_script(wholes))
@@ -113,6 +119,18 @@ def write_site(asked: SiteRequest, folder: SiteFolder) -> SiteWritten:
     return folder.finish(
         SiteState(made_of=made_of, shared=marks.shared, runs=marks.runs, pages=pages),
         (at.INDEX, asked.writer.index(index)),
+    )
+
+
+def _fleet(asked: SiteRequest, addresses: at.Addresses) -> FleetPage:
+    words = asked.knowledge.settings.vendors.default
+    return fleet_shown(
+        FleetAsked(
+            connection=asked.connection,
+            titles={rule.id: words.fill(rule.title) for rule in asked.knowledge.rules},
+            links=addresses.links(at.FLEET),
+            footer=asked.footer,
+        )
     )
 
 
@@ -127,7 +145,7 @@ class _Marks:
 
 def _made_of(marks: _Marks, asked: SiteRequest) -> str:
     """Return a digest of everything that a site rests on."""
-    said = (sorted(marks.runs.items()), marks.shared, asked.url, asked.footer)
+    said = (sorted(marks.runs.items()), marks.shared, asked.url, asked.footer, asked.looked)
     return hashlib.sha256(repr(said).encode()).hexdigest()
 
 

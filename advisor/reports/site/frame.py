@@ -15,9 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class SitePlace:
-    """Where a page is: ``root`` is the way to the folder of the first page."""
+    """Where a page is: ``root`` is the way to the folder of the first page.
+
+    ``has_fleet``: the site is of a lake, and has a page about all of it.
+    """
 
     root: str
+    has_fleet: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.reports.site.addresses import INDEX, way_up
+from advisor.reports.site.addresses import FLEET, INDEX, way_up
 from advisor.reports.site.frame import GonePage, SitePlace
 from advisor.reports.write.links import Links
 from advisor.reports.write.render import environment, page
@@ -12,6 +12,7 @@ from advisor.reports.write.render import environment, page
 if TYPE_CHECKING:
     from advisor.reports.record.records import Report
     from advisor.reports.site.feed import Feed
+    from advisor.reports.site.fleet_page import FleetPage
     from advisor.reports.site.index_page import IndexPage
     from advisor.reports.site.lists import ListPage
     from advisor.reports.site.rule_page import RulePage
@@ -28,16 +29,15 @@ _SIZES = ("w1", "w2", "w3")
 class PageWriter:
     """Writes pages; ``code`` holds compiled templates, those that were not there are added."""
 
-    def __init__(self, code: dict[str, bytes] | None = None) -> None:
+    def __init__(self, code: dict[str, bytes] | None = None, *, has_fleet: bool = False) -> None:
         self._templates = environment(code, autoescape=True)
+        self._has_fleet = has_fleet
 
     def run(self, path: str, report: Report, links: Links) -> str:
         """Return a report without the details of kernels, which are on pages of their own."""
         drawn = page(report, details=0, most_rows=MOST_ROWS, links=links, sizes=_SIZES)
         template = self._templates.get_template("report.html.j2")
-        return template.render(
-            report=report, page=drawn, script_digest="", site=SitePlace(root=way_up(path))
-        )
+        return template.render(report=report, page=drawn, script_digest="", site=self._place(path))
 
     def index(self, shown: IndexPage) -> str:
         """Return the first page."""
@@ -59,6 +59,10 @@ class PageWriter:
         """Return a list of pages."""
         return self._page("list", path, shown)
 
+    def fleet(self, shown: FleetPage) -> str:
+        """Return the page about a whole lake."""
+        return self._page("fleet", FLEET, shown)
+
     def gone(self, path: str, shown: GonePage) -> str:
         """Return what is left of a page whose subject is gone."""
         return self._page("gone", path, shown)
@@ -77,4 +81,7 @@ class PageWriter:
 
     def _page(self, name: str, path: str, shown: object) -> str:
         template = self._templates.get_template(f"site/{name}.html.j2")
-        return template.render(page=shown, site=SitePlace(root=way_up(path)))
+        return template.render(page=shown, site=self._place(path))
+
+    def _place(self, path: str) -> SitePlace:
+        return SitePlace(root=way_up(path), has_fleet=self._has_fleet)

@@ -1,0 +1,190 @@
+"""Questions about a whole fleet, as views beside those that ``facts`` makes.
+
+Each has a row per thing asked about and ``run_ids``, the runs behind it. Times are seconds, of all
+launches unless a name says otherwise; measured and simulated runs are never put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+from advisor.database.histories import RUNS_SELECT
+from advisor.quoting import quoted
+
+FEWEST_HOSTS = 3
+"""Hosts that must have run a kernel before one can be called slower: two cannot tell which is."""
+
+WEEK = 7
+"""Days before the newest night that count as this week."""
+
+_VARIANTS = """
+    SELECT kernels.run_id, simulated, host, "commit", device_name, series_id, kernel_name,
+        coalesce(launch_shape, '') AS shape, launch_count AS launches, duration_median AS own,
+        night, driver_version AS driver, compiler,
+        {'runtime': runtime, 'profiler': profiler, 'clock': clock_control, 'part': "partition"}
+            AS environment
+    FROM kernels JOIN fleet_runs USING (run_id)
+    WHERE duration_median > 0 AND launch_count > 0
+"""
+_KERNELS = """
+    SELECT simulated, kernel_id, any_value(kernel_name) AS kernel_name,
+        arg_max(series_id, duration) AS series_id,
+        count(DISTINCT run_id) AS runs, sum(launch_count)::BIGINT AS launches,
+        sum(duration) AS duration, sum(wasted_time) AS wasted_time,
+        sum(duration) FILTER (wasted_time IS NOT NULL) AS judged_time,
+        list(DISTINCT run_id ORDER BY run_id) AS run_ids
+    FROM kernels JOIN (SELECT run_id, simulated FROM runs) AS run USING (run_id)
+    GROUP BY simulated, kernel_id
+    ORDER BY wasted_time DESC NULLS LAST, kernel_id
+"""
+_FINDINGS = """
+    SELECT simulated, rule_id, any_value(severity) AS severity, count(*) AS findings,
+        count(DISTINCT run_id) AS runs, count(DISTINCT kernel_id) AS kernels,
+        sum(duration) AS duration, sum(gain_likely) AS gain_likely,
+        list(DISTINCT run_id ORDER BY run_id) AS run_ids
+    FROM findings JOIN (SELECT run_id, simulated FROM runs) AS run USING (run_id)
+    LEFT JOIN (SELECT run_id, variant_id, duration FROM kernels) AS kernel
+        USING (run_id, variant_id)
+    WHERE outcome = 'fires'
+    GROUP BY simulated, rule_id
+    ORDER BY duration DESC NULLS LAST, rule_id
+"""
+_DEVICES = f"""
+    WITH own AS (
+        SELECT simulated, device_name, series_id, shape, "commit", environment, driver, compiler,
+            host, median(own) AS own, sum(launches) AS launches, list(DISTINCT run_id) AS runs
+        FROM fleet_variants WHERE host IS NOT NULL GROUP BY ALL
+    ), placed AS (
+        SELECT *, median(own) OVER kind AS usual, count(*) OVER kind AS hosts
+        FROM own WINDOW kind AS (
+            PARTITION BY simulated, device_name, series_id, shape, "commit", environment, driver,
+                compiler
+        )
+    )
+    SELECT simulated, device_name, host, sum(own * launches) / sum(usual * launches) AS ratio,
+        count(DISTINCT (series_id, shape)) AS kernels, max(hosts) AS hosts,
+        list_sort(list_distinct(flatten(list(runs)))) AS run_ids
+    FROM placed WHERE hosts >= {FEWEST_HOSTS}
+    GROUP BY simulated, device_name, host
+    ORDER BY ratio DESC, host
+"""
+_ENVIRONMENTS = """
+    WITH told AS (
+        SELECT 'driver' AS what, driver AS value, compiler AS other, * FROM fleet_variants
+        UNION ALL SELECT 'compiler', compiler, driver, * FROM fleet_variants
+    ), own AS (
+        SELECT what, value, simulated, device_name, series_id, shape, "commit", environment, other,
+            median(own) AS own, sum(launches) AS launches, list(DISTINCT run_id) AS runs
+        FROM told WHERE value IS NOT NULL GROUP BY ALL
+    ), first AS (
+        SELECT what, value, min(night) AS night FROM told WHERE value IS NOT NULL GROUP BY ALL
+    )
+    SELECT base.simulated, base.what, base.device_name, base.value AS base, head.value AS head,
+        sum(head.own * base.launches) / sum(base.own * base.launches) AS ratio,
+        count(DISTINCT (base.series_id, base.shape)) AS kernels,
+        list_sort(list_distinct(flatten(list(base.runs || head.runs)))) AS run_ids
+    FROM own AS base JOIN own AS head ON head.what = base.what
+        AND head.simulated = base.simulated AND head.series_id = base.series_id
+        AND head.shape = base.shape AND head.environment = base.environment
+        AND head.device_name IS NOT DISTINCT FROM base.device_name
+        AND head."commit" IS NOT DISTINCT FROM base."commit"
+        AND head.other IS NOT DISTINCT FROM base.other
+    JOIN first AS old ON old.what = base.what AND old.value = base.value
+    JOIN first AS new ON new.what = head.what AND new.value = head.value
+    WHERE (old.night, old.value) < (new.night, new.value)
+    GROUP BY ALL
+    ORDER BY abs(ln(ratio)) DESC, base.what, base, head
+"""
+_WEEK = f"""
+    WITH sound AS (FROM fleet_runs WHERE NOT is_ahead),
+    week AS (SELECT max(night) - INTERVAL {WEEK} DAY AS began FROM sound),
+    history AS (
+        SELECT history_id, simulated, any_value(branch) AS branch, any_value(label) AS label,
+            any_value(device_names) AS device_names, min(night) AS oldest,
+            max(position) AS newest, arg_max(run_id, place) AS newest_run
+        FROM sound GROUP BY history_id, simulated HAVING max(position) > 0
+    ), seen AS (
+        SELECT history_id, 'kernel' AS kind, coalesce(continued_by, variant.series_id) AS id,
+            run_id, sound.position, place, night
+        FROM main.variant JOIN sound USING (run_id)
+        LEFT JOIN main.series_link ON series_link.series_id = variant.series_id
+        UNION ALL
+        SELECT history_id, 'advice', rule_id, run_id, sound.position, place, night
+        FROM main.finding JOIN sound USING (run_id) WHERE outcome = 'fires'
+    ), spans AS (
+        SELECT history_id, kind, id, min(night) AS came, max(position) AS last,
+            arg_min(run_id, place) AS first_run, arg_max(run_id, place) AS last_run,
+            max(night) AS went
+        FROM seen GROUP BY ALL
+    ), told AS (
+        SELECT history_id, 'came' AS what, kind, id, came AS night, first_run AS run_id,
+            NULL AS base_run, NULL AS base, NULL AS head, NULL AS relative
+        FROM spans JOIN history USING (history_id), week WHERE came > began AND came > oldest
+        UNION ALL
+        SELECT history_id, 'went', kind, id, went, newest_run, last_run, NULL, NULL, NULL
+        FROM spans JOIN history USING (history_id), week WHERE went > began AND last < newest
+        UNION ALL
+        SELECT moved.history_id, verdict, 'kernel', series_id, night, moved.run_id, base_run, base,
+            head, relative
+        FROM memory.main.moved JOIN sound USING (run_id), week
+        WHERE night > began AND moved.state <> 'accepted'
+    )
+    SELECT simulated, branch, label, device_names, what, kind,
+        coalesce(normalised_name, id) AS name, id, night, base, head, relative,
+        list_filter([base_run, told.run_id], run -> run IS NOT NULL) AS run_ids
+    FROM told JOIN history USING (history_id)
+    LEFT JOIN main.series ON kind = 'kernel' AND series.series_id = id
+    LEFT JOIN main.kernel USING (kernel_id)
+    ORDER BY what, abs(relative) DESC NULLS LAST, night DESC, name, id
+"""
+
+QUESTIONS: Mapping[str, str] = {
+    "fleet_runs": RUNS_SELECT,
+    "fleet_variants": _VARIANTS,
+    "fleet_kernels": _KERNELS,
+    "fleet_findings": _FINDINGS,
+    "fleet_devices": _DEVICES,
+    "fleet_environments": _ENVIRONMENTS,
+    "fleet_week": _WEEK,
+}
+"""The SELECT of each view, in an order in which they can be made; they need those of facts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """The first rows of a view, by the names of its columns, and how many there are in all."""
+
+    rows: tuple[Mapping[str, Any], ...]
+    total: int
+
+
+def create_questions(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the views of a lake on a connection that has those of facts."""
+    for name, query in QUESTIONS.items():
+        connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {query}")
+
+
+def ask(connection: duckdb.DuckDBPyConnection, view: str, most: int, where: str = "true") -> Asked:
+    """Return at most so many rows of a view, in its order, of those of which ``where`` is true."""
+    cursor = connection.execute(f"SELECT * FROM {quoted(view)} WHERE {where}")
+    names = [column[0] for column in cursor.description or ()]
+    rows = cursor.fetchall()
+    shown = tuple(dict(zip(names, row, strict=True)) for row in rows[:most])
+    return Asked(rows=shown, total=len(rows))
+
+
+def looked_at(connection: duckdb.DuckDBPyConnection) -> str:
+    """Return a digest of which histories the detector looked at, and in which state."""
+    query = "SELECT string_agg(state_id, ' ' ORDER BY state_id) FROM memory.main.followed"
+    ((states,),) = connection.execute(query).fetchall()
+    return states or ""
+
+
+def runs_ahead(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """Return the runs that are dated after they were stored: clocks of machines disagree."""
+    rows = connection.execute("SELECT run_id FROM fleet_runs WHERE is_ahead ORDER BY 1").fetchall()
+    return [run_id for (run_id,) in rows]
