@@ -59,6 +59,20 @@ def test_shared_memory_counts_the_reserve_and_is_rounded_up() -> None:
     assert facts["occupancy_theoretical"] == pytest.approx(0.25)
 
 
+def test_sizes_that_a_page_rounds_hold_as_many_blocks() -> None:
+    # 16 KiB and the driver's 1 KiB a block, printed as 16.38 and 1.02 Kbyte: 16 blocks, not 15.
+    launch = A100 | {"shared_memory_driver": 1020.0, "shared_memory_configured": 16380.0}
+    facts = facts_of(**launch, block_size=32.0, registers_per_thread=16.0)
+    assert facts["blocks_by_shared_memory"] == 16
+
+
+def test_a_limit_that_is_printed_stands_where_the_size_in_force_is_unknown() -> None:
+    launch = A100 | {"shared_memory_static": 40_000.0, "occupancy_limit_shared_memory": 1.0}
+    launch |= {"shared_memory_configured": None, "shared_memory_per_sm": None}
+    facts = facts_of(**launch, block_size=128.0, registers_per_thread=32.0)
+    assert facts["blocks_by_shared_memory"] == 1
+
+
 def test_block_slots_limit_tiny_blocks() -> None:
     facts = facts_of(**A100, block_size=32.0, registers_per_thread=16.0)
     assert facts["blocks_per_sm"] == 32
