@@ -9,6 +9,7 @@ is stored beside it has changed.
 
 from __future__ import annotations
 
+import argparse
 import collections
 import resource
 import signal
@@ -135,5 +136,8 @@ def _memory() -> float:
 
 
 if __name__ == "__main__":
-    arguments = dict(enumerate(sys.argv[1:]))
-    main(int(arguments.get(0, COUNT)), arguments.get(1))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("count", nargs="?", type=int, default=COUNT)
+    parser.add_argument("folder", nargs="?")
+    arguments = parser.parse_args()
+    main(arguments.count, arguments.folder)

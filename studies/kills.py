@@ -6,7 +6,7 @@ afterwards, or where files remain then that nobody asked for.
 
 from __future__ import annotations
 
-import sys
+import argparse
 import tempfile
 import time
 from pathlib import Path
@@ -27,4 +27,10 @@ def main(count: int, names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else COUNT, sys.argv[2:])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("count", nargs="?", type=int, default=COUNT)
+    parser.add_argument("commands", nargs="*", help=", ".join(COMMANDS))
+    arguments = parser.parse_args()
+    if unknown := set(arguments.commands) - COMMANDS.keys():
+        parser.error(f"no command is called {', '.join(sorted(unknown))}")
+    main(arguments.count, arguments.commands)
