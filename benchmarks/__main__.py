@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from benchmarks import (
     compare,
     crowd,
+    fleet,
     history,
     ingest,
     judged,
@@ -40,6 +41,7 @@ BENCHMARKS: dict[str, tuple[str, Callable[[Path], list[Line]]]] = {
     "years": ("Years of nights", years.run),
     "site": ("Site", site.run),
     "crowd": ("Crowd", crowd.run),
+    "fleet": ("Fleet", fleet.run),
     "history": ("History", history.run),
     "compare": ("Compare", compare.run),
     "tracked": ("Tracked", tracked.run),

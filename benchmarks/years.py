@@ -60,15 +60,20 @@ def run(folder: Path) -> list[Line]:
     return [*lines, _backup(many, folder), _pruned(many, folder)]
 
 
-def make(path: Path, runs: int, night: Path, folder: Path) -> tuple[float, int]:
-    """Make a database of so many runs; return the seconds that it took, and its launches."""
+def make(
+    path: Path, runs: int, night: Path, folder: Path, size: int = PROFILE
+) -> tuple[float, int]:
+    """Make a database of so many runs; return the seconds that it took, and its launches.
+
+    ``size`` is that of the profile of each [B].
+    """
     started = perf_counter()
     profile = folder / night.name
-    repeat(night, profile, PROFILE)
+    repeat(night, profile, size)
     cost_of((*ADVISOR, "--db", path, "ingest", profile), folder)
     with open_for_writing(path) as connection:
         for last in range(runs - 1, 0, -_AT_ONCE):  # the oldest first, as they come
-            _copy(connection, max(1, last - _AT_ONCE + 1), last)
+            copy_nights(connection, max(1, last - _AT_ONCE + 1), last)
     cost_of((*ADVISOR, "--db", path, "runs", "remove", "latest", "--yes"), folder)
     cost_of((*ADVISOR, "--db", path, "ingest", profile), folder)
     with open_for_reading(path) as connection:
@@ -152,7 +157,7 @@ def _runs(folder: Path) -> int:
     return min(asked, room)
 
 
-def _copy(connection: duckdb.DuckDBPyConnection, first: int, last: int) -> None:
+def copy_nights(connection: duckdb.DuckDBPyConnection, first: int, last: int) -> None:
     """Copy the run that was ingested to those of ``first`` to ``last`` nights before."""
     (night,) = connection.execute("SELECT arg_max(run_id, started_at) FROM run").fetchall()[0]
     nights = f"(SELECT unnest(range({last}, {first} - 1, -1)) AS n)"

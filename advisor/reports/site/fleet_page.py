@@ -156,7 +156,7 @@ def gpu_time(value: float | None) -> str:
     """Return a time of GPUs: in hours where there are some, else in seconds.
 
     >>> gpu_time(7200.0), gpu_time(0.0031), gpu_time(None)
-    ('2 GPU hours', '3.1\\xa0ms', 'unknown')
+    ('2 GPU hours', '3.10\\xa0ms', 'unknown')
     """
     if value is None or value < _LEAST_HOURS * _HOUR:
         return wording.seconds(value)
