@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import duckdb
 import pytest
@@ -329,3 +330,85 @@ def test_spark_moves_what_duckdb_moves(tracked: Path, tmp_path: Path) -> None:
     rows = [asked(lake, "FROM main.moved ORDER BY ALL") for lake in lakes.values()]
     assert len(rows[0]) == len(rows[1]) == 1
     assert all(map(is_same, rows[0][0], rows[1][0]))
+
+
+class LostError(Exception):
+    """What stands for PySpark's exceptions."""
+
+
+class Lost:
+    """Stands for a session of Spark whose executors go away when anything is read."""
+
+    stopped = False
+
+    def stop(self) -> None:
+        self.stopped = True
+
+    @property
+    def read(self) -> object:
+        raise LostError("the executors went away\nat line 1")
+
+
+@pytest.mark.parametrize(
+    ("version", "problem"),
+    [("3.5.1", "Spark 3.5.1 is installed"), ("4.0.0", "Spark failed: the executors went away$")],
+)
+def test_spark_of_another_version_or_that_fails_leaves_the_lake_as_it_was(
+    lake: Path,
+    other_rules: Configuration,
+    monkeypatch: pytest.MonkeyPatch,
+    version: str,
+    problem: str,
+) -> None:
+    session = Lost()
+    monkeypatch.setattr("advisor.database.lake.spark._session", lambda _: session)
+    modules = {
+        "pyspark": SimpleNamespace(__version__=version),
+        "pyspark.errors": SimpleNamespace(PySparkException=LostError),
+        "py4j": SimpleNamespace(),
+        "py4j.protocol": SimpleNamespace(Py4JError=LostError),
+    }
+    for name, module in modules.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    before = sorted(lake.rglob("*"))
+    with pytest.raises(DatabaseError, match=problem) as caught:
+        judge_lake(str(lake), engine="spark", configuration=other_rules)
+    assert caught.value.exit_code == 4
+    assert caught.value.hint
+    assert session.stopped == (version == "4.0.0")
+    assert sorted(lake.rglob("*")) == before
+
+
+def test_the_latest_judging_holds_whatever_clocks_say(
+    lake: Path, other_rules: Configuration
+) -> None:
+    """The clock of who judged first was years ahead."""
+    before = by_rule(lake)
+    judge_lake(str(lake), configuration=other_rules)
+    (first,) = (lake / "judged").iterdir()
+    moved_to(lake, first, first.with_name(f"20990101T000000000000Z-{first.name.partition('-')[2]}"))
+    assert DISABLED not in by_rule(lake)
+    assert judge_lake(str(lake)).runs == NIGHTS
+    assert by_rule(lake) == before
+    assert judge_lake(str(lake)) == Judged(runs=0, findings=0, outcomes=0, left_out=())
+
+
+def moved_to(lake: Path, folder: Path, target: Path) -> None:
+    """Rename a part, in its manifest too."""
+    manifest = folder / "manifest.json"
+    old, new = (str(each.relative_to(lake)) for each in (folder, target))
+    manifest.write_text(manifest.read_text().replace(old, new))
+    folder.rename(target)
+
+
+@pytest.mark.parametrize("lost", ["manifest.json", "finding.parquet"])
+def test_a_judging_that_is_not_whole_is_named_and_left_out(
+    lake: Path, other_rules: Configuration, lost: str
+) -> None:
+    before = by_rule(lake)
+    judge_lake(str(lake), configuration=other_rules)
+    (folder,) = (lake / "judged").iterdir()
+    (folder / lost).unlink()
+    assert by_rule(lake) == before
+    (left_out,) = judge_lake(str(lake)).left_out
+    assert left_out.place == str(folder.relative_to(lake))

@@ -245,6 +245,20 @@ def test_a_compacted_lake_has_the_same_rows_in_fewer_files(database: Path, lake:
     assert add_all(database, lake) == [False] * NIGHTS
 
 
+def test_a_pack_holds_for_runs_whose_clock_was_ahead(lake: Path) -> None:
+    for folder in folders(lake):
+        told = json.loads((folder / "manifest.json").read_text())
+        ahead = json.dumps(told | {"written_at": "2099-01-01T00:00:00+00:00"})
+        (folder / "manifest.json").write_text(ahead)
+    compact(lake, FETCHES_NOTHING)
+    shutil.rmtree(lake / "tmp")
+    run_id = folders(lake)[0].parent.name.partition("=")[2]
+    remove(lake, run_id)
+    assert compact(lake, FETCHES_NOTHING).runs == 1  # the other of its month
+    assert compact(lake, FETCHES_NOTHING).packs == 0
+    assert runs_in(lake) == NIGHTS - 1
+
+
 def test_who_reads_goes_on_while_a_lake_is_compacted(lake: Path) -> None:
     with open_for_reading(f"lake:{lake}") as connection:
         compact(lake, FETCHES_NOTHING)

@@ -108,6 +108,7 @@ def _pack(
             writing(connection, lake.root, columns) as pack,
         ):
             pack.goes_to(partition / f"{PACK}{_digest(runs, columns, pack)}")
+            pack.after = _just_after(max(part.manifest.written_at for part in parts))
             _copy(lake, parts, pack, columns)
             if (lost := _lost(parts, pack)) is not None:
                 return lost, 0
@@ -115,6 +116,13 @@ def _pack(
     except duckdb.Error as error:
         return f"cannot be read: {str(error).strip().splitlines()[0]}", 0
     return None, len(runs)
+
+
+def _just_after(written_at: str) -> str:
+    """Return the next moment, empty where a manifest tells none."""
+    with contextlib.suppress(ValueError, OverflowError):
+        return (datetime.fromisoformat(written_at) + timedelta(microseconds=1)).isoformat()
+    return ""
 
 
 def _digest(runs: list[RunName], columns: Columns, pack: WrittenPart) -> str:

@@ -38,6 +38,7 @@ LOCAL = "local[*]"
 TABLES = ("run", "variant", "launch", "finding", *SHARED)
 """The tables of which facts of kernels are computed."""
 
+_VERSION = "4"
 _PREFIX = "lake_"
 _KINDS = {"VARCHAR": "STRING", "TIMESTAMP": "TIMESTAMP_NTZ"}
 _LIST = re.compile(r"(?P<of>\w+)\[\]")
@@ -154,10 +155,14 @@ def failures_told() -> Iterator[None]:
         DatabaseError: there was one.
     """
     try:
+        import pyspark
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
     except ImportError as error:
         raise DatabaseError("there is no Spark on this machine", hint=_HINT) from error
+    if pyspark.__version__.partition(".")[0] != _VERSION:
+        problem = f"Spark {pyspark.__version__} is installed, and version {_VERSION} is needed"
+        raise DatabaseError(problem, hint=_HINT)
     try:
         yield
     except (Py4JError, PySparkException, OSError) as error:

@@ -15,7 +15,7 @@ import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import duckdb
@@ -44,6 +44,8 @@ from advisor.version import __version__
 ROW_GROUP = 16_384
 """Rows of a row group, of which a reader skips those without its run."""
 
+_STAMP = "%Y%m%dT%H%M%S%fZ"
+_TICK = timedelta(microseconds=1)
 _OPTIONS = f"(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP})"
 _CHUNK = 1024 * 1024
 _TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)
@@ -152,7 +154,7 @@ def add_marks(connection: duckdb.DuckDBPyConnection, root: Path) -> bool:
                 part.add(table, f"SELECT * FROM {table} ORDER BY ALL", {})
             if not part.tables:
                 return False
-            part.goes_to(root / MARKS / part.timely_name())
+            part.goes_to(root / MARKS / part.timely_name(MARKS))
             return part.commit([], "", "")
     except OSError as error:
         raise not_written(root, error) from error
@@ -179,7 +181,7 @@ def add_judged(
             part.rules = rules
             for table, query in tables.items():
                 part.add(table, query, {})
-            part.goes_to(root / JUDGED / part.timely_name())
+            part.goes_to(root / JUDGED / part.timely_name(JUDGED))
             part.commit(runs, "", "")
     except OSError as error:
         raise not_written(root, error) from error
@@ -207,7 +209,10 @@ def _refuse_other(target: Path) -> None:
 
 @dataclass(kw_only=True)
 class WrittenPart:
-    """A part while it is written; ``target`` is where its folder goes."""
+    """A part while it is written; ``target`` is where its folder goes.
+
+    ``after`` is when what it stands for was written (ISO 8601, UTC), by clocks that may be ahead.
+    """
 
     connection: duckdb.DuckDBPyConnection
     root: Path
@@ -216,6 +221,7 @@ class WrittenPart:
     target: Path = Path()
     tables: dict[str, TableFile] = field(default_factory=dict)
     rules: str = ""
+    after: str = ""
 
     def goes_to(self, target: Path) -> None:
         """Say where it goes."""
@@ -235,11 +241,18 @@ class WrittenPart:
             raise DatabaseError(problem, at=Location(name=str(self.target)), hint=hint)
         return False
 
-    def timely_name(self) -> str:
-        """Return a name for what was written so far, by which later ones come later."""
+    def timely_name(self, folder: str) -> str:
+        """Return a name in a folder for what was written so far, which comes last there.
+
+        It does so where the clock that named another part was ahead of this machine's.
+        """
         digest = hashlib.sha256("".join(f.sha256 for f in self.tables.values()).encode())
-        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
-        return f"{stamp}-{digest.hexdigest()[:12]}"
+        moment = datetime.now(UTC)
+        for each in (self.root / folder).glob("*"):
+            with contextlib.suppress(ValueError):
+                there = datetime.strptime(each.name.partition("-")[0], _STAMP).replace(tzinfo=UTC)
+                moment = max(moment, there + _TICK)
+        return f"{moment.strftime(_STAMP)}-{digest.hexdigest()[:12]}"
 
     def add(
         self, table: str, query: str, parameters: Mapping[str, str], *, shared: bool = False
@@ -286,7 +299,7 @@ class WrittenPart:
             advisor=__version__,
             schema=revisions()[-1],
             columns=self.columns.digest,
-            written_at=datetime.now(UTC).isoformat(),
+            written_at=max(datetime.now(UTC).isoformat(), self.after),
             month=month,
             device=device,
             rules=self.rules,
