@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from advisor import escaping
@@ -24,7 +25,7 @@ _OPERATION = (
     "no_bytes", "ridge_point", "bound", "binding_resource", "attainable", "share_of_peak",
     "share_of_bandwidth", "above_dram_roof", "modelled",
 )  # fmt: skip
-_WHERE_GIVEN = ("achieved", "costs")
+_of_operation = attrgetter(*_OPERATION)
 _TOTAL = ("flops", "bytes", "time", "time_per_unit")
 _STEP = ("name", *_TOTAL, "speedup", "cumulative", "rank")
 _PLACE = ("device", "roof", "step", "value")
@@ -58,7 +59,7 @@ def _result(found: DeviceResult) -> dict[str, Any]:
 
 
 def _operation(found: OperationResult) -> dict[str, Any]:
-    record = {key: getattr(found, key) for key in _OPERATION}
+    record = dict(zip(_OPERATION, _of_operation(found), strict=True))
     record["remark"] = remark(found)
     if found.achieved is not None:
         record["achieved"] = found.achieved
@@ -111,4 +112,4 @@ def _rows(found: Modelled) -> Iterator[tuple[object, ...]]:
 
 
 def _cells(found: OperationResult) -> tuple[object, ...]:
-    return (*(getattr(found, key) for key in _OPERATION), found.achieved, remark(found))
+    return (*_of_operation(found), found.achieved, remark(found))
