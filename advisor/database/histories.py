@@ -44,7 +44,8 @@ RUNS_SELECT = f"""
         concat_ws(' ', runtime, runtime_version) AS runtime,
         concat_ws(' ', profiler, profiler_version) AS profiler, clock_control, host,
         "partition", compiler, content_hash, part,
-        coalesce(started_at > ingested_at + INTERVAL 1 DAY, false) AS is_ahead
+        coalesce(started_at > ingested_at + INTERVAL 1 DAY, false) AS is_ahead,
+        {{'night': night, 'run': run_id}} AS dated
     FROM stream JOIN executions USING ({KEY}, execution)
 """
 """The SELECT of all runs with their histories; ``is_ahead``: dated after they were stored."""
@@ -89,7 +90,9 @@ def lacking_histories(
     series that were joined). ``salt`` is what else the answer rests on; ``since`` (UTC without a
     zone) leaves out those without a night from then on.
     """
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE {RUNS} AS {RUNS_SELECT}")
+    connection.execute(
+        f"CREATE OR REPLACE TEMP TABLE {RUNS} AS SELECT * EXCLUDE (dated) FROM ({RUNS_SELECT})"
+    )
     ((declared,),) = connection.execute(_DECLARED).fetchall()
     asked = {"salt": salt, "declared": declared, "since": since}
     connection.execute(_FOLLOWED, asked)

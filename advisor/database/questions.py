@@ -1,7 +1,8 @@
 """Questions about a whole fleet, as views beside those that ``facts`` makes.
 
-Each has a row per thing asked about and ``run_ids``, the runs behind it. Times are seconds, of all
-launches unless a name says otherwise; measured and simulated runs are never put together.
+Each has a row per thing asked about and ``run_ids``, the runs behind it, oldest first. Times are
+seconds, of all launches unless a name says otherwise; measured and simulated runs are never put
+together.
 """
 
 from __future__ import annotations
@@ -21,32 +22,38 @@ FEWEST_HOSTS = 3
 WEEK = 7
 """Days before the newest night that count as this week."""
 
+
+def _runs(dated: str) -> str:
+    """Return the column of runs behind a row, oldest first, from a list of structs of them."""
+    return f"list_transform(list_sort(list_distinct({dated})), lambda each: each.run) AS run_ids"
+
+
 _VARIANTS = """
     SELECT kernels.run_id, simulated, host, "commit", device_name, series_id, kernel_name,
         coalesce(launch_shape, '') AS shape, launch_count AS launches, duration_median AS own,
-        night, driver_version AS driver, compiler,
+        night, dated, driver_version AS driver, compiler,
         {'runtime': runtime, 'profiler': profiler, 'clock': clock_control, 'part': "partition"}
             AS environment
     FROM kernels JOIN fleet_runs USING (run_id)
     WHERE duration_median > 0 AND launch_count > 0
 """
-_KERNELS = """
+_KERNELS = f"""
     SELECT simulated, kernel_id, any_value(kernel_name) AS kernel_name,
         arg_max(series_id, duration) AS series_id,
         count(DISTINCT run_id) AS runs, sum(launch_count)::BIGINT AS launches,
         sum(duration) AS duration, sum(wasted_time) AS wasted_time,
         sum(duration) FILTER (wasted_time IS NOT NULL) AS judged_time,
-        list(DISTINCT run_id ORDER BY run_id) AS run_ids
-    FROM kernels JOIN (SELECT run_id, simulated FROM runs) AS run USING (run_id)
+        {_runs("list(dated)")}
+    FROM kernels JOIN (SELECT run_id, simulated, dated FROM fleet_runs) AS run USING (run_id)
     GROUP BY simulated, kernel_id
     ORDER BY wasted_time DESC NULLS LAST, kernel_id
 """
-_FINDINGS = """
+_FINDINGS = f"""
     SELECT simulated, rule_id, any_value(severity) AS severity, count(*) AS findings,
         count(DISTINCT run_id) AS runs, count(DISTINCT kernel_id) AS kernels,
         sum(duration) AS duration, sum(gain_likely) AS gain_likely,
-        list(DISTINCT run_id ORDER BY run_id) AS run_ids
-    FROM findings JOIN (SELECT run_id, simulated FROM runs) AS run USING (run_id)
+        {_runs("list(dated)")}
+    FROM findings JOIN (SELECT run_id, simulated, dated FROM fleet_runs) AS run USING (run_id)
     LEFT JOIN (SELECT run_id, variant_id, duration FROM kernels) AS kernel
         USING (run_id, variant_id)
     WHERE outcome = 'fires'
@@ -56,7 +63,7 @@ _FINDINGS = """
 _DEVICES = f"""
     WITH own AS (
         SELECT simulated, device_name, series_id, shape, "commit", environment, driver, compiler,
-            host, median(own) AS own, sum(launches) AS launches, list(DISTINCT run_id) AS runs
+            host, median(own) AS own, sum(launches) AS launches, list(dated) AS runs
         FROM fleet_variants WHERE host IS NOT NULL GROUP BY ALL
     ), placed AS (
         SELECT *, median(own) OVER kind AS usual, count(*) OVER kind AS hosts
@@ -67,18 +74,18 @@ _DEVICES = f"""
     )
     SELECT simulated, device_name, host, sum(own * launches) / sum(usual * launches) AS ratio,
         count(DISTINCT (series_id, shape)) AS kernels, max(hosts) AS hosts,
-        list_sort(list_distinct(flatten(list(runs)))) AS run_ids
+        {_runs("flatten(list(runs))")}
     FROM placed WHERE hosts >= {FEWEST_HOSTS}
     GROUP BY simulated, device_name, host
     ORDER BY ratio DESC, host
 """
-_ENVIRONMENTS = """
+_ENVIRONMENTS = f"""
     WITH told AS (
         SELECT 'driver' AS what, driver AS value, compiler AS other, * FROM fleet_variants
         UNION ALL SELECT 'compiler', compiler, driver, * FROM fleet_variants
     ), own AS (
         SELECT what, value, simulated, device_name, series_id, shape, "commit", environment, other,
-            median(own) AS own, sum(launches) AS launches, list(DISTINCT run_id) AS runs
+            median(own) AS own, sum(launches) AS launches, list(dated) AS runs
         FROM told WHERE value IS NOT NULL GROUP BY ALL
     ), first AS (
         SELECT what, value, min(night) AS night FROM told WHERE value IS NOT NULL GROUP BY ALL
@@ -86,7 +93,7 @@ _ENVIRONMENTS = """
     SELECT base.simulated, base.what, base.device_name, base.value AS base, head.value AS head,
         sum(head.own * base.launches) / sum(base.own * base.launches) AS ratio,
         count(DISTINCT (base.series_id, base.shape)) AS kernels,
-        list_sort(list_distinct(flatten(list(base.runs || head.runs)))) AS run_ids
+        {_runs("flatten(list(base.runs || head.runs))")}
     FROM own AS base JOIN own AS head ON head.what = base.what
         AND head.simulated = base.simulated AND head.series_id = base.series_id
         AND head.shape = base.shape AND head.environment = base.environment
@@ -135,7 +142,7 @@ _WEEK = f"""
     )
     SELECT simulated, branch, label, device_names, what, kind,
         coalesce(normalised_name, id) AS name, id, night, base, head, relative,
-        list_filter([base_run, told.run_id], run -> run IS NOT NULL) AS run_ids
+        list_filter([base_run, told.run_id], lambda run: run IS NOT NULL) AS run_ids
     FROM told JOIN history USING (history_id)
     LEFT JOIN main.series ON kind = 'kernel' AND series.series_id = id
     LEFT JOIN main.kernel USING (kernel_id)
