@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -24,6 +24,7 @@ Group = Literal["advisor.packs", "advisor.readers"]
 _PACKAGE = Path(__file__).parent
 
 
+@cache
 def data_dir(name: DataDirectory) -> Path:
     """Return the directory ``name`` of the checkout, else of the installed package."""
     checkout = _PACKAGE.parent

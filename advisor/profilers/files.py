@@ -49,10 +49,9 @@ class Offer:
 
     def brings(self, counter: str) -> bool:
         """Return whether a counter is among its own."""
-        if counter in self._plain:
+        if counter in self._plain or counter.startswith(self._beginnings):
             return True
-        begins = counter.startswith(self._beginnings)  # rules most of them out at once
-        return begins and any(fnmatchcase(counter, pattern) for pattern in self._patterns)
+        return any(fnmatchcase(counter, pattern) for pattern in self._patterns)
 
     def is_in(self, version: str | None) -> bool:
         """Return whether a version has it; where that is not known, the newest is meant."""
@@ -69,12 +68,18 @@ class Offer:
         return frozenset(self.counters)
 
     @cached_property
-    def _patterns(self) -> tuple[str, ...]:
-        return tuple(counter for counter in self.counters if "*" in counter)
+    def _beginnings(self) -> tuple[str, ...]:
+        return tuple(each[:-1] for each in self.counters if _is_beginning(each))
 
     @cached_property
-    def _beginnings(self) -> tuple[str, ...]:
-        return tuple(_SPECIAL.split(pattern, 1)[0] for pattern in self._patterns)
+    def _patterns(self) -> tuple[str, ...]:
+        """Return the other patterns: a regular expression for each takes time to compile."""
+        return tuple(each for each in self.counters if "*" in each and not _is_beginning(each))
+
+
+def _is_beginning(pattern: str) -> bool:
+    """Return whether a pattern is the beginning of names, with a star behind it."""
+    return pattern.endswith("*") and _SPECIAL.search(pattern[:-1]) is None
 
 
 @dataclass(frozen=True, kw_only=True)
