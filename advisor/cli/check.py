@@ -68,7 +68,8 @@ def check(
 ) -> int:
     """Fail where a run is worse than a baseline, or over its budgets.
 
-    RUN and --baseline are ids, beginnings of ids, labels, or "latest". Improvements never fail.
+    RUN and --baseline are what `report` takes: an id or the beginning of one, a label, a branch, a
+    commit, "latest", or "last~7". Improvements never fail.
     """
     from advisor.api.checking import check as check_run
     from advisor.reports.write import gate as written

@@ -41,9 +41,10 @@ def compare(
 ) -> int:
     """Show what moved from the run BASE to the run HEAD, how sure that is, and why.
 
-    BASE and HEAD are ids, beginnings of ids, labels, or "latest". A series has moved where chance
-    does not explain it and the effect is worth acting on; the table shows both. What is compared
-    is the time of a kernel in the run, all of its launches together.
+    Each is what `report` takes: an id or the beginning of one, a label, a branch, a commit,
+    "latest", or "last~7". A series has moved where chance does not explain it and the effect is
+    worth acting on; the table shows both. What is compared is the time of a kernel in the run, all
+    of its launches together.
     """
     from advisor.api.comparison import compare as compare_runs
     from advisor.escaping import json_text
