@@ -110,7 +110,7 @@ def _keys_of(read: Collection[str]) -> Iterable[str]:
 
 
 def _of_bound(vocabulary: Vocabulary) -> Iterable[str]:
-    """Return the columns that tell of a kernel by its name, or bind it to an operation."""
+    """Return the columns by which a kernel is known by name, or bound to an operation."""
     expressions = [each.expression for each in vocabulary.facts.values()]
     if any(isinstance(each, OfOperation) and each.bound for each in expressions):
         yield from (*_OF_KERNEL, "launch_shape")
