@@ -201,8 +201,12 @@ def test_has_the_keys_that_programs_read(document: dict[str, object]) -> None:
     assert isinstance(outcomes, list)
     assert set(outcomes[0]) == {
         "series_id", "kernel", "rule_id", "outcome", "opened", "decided", "predicted", "achieved",
+        "shared_with",
     }  # fmt: skip
     assert set(outcomes[0]["predicted"]) == {"low", "likely", "high"}
+    # One change decided all three: each names the two others, so nobody adds 172 µs three times.
+    rules = {each["rule_id"] for each in outcomes}
+    assert [{each["rule_id"], *each["shared_with"]} for each in outcomes] == [rules] * 3
 
 
 @pytest.mark.parametrize("style", ["text", "markdown", "html"])
@@ -210,7 +214,8 @@ def test_tells_it_in_every_form_and_in_one_order(demo: str, style: str, tmp_path
     place = str(tmp_path / "report.out")
     page = render_report(demo, "latest", form=ReportForm(style=style, output=place), wait=0)[place]
     plain = page.replace("\\_", "_").replace("<wbr>", "").replace("\N{NO-BREAK SPACE}", " ")
-    for words in ("49 % slower", "118 µs → 177 µs", "7ead6a9", "172 µs", "560.35.03"):
+    shared = "One change took all 3: what it achieved is there once."
+    for words in ("49 % slower", "118 µs → 177 µs", "7ead6a9", "172 µs", "560.35.03", shared):
         assert words in plain
     headings = {
         "text": ("What moved", "Do this first", "Did the advice work", "Conditions", "Kernels"),

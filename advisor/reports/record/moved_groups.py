@@ -164,6 +164,13 @@ class OutcomeGroup:
         when = "" if one.decided_at is None else f" since {day(one.decided_at)}"
         return f"{change}{when}"
 
+    @property
+    def shared(self) -> str:
+        """Say that what was achieved is there once; empty where one piece of advice achieved it."""
+        if len(self.outcomes) == 1 or self.first.achieved is None:
+            return ""
+        return f"One change took all {len(self.outcomes)}: what it achieved is there once."
+
 
 def outcome_groups(outcomes: Sequence[AdviceOutcome]) -> tuple[OutcomeGroup, ...]:
     """Return outcomes by kernel and the run that decided, in the order of the first of each."""
@@ -180,4 +187,7 @@ def outcome_words(each: AdviceOutcome) -> str:
     if each.achieved is None:
         return predicted
     word = "saved" if each.achieved >= 0 else "lost"
-    return f"{predicted}, {word} {wording.seconds(abs(each.achieved))}"
+    others = ""
+    if each.shared_with:
+        others = f" together with {wording.count(len(each.shared_with), 'other')}"
+    return f"{predicted}, {word} {wording.seconds(abs(each.achieved))}{others}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from advisor.tracking.records import Verdict
 from advisor.tracking.settings import load_outcome_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import duckdb
 
@@ -69,7 +69,17 @@ def outcomes_until(
             decided.append(_outcome(row | {"duration_after": after}, variants, titles))
     decided.sort(key=lambda one: -(one.achieved or 0.0))
     decided.sort(key=lambda one: one.decided_at or one.opened_at, reverse=True)
-    return AdviceShown(decided=tuple(decided), open=still_open)
+    return AdviceShown(decided=tuple(_shared(decided)), open=still_open)
+
+
+def _shared(outcomes: Sequence[AdviceOutcome]) -> Iterator[AdviceOutcome]:
+    """Yield outcomes with the rules of those that the same change of the kernel decided."""
+    rules: dict[object, list[str]] = {}
+    for each in outcomes:
+        rules.setdefault((each.series_id, each.decided), []).append(each.rule_id)
+    for each in outcomes:
+        others = [r for r in rules[each.series_id, each.decided] if r != each.rule_id]
+        yield replace(each, shared_with=tuple(others))
 
 
 def _position(series: SeriesHistory, run_id: str) -> int | None:

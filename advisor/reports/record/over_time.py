@@ -89,7 +89,11 @@ class EnvironmentStep:
 
 @dataclass(frozen=True, kw_only=True)
 class AdviceOutcome:
-    """The outcome of advice: seconds of one launch, predicted beside achieved."""
+    """The outcome of advice: seconds of one launch, predicted beside achieved.
+
+    ``shared_with`` are the rules of other advice that the same change took: what was achieved is
+    theirs as well, and is there once.
+    """
 
     series_id: str
     kernel: str
@@ -107,6 +111,7 @@ class AdviceOutcome:
     likely: float | None
     high: float | None
     achieved: float | None
+    shared_with: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -73,6 +73,7 @@ def _outcome(each: AdviceOutcome) -> dict[str, Any]:
             "high": _finite(each.high),
         },
         "achieved": _finite(each.achieved),
+        "shared_with": list(each.shared_with),
     }
 
 

@@ -112,6 +112,8 @@ def write_outcomes(paper: Paper, report: Report) -> None:
     paper.heading("Did the advice work")
     for group in outcome_groups(history.outcomes):
         paper.write(f"{group.first.kernel}  {group.title}", indent=2, first=" ")
+        if group.shared:
+            paper.write(group.shared, indent=4)
         for each in group.outcomes:
             said = f"{each.outcome}: {each.title}, {outcome_words(each)}; {each.rule_id}"
             paper.write(said, indent=6, first="    -")
