@@ -225,7 +225,8 @@ SERIAL: dict[str, Value] = {
         ({"sm_busy": 0.49}, True),
         ({"sm_busy": 0.5}, False),  # as many as the unluckiest number of equal blocks leaves
         ({"grid_size": 20.0}, True),
-        ({"grid_size": 19.0}, False),
+        ({"grid_size": 3.0}, True),  # of 15 % that three blocks could keep busy, 5 are
+        ({"grid_size": 2.0}, False),  # half of what two could
         ({"duration": 2e-5}, True),
         ({"duration": 1.9e-5}, False),  # the start of the launch counts
         ({"sm_busy": None}, None),
@@ -292,3 +293,31 @@ def test_takes_what_memory_does_from_bytes_over_time_where_nothing_else_tells(
     expected = None if share is None else pytest.approx(share)
     assert found["supply_share"] == expected
     assert found["busiest_unit"] == expected
+
+
+@pytest.mark.parametrize(
+    ("changed", "passes", "many"),
+    [
+        # L1 59 % busy beside 2 % of all compute units: at least 29.5 passes for each access.
+        ({}, 29.5, True),
+        ({"compute_utilization": 0.59 / 4}, 4.0, False),  # 16 bytes a thread
+        ({"compute_utilization": 0.59 / 4.1}, 4.1, True),
+        ({"lsu_utilization": 0.1, "l1_data_utilization": 0.49}, 4.9, False),
+        ({"lsu_utilization": 0.1, "l1_data_utilization": 0.5}, 5.0, True),
+        ({"l1_utilization": None}, None, None),
+    ],
+)
+def test_tells_passes_from_whole_units_where_nothing_else_was_measured(
+    changed: dict[str, Value], passes: float | None, many: bool | None
+) -> None:
+    page: dict[str, Value] = {"l1_utilization": 0.59, "compute_utilization": 0.02}
+    found = facts_of(**{"duration": 1.0, **page, **changed})
+    assert found["access_passes"] == (None if passes is None else pytest.approx(passes))
+    assert found["many_passes"] is many
+
+
+def test_tells_how_full_l1_is_while_there_are_blocks() -> None:
+    # 59 % of all cycles are 98 % of the 60 % in which a multiprocessor had a block.
+    found = facts_of(duration=1.0, l1_utilization=0.588, sm_busy=0.6)
+    assert found["l1_active_utilization"] == pytest.approx(0.98)
+    assert facts_of(duration=1.0, l1_utilization=0.61, sm_busy=0.6)["l1_active_utilization"] == 1

@@ -86,6 +86,26 @@ def test_promises_no_more_than_the_kernel_could_save(rule: Rule) -> None:
     assert [each.rule.id for each in first.overtaken] == ["sample/c"]
 
 
+def test_what_keeps_the_work_stays_above_the_roof_beside_what_moves_it(rule: Rule) -> None:
+    # The roof leaves 4 s; advice that moves it could save 10, and is shown with what is left.
+    keeps = replace(rule, assumes={})
+    found = [
+        replace(
+            finding(keeps, name, likely, cap=4),
+            rule=replace(keeps, id=f"sample/{name}", mechanism=name),
+        )
+        for name, likely in (("a", 3), ("b", 2))
+    ]
+    moves = finding(rule, "moves", 1, cap=10)
+    moves = replace(
+        moves, rule=replace(moves.rule, assumes=rule.assumes or {"dram_bytes": rule.when})
+    )
+    gains = {
+        each.evaluation.rule.id: each.gain.likely for each in rank([*found, moves]) if each.gain
+    }
+    assert gains == {"sample/a": 3, "sample/b": 1, "sample/moves": 1}
+
+
 def test_orders_by_what_is_left_after_the_cut(rule: Rule) -> None:
     found = [
         finding(rule, "a", 7),

@@ -84,12 +84,13 @@ def _of_subject(findings: Sequence[Evaluation]) -> list[Action]:
     actions: list[Action] = []
     overtaken: list[Evaluation] = []
     done: list[str] = []
-    won = 0.0
+    won = won_above_roof = 0.0
     for first, *others in causes.values():
         gain = None
         if first.gain is not None:
             unexplained = first.gain.likely - won * first.rule.is_state
-            gain = _within(first.gain, left, min(left_likely, unexplained))
+            most = left if first.cap is None else min(left, first.cap - won_above_roof)
+            gain = _within(first.gain, most, min(left_likely, unexplained))
         cut = gain != first.gain
         if cut and gain is not None and gain.likely <= 0:
             overtaken += [first, *others]
@@ -101,6 +102,7 @@ def _of_subject(findings: Sequence[Evaluation]) -> list[Action]:
         if gain is not None:
             done.append(first.rule.id)
             won += gain.likely
+            won_above_roof += 0.0 if first.rule.assumes else gain.likely
             left, left_likely = left - gain.likely, left_likely - gain.likely
     beside = (*overtaken, *explained)
     if beside:
