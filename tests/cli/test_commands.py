@@ -210,7 +210,7 @@ def test_shows_the_worst_instructions_of_a_kernel(filled: Run) -> None:
 
 def test_names_the_worst_instructions_in_findings(filled: Run) -> None:
     # The only loads of random places are those of the first instruction that accesses memory.
-    said = "Worst instructions: +0x0000 100 %"
+    said = "Worst instructions: 100 % at +0x0000"
     assert said in " ".join(
         filled("show", "gather_rows").out.replace("\N{NO-BREAK SPACE}", " ").split()
     )

@@ -146,7 +146,9 @@ def test_tells_opcode_and_line_where_the_profile_does(kernels: Kernels) -> None:
     (found,) = kernels.worst(view("sectors", ideal="ideal"))
     assert [(each.opcode, each.line) for each in found.worst] == [("LDG", "a.cu:7"), ("LDG", None)]
     said = found.sentence.replace("\N{NO-BREAK SPACE}", " ")
-    assert said.startswith("Worst instructions: +0x0010 LDG a.cu:7 93 %, +0x0050 LDG 7 % of 300")
+    assert said.startswith(
+        "Worst instructions: 93 % at +0x0010 LDG a.cu:7, 7 % at +0x0050 LDG, of 300"
+    )
 
 
 LOADS = {"loads": ("LDG", "LD"), "stores": ("STG",)}
@@ -268,7 +270,7 @@ def test_says_the_worst_places_in_one_sentence(kernels: Kernels) -> None:
     kernels.add(SECTORS)
     found = kernels.worst(view("sectors", ideal="ideal"))[0]
     wanted = (
-        "Worst instructions: +0x0010 93 %, +0x0050 7 % of 300 sectors in excess"
+        "Worst instructions: 93 % at +0x0010, 7 % at +0x0050, of 300 sectors in excess"
         " (3 instructions; Accesses)."
     )
     assert found.sentence.replace("\N{NO-BREAK SPACE}", " ") == wanted
@@ -305,7 +307,10 @@ def test_ships_views_whose_counters_are_kept() -> None:
         assert each.ideal is None or each.ideal in files.instructions
 
 
-SAID = "Worst instructions: +0x0110 75 %, +0x0250 25 % of 400 sectors in excess (9 instructions;"
+SAID = (
+    "Worst instructions: 75 % at +0x0110, 25 % at +0x0250, of 400 "
+    "sectors in excess (9 instructions;"
+)
 
 
 @pytest.fixture

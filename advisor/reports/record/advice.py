@@ -183,7 +183,8 @@ def _moved_roof(group: Sequence[Action], rows: Mapping[str, Row]) -> str:
         then += min(least, duration - cap)
     if then >= now:
         return ""
-    return f"This moves the roof from {wording.seconds(now)} to {wording.seconds(then)}."
+    moved = f"from {wording.seconds(now)} to {wording.seconds(then)}"
+    return f"This moves the roof {moved}, and so can save more than is wasted under today's roof."
 
 
 def _result(

@@ -85,10 +85,10 @@ class Ranking:
     def sentence(self) -> str:
         """Return the worst places and their shares, as a finding tells them."""
         told = [each for each in self.worst if each.share >= _WORTH_TELLING] or self.worst[:1]
-        places = ", ".join(f"{each.where} {wording.percent(each.share)}" for each in told)
+        places = ", ".join(f"{wording.percent(each.share)} at {each.where}" for each in told)
         excess = "" if self.excess == self.value else " in excess"
         whole = f"{wording.number(self.excess)} {self.unit}{excess}"
-        return f"Worst instructions: {places} of {whole} ({self.counted}; {self.title})."
+        return f"Worst instructions: {places}, of {whole} ({self.counted}; {self.title})."
 
 
 Asked = tuple[str, "InstructionView"]

@@ -108,11 +108,11 @@ def _actions(paper: Paper, report: Report) -> None:
     if not report.actions:
         paper.write("No finding is large enough to act on.")
     if report.left_alone:
-        paper.write(f"Nothing to do: {_rest(report.left_alone)}.")
+        paper.write(f"No finding worth acting on: {_rest(report.left_alone)}.")
     if report.not_judged:
         paper.write(f"Not enough counters: {_rest(report.not_judged)}.")
     if report.more_actions:
-        more = wording.count(report.more_actions, "more finding")
+        more = wording.count(report.more_actions, "smaller finding")
         paper.write(f"{more}: advisor show KERNEL")
     if report.suppressed:
         for sentence in report.suppressed.sentences:
