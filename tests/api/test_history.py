@@ -21,7 +21,7 @@ from advisor.database.pruning import older_runs
 from advisor.database.read import find_run, list_runs
 from advisor.database.records import insert_records
 from advisor.errors import UsageError
-from advisor.reports.record.past import Asked, past_of
+from advisor.reports.record.past import SeriesAsked, past_of
 from advisor.tracking.comparing import load_comparing
 from advisor.tracking.records import Verdict
 
@@ -336,7 +336,7 @@ def test_the_past_is_of_one_branch_and_of_one_kind(fill: Fill) -> None:
         night(n, run_id=f"sim{n:03}", durations={"gemm": 5.0}, simulated=True) for n in range(30)
     ]
     limits = load_comparing().limits
-    asked = [Asked(series="s-gemm", base_shape="(1)x(32)", head_value=9.0)]
+    asked = [SeriesAsked(series="s-gemm", base_shape="(1)x(32)", head_value=9.0)]
     with open_for_reading(fill(*main, *other, *made)) as connection:
         base, head = find_run(connection, "run029"), find_run(connection, "dev029")
         (of_main,) = past_of(connection, base, head, asked, limits)
@@ -352,7 +352,7 @@ def test_the_noise_of_a_a_runs_counts_where_nights_are_few(fill: Fill) -> None:
     same = [night(n, durations={"gemm": v}, commit="abcd") for n, v in enumerate([1, 1.02] * 2)]
     database = fill(*same)
     (measured,) = calibrate(database, wait=0)
-    asked = [Asked(series="s-gemm", base_shape="(1)x(32)", head_value=1.0)]
+    asked = [SeriesAsked(series="s-gemm", base_shape="(1)x(32)", head_value=1.0)]
     with open_for_reading(database) as connection:
         base, head = find_run(connection, "run002"), find_run(connection, "run003")
         (found,) = past_of(connection, base, head, asked, load_comparing().limits)

@@ -13,7 +13,7 @@ from advisor.database.comparisons import durations_of, variants_of_series
 from advisor.database.nights import accepted_levels, series_links
 from advisor.database.read import StoredRun, get_runs, run_details
 from advisor.reports.record.compared import AcceptedBaseline
-from advisor.reports.record.past import Asked, past_of
+from advisor.reports.record.past import SeriesAsked, past_of
 from advisor.reports.record.spreads import launches_of, spread_of
 from advisor.tracking.comparing import Comparing
 from advisor.tracking.gates import Gated, Samples, judge
@@ -100,7 +100,7 @@ def _against(
         if before is not None:
             known.append((index, accepted, row, samples, before))
     asked = [
-        Asked(
+        SeriesAsked(
             series=str(row["series_id"]),
             base_shape=before["launch_shape"],
             head_value=row["duration_median"],

@@ -24,7 +24,7 @@ from advisor.reports.record.compared import (
     Differs,
     RunComparison,
 )
-from advisor.reports.record.past import Asked, SeriesPast, past_of
+from advisor.reports.record.past import SeriesAsked, SeriesPast, past_of
 from advisor.reports.record.spreads import launches_of, spread_of
 from advisor.reports.record.why import KERNELS, Changed, explain_changes, facts_read
 from advisor.tracking.attribution import Side, Terms, attribute
@@ -191,7 +191,7 @@ def _samples(
         if before is not None and after is not None:
             common.append((number, before, after))
     asked = [
-        Asked(
+        SeriesAsked(
             series=str(before["series_id"]),
             base_shape=before["launch_shape"],
             head_value=after["duration_median"],

@@ -27,7 +27,7 @@ from advisor.tracking.settings import TrackingSettings, load_settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class SeriesAsked:
     """A series: its launch shape in the base, and the time of a launch in the head [s]."""
 
     series: str
@@ -47,7 +47,7 @@ def past_of(
     connection: duckdb.DuckDBPyConnection,
     base: StoredRun,
     head: StoredRun,
-    asked: Sequence[Asked],
+    asked: Sequence[SeriesAsked],
     limits: Limits,
 ) -> list[SeriesPast]:
     """Return what the nights of the baseline's branch say about each series, in the order asked.
@@ -75,7 +75,9 @@ class _Window:
     head: int | None
     settings: TrackingSettings
 
-    def levels_of(self, asked: Sequence[Asked], links: Mapping[str, str]) -> list[Levels | None]:
+    def levels_of(
+        self, asked: Sequence[SeriesAsked], links: Mapping[str, str]
+    ) -> list[Levels | None]:
         """Return the levels of both nights of each series."""
         of_shapes = {
             (one.series_id, one.shape): chain
