@@ -1,7 +1,8 @@
 """Many processes add runs to one lake while one compacts it, others read it, some are killed.
 
-``python -m benchmarks.lake_crowd`` does it with 32 processes, 2,000 runs and 200 kills. Every run
-is added by two processes. In the end each run is there once and whole, and so it was at each look.
+``python -m benchmarks.lake_crowd [ADDING RUNS READING KILLS]``, by default 32, 2,000, 4 and 200.
+Every run is added by two processes. In the end each run is there once and whole, and so it was at
+each look.
 """
 
 from __future__ import annotations
@@ -197,6 +198,8 @@ def _seen(lake: Path, run_ids: Sequence[str], looks: Path, kills: int) -> Seen:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
-        told = crowded(Path(scratch), Crowd())
+        names = ("adding", "runs", "reading", "kills")
+        asked = {name: int(text) for name, text in zip(names, sys.argv[1:], strict=False)}
+        told = crowded(Path(scratch), Crowd(**asked))
     print(told)
     sys.exit(1 if told.wrong or told.damaged else 0)
