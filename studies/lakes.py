@@ -51,7 +51,8 @@ def differences(folder: Path, scratch: Path, counts: Counter[str]) -> Iterator[s
             counts["findings"] += len(mine)
             if mine != others:
                 yield f"findings of {run.run_id} ({run.name})"
-    for run in runs:
+    for number, run in enumerate(runs, start=1):
+        print(f"report {number:,} of {len(runs):,}", file=sys.stderr, flush=True)
         counts["reports"] += 1
         if len({_report(name, run.run_id) for name in names}) > 1:
             yield f"report of {run.run_id} ({run.name})"

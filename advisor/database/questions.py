@@ -162,7 +162,7 @@ QUESTIONS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class AskedRows:
     """The first rows of a view, by the names of its columns, and how many there are in all."""
 
     rows: tuple[Mapping[str, Any], ...]
@@ -175,13 +175,15 @@ def create_questions(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {query}")
 
 
-def ask(connection: duckdb.DuckDBPyConnection, view: str, most: int, where: str = "true") -> Asked:
+def ask(
+    connection: duckdb.DuckDBPyConnection, view: str, most: int, where: str = "true"
+) -> AskedRows:
     """Return at most so many rows of a view, in its order, of those of which ``where`` is true."""
     cursor = connection.execute(f"SELECT * FROM {quoted(view)} WHERE {where}")
     names = [column[0] for column in cursor.description or ()]
     rows = cursor.fetchall()
     shown = tuple(dict(zip(names, row, strict=True)) for row in rows[:most])
-    return Asked(rows=shown, total=len(rows))
+    return AskedRows(rows=shown, total=len(rows))
 
 
 def looked_at(connection: duckdb.DuckDBPyConnection) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from advisor import wording
-from advisor.database.questions import QUESTIONS, Asked, ask, runs_ahead
+from advisor.database.questions import QUESTIONS, AskedRows, ask, runs_ahead
 from advisor.documents import load
 from advisor.errors import RuleError
 from advisor.reports.site.frame import full_day
@@ -197,7 +197,7 @@ def _row(row: Row, cells: tuple[Cell, ...], asked: FleetAsked, words: FleetWords
 class _Cells:
     """The cells of rows, by the view that they are of."""
 
-    def __init__(self, asked: FleetAsked, words: FleetWords, found: Asked) -> None:
+    def __init__(self, asked: FleetAsked, words: FleetWords, found: AskedRows) -> None:
         self._asked = asked
         self._words = words
         self._found = found
