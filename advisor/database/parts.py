@@ -35,13 +35,14 @@ _FINDINGS = """
     FROM finding WHERE run_id = ? ORDER BY rule_id, variant_id
 """
 _VENDOR_FINDINGS = """
-    SELECT variant_id, rule, any_value(title) AS title, severity, scope,
-      arg_max(text, (coalesce(estimate, 0), -launch_index)) AS text,
+    SELECT variant_id, rule,
+      arg_max(title, (coalesce(estimate, 0), -launch_index, text, title)) AS title, severity, scope,
+      arg_max(text, (coalesce(estimate, 0), -launch_index, text, title)) AS text,
       max(estimate) AS estimate, count(*) AS launches
     FROM reference_finding JOIN launch USING (run_id, launch_index)
     WHERE run_id = ? AND text <> '' AND (severity NOT IN ('none', 'ok') OR estimate IS NOT NULL)
     GROUP BY variant_id, rule, severity, scope
-    ORDER BY estimate DESC NULLS LAST, rule
+    ORDER BY estimate DESC NULLS LAST, rule, variant_id, severity, scope
 """
 _CURVES = """
     SELECT variant_id, counter, keys, values
