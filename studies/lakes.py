@@ -83,8 +83,12 @@ def main(folders: list[str]) -> int:
     failed = 0
     for each in folders:
         counts: Counter[str] = Counter()
-        with tempfile.TemporaryDirectory() as scratch:
-            found = list(differences(Path(each), Path(scratch), counts))
+        try:
+            with tempfile.TemporaryDirectory() as scratch:
+                found = list(differences(Path(each), Path(scratch), counts))
+        except AdvisorError as error:  # no profile in it
+            print(error)
+            continue
         told = ", ".join(f"{number:,} {name}" for name, number in sorted(counts.items()))
         print(f"{each}: {told}; {len(found)} differences", flush=True)
         for line in found:

@@ -18,6 +18,7 @@ from advisor.database.lake.compact import compact
 from advisor.database.lake.scan import scan
 from advisor.database.lake.verify import damage, remove
 from advisor.database.lake.write import add_marks, add_run, make_lake, runs_of
+from advisor.database.parts import findings_of_vendor
 from advisor.database.tables import metadata
 from advisor.errors import DatabaseError, UsageError
 from advisor.ingest.profiles import RunLabels, ingest_paths
@@ -386,3 +387,26 @@ def test_what_is_no_lake_of_ours_is_refused(tmp_path: Path, mark: str | None, pr
         (tmp_path / "lake.json").write_text(mark)
     with pytest.raises(DatabaseError, match=problem):
         scan(tmp_path)
+
+
+def test_the_vendors_messages_do_not_depend_on_the_order_of_rows(
+    database: Path, tmp_path: Path
+) -> None:
+    """Two messages of one rule about one launch: title and text are of the same one."""
+    path = Path(shutil.copy(database, tmp_path / "messages.duckdb"))
+    found = []
+    with duckdb.connect(str(path)) as connection:
+        ((run, launch),) = connection.execute(
+            "SELECT run_id, launch_index FROM launch ORDER BY ALL LIMIT 1"
+        ).fetchall()
+        for order in ((1, 2), (2, 1)):
+            connection.execute("DELETE FROM reference_finding")
+            for number in order:
+                connection.execute(
+                    "INSERT INTO reference_finding BY NAME SELECT ? AS run_id, ? AS launch_index,"
+                    " 'Stalls' AS rule, 'warning' AS severity, ? AS title, ? AS text",
+                    [run, launch, f"title {number}", f"text {number}"],
+                )
+            (row,) = findings_of_vendor(connection, run)
+            found.append((row["title"], row["text"]))
+    assert found == [("title 2", "text 2")] * 2
