@@ -18,6 +18,7 @@ from advisor.database.records import storable
 from advisor.errors import UsageError
 from advisor.facts import create_views
 from advisor.knowledge.load import load_facts
+from advisor.tracking.settings import load_settings
 
 _BATCH = 1_000
 TIMEOUT = 60.0
@@ -89,7 +90,8 @@ def _asked(
         statement = single_select(connection, storable(sql))
         create_views(connection, load_facts(configuration))
         if is_lake(database):
-            create_questions(connection)
+            settings = load_settings()
+            create_questions(connection, settings.fewest_hosts, settings.fleet_days)
         try:
             with ended_after(connection, timeout):
                 yield connection, statement

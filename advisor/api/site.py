@@ -24,6 +24,7 @@ from advisor.reports.site.build import SiteRequest, write_site
 from advisor.reports.site.folder import SiteFolder, SiteWritten
 from advisor.reports.site.pages import PageWriter
 from advisor.resources import rule_dirs
+from advisor.tracking.settings import load_settings
 
 if TYPE_CHECKING:
     import duckdb
@@ -65,7 +66,8 @@ def build_site(
     ):
         create_views(connection, knowledge.vocabulary, None if of_lake else VIEWS)
         if of_lake:
-            create_questions(connection)
+            settings = load_settings()
+            create_questions(connection, settings.fewest_hosts, settings.fleet_days)
 
         def report_of(run: StoredRun) -> Report:
             return _report(connection, run, knowledge, configuration, name)

@@ -16,12 +16,6 @@ import duckdb
 from advisor.database.histories import RUNS_SELECT
 from advisor.quoting import quoted
 
-FEWEST_HOSTS = 3
-"""Hosts that must have run a kernel before one can be called slower: two cannot tell which is."""
-
-WEEK = 7
-"""Days before the newest night that count as this week."""
-
 
 def _runs(dated: str) -> str:
     """Return the column of runs behind a row, oldest first, from a list of structs of them."""
@@ -75,7 +69,7 @@ _DEVICES = f"""
     SELECT simulated, device_name, host, sum(own * launches) / sum(usual * launches) AS ratio,
         count(DISTINCT (series_id, shape)) AS kernels, max(hosts) AS hosts,
         {_runs("flatten(list(runs))")}
-    FROM placed WHERE hosts >= {FEWEST_HOSTS}
+    FROM placed WHERE hosts >= getvariable('fewest_hosts')
     GROUP BY simulated, device_name, host
     ORDER BY ratio DESC, host
 """
@@ -106,9 +100,9 @@ _ENVIRONMENTS = f"""
     GROUP BY ALL
     ORDER BY abs(ln(ratio)) DESC, base.what, base, head
 """
-_WEEK = f"""
+_WEEK = """
     WITH sound AS (FROM fleet_runs WHERE NOT is_ahead),
-    week AS (SELECT max(night) - INTERVAL {WEEK} DAY AS began FROM sound),
+    week AS (SELECT max(night) - to_days(getvariable('fleet_days')) AS began FROM sound),
     history AS (
         SELECT history_id, simulated, any_value(branch) AS branch, any_value(label) AS label,
             any_value(device_names) AS device_names, min(night) AS oldest,
@@ -169,8 +163,15 @@ class AskedRows:
     total: int
 
 
-def create_questions(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the views of a lake on a connection that has those of facts."""
+def create_questions(
+    connection: duckdb.DuckDBPyConnection, fewest_hosts: int, fleet_days: int
+) -> None:
+    """Make the views of a lake on a connection that has those of facts.
+
+    A host is compared where so many ran the same; so many days before the newest night are news.
+    """
+    connection.execute(f"SET VARIABLE fewest_hosts = {fewest_hosts}")
+    connection.execute(f"SET VARIABLE fleet_days = {fleet_days}")
     for name, query in QUESTIONS.items():
         connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {query}")
 

@@ -62,6 +62,8 @@ class TrackingSettings:
     environment_nights: int
     calibration_freedom: int
     labels_alone: int
+    fewest_hosts: int
+    fleet_days: int
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,6 +23,7 @@ from advisor.reports.site.fleet_page import FleetAsked, fleet_shown
 from advisor.reports.site.pages import PageWriter
 from advisor.reports.write.links import Links
 from advisor.resources import data_dir
+from advisor.tracking.settings import load_settings
 from tests.api.test_history import Fill, empty, fill, night, noisy
 
 __all__ = ["empty", "fill"]  # fixtures
@@ -159,7 +160,8 @@ def test_the_page_leads_to_runs_and_says_what_was_found(weeks: str) -> None:
     links = Links(runs={"run018": "runs/run018.html"})
     with open_for_reading(weeks) as connection:
         create_views(connection, load_facts(DEFAULTS))
-        create_questions(connection)
+        settings = load_settings()
+        create_questions(connection, settings.fewest_hosts, settings.fleet_days)
         asked = FleetAsked(connection=connection, titles={}, links=links, footer="")
         page = PageWriter(has_fleet=True).fleet(fleet_shown(asked))
     for words in ("25 runs", "1 run dated after", "went", 'class="regressed"'):
