@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import click
 import pytest
 
 from advisor.api.reporting import render_report
+from advisor.knowledge.load import load_knowledge
 from tests.support.shared import runs_of
 
 ROOT = Path(__file__).parent.parent
@@ -35,3 +37,12 @@ def test_names_every_command() -> None:
         if f"`advisor {name}" not in text
     ]
     assert missing == ["demo"]
+
+
+def test_counts_the_rules() -> None:
+    counts = Counter(rule.subject for rule in load_knowledge().compiled.rules)
+    said = (
+        f"{counts.total()} rules ({counts['kernel']} on kernels, {counts['run']} on runs, "
+        f"{counts['change']} on changes)"
+    )
+    assert said in (ROOT / "README.md").read_text()
