@@ -28,7 +28,7 @@ from advisor.tracking.levels import Levels
 from advisor.tracking.ranks import rank_chance
 from advisor.tracking.records import Verdict
 
-SPLITS, SEED = 200, 2026
+SPLITS, SEED = 1000, 2026
 DEPENDS_ON_DATA = ("radix", "nodebypoint5", "distancecalculations")
 TOLD = (Verdict.REGRESSED, Verdict.IMPROVED, Verdict.ENVIRONMENT)
 
