@@ -214,7 +214,7 @@ def test_tells_it_in_every_form_and_in_one_order(demo: str, style: str, tmp_path
     place = str(tmp_path / "report.out")
     page = render_report(demo, "latest", form=ReportForm(style=style, output=place), wait=0)[place]
     plain = page.replace("\\_", "_").replace("<wbr>", "").replace("\N{NO-BREAK SPACE}", " ")
-    shared = "One change took all 3: what it achieved is there once."
+    shared = "One change followed all 3: count what it achieved once."
     for words in ("49 % slower", "118 µs → 177 µs", "7ead6a9", "172 µs", "560.35.03", shared):
         assert words in plain
     headings = {

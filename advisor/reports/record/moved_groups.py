@@ -169,7 +169,7 @@ class OutcomeGroup:
         """Say that what was achieved is there once; empty where one piece of advice achieved it."""
         if len(self.outcomes) == 1 or self.first.achieved is None:
             return ""
-        return f"One change took all {len(self.outcomes)}: what it achieved is there once."
+        return f"One change followed all {len(self.outcomes)}: count what it achieved once."
 
 
 def outcome_groups(outcomes: Sequence[AdviceOutcome]) -> tuple[OutcomeGroup, ...]:
