@@ -321,3 +321,21 @@ def test_tells_how_full_l1_is_while_there_are_blocks() -> None:
     found = facts_of(duration=1.0, l1_utilization=0.588, sm_busy=0.6)
     assert found["l1_active_utilization"] == pytest.approx(0.98)
     assert facts_of(duration=1.0, l1_utilization=0.61, sm_busy=0.6)["l1_active_utilization"] == 1
+
+
+@pytest.mark.parametrize(
+    ("hits", "dram", "l2", "passes_on"),
+    [
+        (0.1, 0.65, 0.68, True),
+        (0.5, 0.65, 0.68, False),  # half of it was in L2
+        (0.49, 0.65, 0.68, True),
+        (0.1, 0.4, 0.5, True),
+        (0.1, 0.39, 0.5, False),  # L2 does more than it passes on
+        (None, 0.65, 0.68, None),
+    ],
+)
+def test_sees_one_stream_through_l2_and_device_memory(
+    hits: float | None, dram: float, l2: float, passes_on: bool | None
+) -> None:
+    facts = facts_of(l2_hit_rate=hits, dram_utilization=dram, l2_utilization=l2)
+    assert facts["l2_passes_on"] is passes_on
