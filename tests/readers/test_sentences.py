@@ -31,15 +31,18 @@ def test_leaves_out_numbers_that_may_mean_another(number: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("over", "counter"),
+    ("pipe", "over", "counter"),
     [
-        ("active cycles", "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_active"),
-        ("elapsed cycles", "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_elapsed"),
+        ("ALU", " based on active cycles", "sm__pipe_alu_cycles_active.avg.{}_active"),
+        ("ALU", " based on elapsed cycles", "sm__pipe_alu_cycles_active.avg.{}_elapsed"),
+        ("FP64", " based on active cycles", "sm__pipe_fp64_cycles_active.avg.{}_active"),
+        ("FP64", " based on elapsed cycles", "sm__pipe_fp64_cycles_active.avg.{}_elapsed"),
+        ("FP64", ". It executes 64-bit", "sm__inst_executed_pipe_fp64.avg.{}_active"),
     ],
 )
-def test_reads_the_busiest_pipe(over: str, counter: str) -> None:
-    message = f"ALU is the highest-utilized pipeline (41.7%) based on {over}, taking into account"
-    assert counters_in([message]) == {counter: 41.7}
+def test_reads_the_busiest_pipe(pipe: str, over: str, counter: str) -> None:
+    message = f"{pipe} is the highest-utilized pipeline (41.7%){over}, taking into account"
+    assert counters_in([message]) == {counter.format("pct_of_peak_sustained"): 41.7}
 
 
 def test_reads_how_much_of_each_sector_is_used() -> None:
