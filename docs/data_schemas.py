@@ -204,3 +204,26 @@ def history_labels_schema() -> Schema:
         "charts": map_of(word, "what the charts over nights show"),
     }
     return {"title": "advisor words over nights", **pair(**keys)}
+
+
+def fleet_labels_schema() -> Schema:
+    """Return the schema of ``labels/fleet.yaml``."""
+    most = pair(value={"type": "integer"}, source=text("why so many"))
+    part = pair(
+        heading=text("of a table"),
+        about=text("what it is about"),
+        empty=text("what stands there where it has no row"),
+        columns=texts("its heads, but that of the runs"),
+    )
+    keys = {
+        "title": text("of the page"),
+        "verdict": text("its first sentence; names in braces are filled in"),
+        "unknown": text("the same where no kernel has a roof"),
+        "about": text("what is counted"),
+        "ahead": text("runs whose clock is wrong"),
+        "rows": {**most, "description": "rows of a table"},
+        "runs": {**most, "description": "runs behind a row that are named"},
+        "parts": map_of(part, "the tables, by the view that each shows"),
+        "whats": map_of({"type": "string"}, "what came of a kernel or of advice"),
+    }
+    return {"title": "advisor words about a fleet", **pair(**keys)}

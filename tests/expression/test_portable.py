@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -88,8 +89,9 @@ def test_spark_can_say_every_fact(relations: Relations) -> None:
     query = kernels_select(vocabulary, names, replace(relations, dialect="spark"))
     statement = sqlglot.parse_one(query, read="spark")
     assert [column.alias_or_name for column in statement.selects] == names
+    without_text = re.sub("'[^']*'", "''", query)
     for word in ("UNION BY NAME", "EXCLUDE", "arg_min(", "::"):
-        assert word not in query
+        assert word not in without_text
     assert "MIN_BY(" in query or relations is STORED
 
 

@@ -69,6 +69,7 @@ SHIPPED = {
     "page-labels": "labels/ncu.yaml",
     "opcodes": "labels/sass.yaml",
     "history-labels": "labels/history.yaml",
+    "fleet-labels": "labels/fleet.yaml",
 }
 # Quantities have no places in their file; what their loader says of the form reads otherwise.
 QUANTITY_FORM = ("expected", "unknown key", "unknown aggregate")
