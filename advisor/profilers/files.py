@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -49,9 +50,18 @@ class Offer:
 
     def brings(self, counter: str) -> bool:
         """Return whether a counter is among its own."""
-        if counter in self._plain or counter.startswith(self._beginnings):
-            return True
-        return any(fnmatchcase(counter, pattern) for pattern in self._patterns)
+        return counter in self._plain or self.matches(counter)
+
+    @property
+    def has_patterns(self) -> bool:
+        """Return whether it brings more than the counters that it names."""
+        return bool(self._beginnings or self._patterns)
+
+    def matches(self, counter: str) -> bool:
+        """Return whether one of its patterns fits a counter."""
+        return counter.startswith(self._beginnings) or any(
+            fnmatchcase(counter, pattern) for pattern in self._patterns
+        )
 
     def is_in(self, version: str | None) -> bool:
         """Return whether a version has it; where that is not known, the newest is meant."""
@@ -136,10 +146,7 @@ class Profiler:
     by_name: tuple[Offer, ...] = ()
     launch: Mapping[str, str] = field(default_factory=dict)
     never: tuple[Never, ...] = ()
-    _collected: dict[str | None, tuple[int, ...]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
-    _bringing: dict[tuple[str, str | None], tuple[int, ...]] = field(
+    _bringing: dict[str, tuple[int, ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -164,18 +171,27 @@ class Profiler:
         """
         if self.brings_always(counter):
             return -1
-        return next(iter(self._places(counter, version)), len(self.sections))
+        return next(self._places(counter, version), len(self.sections))
 
-    def _places(self, counter: str, version: str | None) -> tuple[int, ...]:
-        """Return the places of the sections that bring a counter in a version."""
-        if version not in self._collected:
-            sections = enumerate(self.sections)
-            self._collected[version] = tuple(n for n, each in sections if each.is_in(version))
-        if (counter, version) not in self._bringing:
-            self._bringing[counter, version] = tuple(
-                n for n in self._collected[version] if self.sections[n].brings(counter)
-            )
-        return self._bringing[counter, version]
+    def _places(self, counter: str, version: str | None) -> Iterator[int]:
+        """Yield the places of the sections that bring a counter in a version."""
+        if counter not in self._bringing:
+            by_pattern = (n for n in self._patterned if self.sections[n].matches(counter))
+            self._bringing[counter] = tuple(sorted({*self._named.get(counter, ()), *by_pattern}))
+        return (n for n in self._bringing[counter] if self.sections[n].is_in(version))
+
+    @cached_property
+    def _named(self) -> Mapping[str, list[int]]:
+        """Return the places of the sections that name a counter, for each."""
+        places = defaultdict(list)
+        for place, section in enumerate(self.sections):
+            for counter in section.counters:
+                places[counter].append(place)
+        return places
+
+    @cached_property
+    def _patterned(self) -> tuple[int, ...]:
+        return tuple(n for n, each in enumerate(self.sections) if each.has_patterns)
 
     def brings_always(self, counter: str) -> bool:
         """Return whether a counter comes without being asked for."""

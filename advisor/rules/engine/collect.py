@@ -13,7 +13,7 @@ from advisor.database.parts import launches_of
 from advisor.expression.needs import NOTHING
 from advisor.profilers.command import Profiled, asking_words, command_words
 from advisor.rules.engine.evaluation import Evaluation
-from advisor.rules.engine.reach import CountersWanted, Mode, OfName, ProfilerRequest, Reach
+from advisor.rules.engine.reach import CountersWanted, Mode, ProfilerRequest, Reach, Search
 from advisor.rules.language.rule import Outcome
 from advisor.rules.language.settings import CollectSettings
 from advisor.rules.language.subjects import KERNEL
@@ -185,7 +185,7 @@ class Asking:
     reach: Reach
     version: str | None
     known: Mapping[str, Known]
-    _lacking: dict[tuple[Known, Mode], OfName] = field(default_factory=dict, compare=False)
+    _searches: dict[tuple[Known, Mode], Search] = field(default_factory=dict, compare=False)
     _wanted: dict[tuple[Known, str], CountersWanted] = field(default_factory=dict, compare=False)
 
     def ask(self, lacking: Iterable[Lacking]) -> ProfilerRequest:
@@ -225,15 +225,20 @@ class Asking:
         for version in dict.fromkeys((self.version, None)):
             for by_name in (False, True):
                 mode = Mode(version=version, by_name=by_name)
-                lacking = self._lacking.setdefault((known, mode), self.reach.lacking(known, mode))
-                quantities = lacking(name)
+                search = self._search(known, mode)
+                quantities = search.lacking(name)
                 if quantities is not None:
-                    counters = self.reach.counters(quantities, known, mode)
+                    counters = search.counters(quantities)
                     is_later = version != self.version
                     return (
                         CountersWanted(later=counters) if is_later else CountersWanted(now=counters)
                     )
         return CountersWanted()
+
+    def _search(self, known: Known, mode: Mode) -> Search:
+        if (known, mode) not in self._searches:
+            self._searches[known, mode] = Search(self.reach, known, mode)
+        return self._searches[known, mode]
 
 
 def asking(
@@ -249,7 +254,7 @@ def asking(
     """
     if reach is None:
         return None
-    lacking = reach.lacking(NOTHING, Mode(by_name=True))
+    lacking = Search(reach, NOTHING, Mode(by_name=True)).lacking
     found = NOTHING.union(*(each for name in missing if (each := lacking(name))))
     names = sorted(reach.below(found))
     known = known_quantities(connection, run_id, names) if names else {}

@@ -85,20 +85,6 @@ class Reach:
         reasons = (self.profiler.why_never(name) for name in names)
         return next((reason for reason in reasons if reason), None)
 
-    def lacking(self, known: Collection[str], mode: Mode) -> OfName:
-        """Return what tells which quantities a name lacks, where those ``known`` have a value.
-
-        None where they cannot be had in that way.
-        """
-        return _of_facts(self.vocabulary, lambda name: self._lacks(name, known, mode))
-
-    def counters(
-        self, quantities: Iterable[str], known: Collection[str], mode: Mode
-    ) -> frozenset[str]:
-        """Return the counters that tell quantities."""
-        found = (self._by_ways(name, known, mode) for name in quantities)
-        return NOTHING.union(*(each for each in found if each is not None))
-
     def asked(self, wanted: Iterable[CountersWanted], version: str | None) -> ProfilerRequest:
         """Return what to ask for: few sections that bring the counters, and the rest by name."""
         now, later = set[str](), set[str]()
@@ -141,40 +127,65 @@ class Reach:
         known = self.vocabulary.quantities
         return frozenset(found & (known.quantities.keys() | known.launch.keys()))
 
-    def _lacks(self, name: str, known: Collection[str], mode: Mode) -> Needs:
+
+class Search:
+    """How to know what kernels lack whose quantities ``known`` have a value.
+
+    Each name is worked out once: thousands of ways lead over the same few counters.
+    """
+
+    def __init__(self, reach: Reach, known: Collection[str], mode: Mode) -> None:
+        self._reach = reach
+        self._known = known
+        self._mode = mode
+        self._counters = _once(self._by_ways)
+        self.lacking = _of_facts(reach.vocabulary, self._lacks)
+        """Tells which quantities a name lacks; None where they cannot be had."""
+
+    def counters(self, quantities: Iterable[str]) -> frozenset[str]:
+        """Return the counters that tell quantities."""
+        found = (self._counters(name) for name in quantities)
+        return NOTHING.union(*(each for each in found if each is not None))
+
+    def _lacks(self, name: str) -> Needs:
         """Return what a name that is no fact lacks: itself, where it is an unknown quantity."""
         name = _plain(name)
-        if name in known or (name not in self.ways and name not in self.unknowable):
+        reach = self._reach
+        if name in self._known or (name not in reach.ways and name not in reach.unknowable):
             return NOTHING
-        return None if self._by_ways(name, known, mode) is None else frozenset({name})
+        return None if self._counters(name) is None else frozenset({name})
 
-    def _by_ways(self, name: str, known: Collection[str], mode: Mode) -> Needs:
+    def _by_ways(self, name: str) -> Needs:
         """Return the counters of the way to a quantity that is open and takes the least.
 
         Sections that stand first in the profiler's file are preferred, then the better way.
         """
-        if name in known or name in self.vocabulary.quantities.device:
+        reach = self._reach
+        quantities = reach.vocabulary.quantities
+        if name in self._known or name in quantities.device:
             return NOTHING
-        if name in self.ways:
-            ways = ([self._by_ways(each, known, mode) for each in way] for way in self.ways[name])
+        if name in reach.ways:
+            ways = ([self._counters(each) for each in way] for way in reach.ways[name])
             found = [NOTHING.union(*filter(None, way)) for way in ways if None not in way]
-            return min(found, key=lambda counters: self._cost(counters, mode), default=None)
-        known_names = self.vocabulary.quantities
-        if name in known_names.launch:
+            return min(found, key=self._cost, default=None)
+        if name in quantities.launch:
             return NOTHING
-        if self.profiler.brings_always(name):
-            return frozenset({name})
-        if name in known_names.quantities:
-            return None
-        offered = self.profiler.sections_with(name, mode.version, reserve=mode.by_name)
-        return frozenset({name}) if offered or self._by_name(name, mode) else None
+        return frozenset({name}) if self._is_offered(name) else None
 
-    def _cost(self, counters: Iterable[str], mode: Mode) -> int:
+    def _is_offered(self, counter: str) -> bool:
+        profiler, mode = self._reach.profiler, self._mode
+        if profiler.brings_always(counter):
+            return True
+        if counter in self._reach.vocabulary.quantities.quantities:
+            return False
+        if profiler.sections_with(counter, mode.version, reserve=mode.by_name):
+            return True
+        return mode.by_name and profiler.takes_name(counter, mode.version)
+
+    def _cost(self, counters: Iterable[str]) -> int:
         """Return the place in the file of the last section that is needed; at the end is none."""
-        return max((self.profiler.place_of(each, mode.version) for each in counters), default=-1)
-
-    def _by_name(self, counter: str, mode: Mode) -> bool:
-        return mode.by_name and self.profiler.takes_name(counter, mode.version)
+        place_of, version = self._reach.profiler.place_of, self._mode.version
+        return max((place_of(each, version) for each in counters), default=-1)
 
 
 def make_reach(
