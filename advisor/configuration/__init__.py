@@ -11,12 +11,12 @@ What stands in lists is imported when it is first used: most commands are run wi
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from advisor.configuration.load import load_configuration, merge
 from advisor.configuration.records import DEFAULTS, Configuration, Layer
 from advisor.configuration.setting import Setting
+from advisor.late import imported_late
 
 if TYPE_CHECKING:
     from advisor.configuration.entries import (
@@ -39,11 +39,12 @@ __all__ = [
     "merge",
 ]
 
-_ENTRIES = ("Budget", "KernelOperation", "Suppression", "ThresholdSetting")
-
-
-def __getattr__(name: str) -> Any:
-    """Import a name of this package when it is first asked for."""
-    if name not in _ENTRIES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.entries"), name)
+__getattr__ = imported_late(
+    __name__,
+    {
+        "Budget": "entries",
+        "KernelOperation": "entries",
+        "Suppression": "entries",
+        "ThresholdSetting": "entries",
+    },
+)

@@ -6,8 +6,9 @@ is here is imported when it is first used: operations are read where no database
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from advisor.late import imported_late
 
 if TYPE_CHECKING:
     from advisor.facts.kernels import kernels_select
@@ -25,19 +26,15 @@ __all__ = [
     "variant_statements",
 ]
 
-_MODULES = {
-    "Fact": "vocabulary",
-    "Vocabulary": "vocabulary",
-    "create_views": "view",
-    "current": "stored",
-    "kernels_select": "kernels",
-    "load_vocabulary": "vocabulary",
-    "variant_statements": "stored",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import a name of this package when it is first asked for."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__ = imported_late(
+    __name__,
+    {
+        "Fact": "vocabulary",
+        "Vocabulary": "vocabulary",
+        "create_views": "view",
+        "current": "stored",
+        "kernels_select": "kernels",
+        "load_vocabulary": "vocabulary",
+        "variant_statements": "stored",
+    },
+)

@@ -6,8 +6,9 @@ is imported when it is first used: a name is looked up where no device is read.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from advisor.late import imported_late
 
 if TYPE_CHECKING:
     from advisor.hardware.describe import (
@@ -37,25 +38,21 @@ __all__ = [
     "partition_of",
 ]
 
-_MODULES = {
-    "Ceiling": "devices",
-    "DeviceDescription": "describe",
-    "DeviceMatch": "matching",
-    "DeviceSpec": "devices",
-    "DeviceSummary": "describe",
-    "OccupancyLimits": "devices",
-    "RidgePoint": "describe",
-    "describe_device": "describe",
-    "identify_device": "matching",
-    "list_devices": "describe",
-    "load_devices": "devices",
-    "model_of": "part",
-    "partition_of": "part",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import a name of this package when it is first asked for."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__ = imported_late(
+    __name__,
+    {
+        "Ceiling": "devices",
+        "DeviceDescription": "describe",
+        "DeviceMatch": "matching",
+        "DeviceSpec": "devices",
+        "DeviceSummary": "describe",
+        "OccupancyLimits": "devices",
+        "RidgePoint": "describe",
+        "describe_device": "describe",
+        "identify_device": "matching",
+        "list_devices": "describe",
+        "load_devices": "devices",
+        "model_of": "part",
+        "partition_of": "part",
+    },
+)

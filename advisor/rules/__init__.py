@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from advisor.late import imported_late
 from advisor.rules.engine.collect import Collection, collect, named_launches
 from advisor.rules.engine.compiled import compile_rules
 from advisor.rules.engine.evaluate import evaluate_runs
@@ -18,14 +18,6 @@ if TYPE_CHECKING:
     from advisor.rules.engine.examples import ExampleResult, run_examples
     from advisor.rules.engine.findings import store_evaluations
     from advisor.rules.language.load import load_rules
-
-# Remembered rules need none of these, nor the libraries that come with them.
-_LATE = {
-    "ExampleResult": "engine.examples",
-    "load_rules": "language.load",
-    "run_examples": "engine.examples",
-    "store_evaluations": "engine.findings",
-}
 
 __all__ = [
     "Action",
@@ -49,9 +41,13 @@ __all__ = [
     "store_evaluations",
 ]
 
-
-def __getattr__(name: str) -> object:
-    """Import what only few need when it is first asked for."""
-    if name not in _LATE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_LATE[name]}"), name)
+# Remembered rules need none of these, nor the libraries that come with them.
+__getattr__ = imported_late(
+    __name__,
+    {
+        "ExampleResult": "engine.examples",
+        "load_rules": "language.load",
+        "run_examples": "engine.examples",
+        "store_evaluations": "engine.findings",
+    },
+)
