@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from advisor.configuration import KernelOperation
 from advisor.errors import ConfigError, Location
-from advisor.expression import Dialect, Kind
-from advisor.facts.formulas import Columns
+from advisor.expression import Kind
+from advisor.facts.naming import OfKernel
 from advisor.facts.operations import Operation, least
 from advisor.quoting import literal, quoted
 from advisor.suggest import did_you_mean
@@ -47,7 +47,7 @@ class Bound:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfOperation:
+class OfOperation(OfKernel):
     """A part of the operation that a kernel is bound to; NULL where it is bound to none.
 
     The first that matches says it.
@@ -57,15 +57,12 @@ class OfOperation:
     bound: tuple[Bound, ...] = ()
 
     @property
-    def names(self) -> frozenset[str]:
-        """Return the columns that are looked at: none that is a quantity or fact."""
-        return frozenset()
+    def kernel_columns(self) -> tuple[str, ...]:
+        """Return the columns that are looked at: none where no kernel is bound."""
+        return (*_NAMES, _SHAPE) if self.bound else ()
 
-    def sql(
-        self, columns: Columns | Mapping[str, str] | None = None, dialect: Dialect = "duckdb"
-    ) -> str:
-        """Return the SQL, over the names and shape of a kernel; it reads none of ``columns``."""
-        del columns, dialect
+    def case(self) -> str:
+        """Return the SQL: an operation after the other is compared."""
         kind = "VARCHAR" if PARTS[self.part][0] is Kind.TEXT else "DOUBLE"
         cases = [f"when {each.condition()} then {each.value(self.part)}" for each in self.bound]
         return f"case {' '.join(cases)} end" if cases else f"CAST(NULL AS {kind})"

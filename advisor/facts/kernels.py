@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterable
 from advisor.database.dialects import spelled
 from advisor.database.relations import STORED, Relations
 from advisor.facts.aggregation import paired_sums
-from advisor.facts.bindings import OfOperation
 from advisor.facts.devices import with_device
 from advisor.facts.layers import layered, select
-from advisor.facts.naming import ByName
+from advisor.facts.naming import OfKernel
 from advisor.facts.variants import KEYS, column_of, tracked_facts, variants_select
 from advisor.facts.vocabulary import Vocabulary
 from advisor.quoting import quoted
@@ -58,7 +57,7 @@ def _kernels(
 ) -> str:
     """Take variants with their names and what their run says, then compute facts in layers."""
     if read is not None:
-        read = {*read, *_of_bound(vocabulary)}
+        read = {*read, *_of_kernels(vocabulary)}
         read |= {*_keys_of(read)}
     variants = variants_select(vocabulary, relations, read)
     source = f"({variants}) as variant"
@@ -109,13 +108,11 @@ def _keys_of(read: Collection[str]) -> Iterable[str]:
         yield "kernel_id"
 
 
-def _of_bound(vocabulary: Vocabulary) -> Iterable[str]:
-    """Return the columns by which a kernel is known by name, or bound to an operation."""
-    expressions = [each.expression for each in vocabulary.facts.values()]
-    if any(isinstance(each, OfOperation) and each.bound for each in expressions):
-        yield from (*_OF_KERNEL, "launch_shape")
-    if any(isinstance(each, ByName) for each in expressions):
-        yield "kernel_name"
+def _of_kernels(vocabulary: Vocabulary) -> Iterable[str]:
+    """Return the columns of kernels that facts follow from by their names or shapes."""
+    for fact in vocabulary.facts.values():
+        if isinstance(fact.expression, OfKernel):
+            yield from fact.expression.kernel_columns
 
 
 def _wanted(names: Iterable[str], read: Collection[str] | None) -> list[str]:

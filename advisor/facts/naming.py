@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -13,22 +14,38 @@ from advisor.facts.formulas import Columns
 from advisor.quoting import literal
 
 
-@dataclass(frozen=True, kw_only=True)
-class ByName:
-    """The first label of whose patterns one is found in a kernel's name; NULL where none is."""
+class OfKernel(ABC):
+    """A value that the names and shape of a kernel tell; it reads no quantity and no fact."""
 
-    patterns: Mapping[str, str]
+    names: frozenset[str] = frozenset()
+    """The quantities and facts that are read: none."""
 
     @property
-    def names(self) -> frozenset[str]:
-        """Return the columns that are looked at: none that is a quantity or fact."""
-        return frozenset()
+    @abstractmethod
+    def kernel_columns(self) -> tuple[str, ...]:
+        """Return the columns of a kernel that are looked at."""
+
+    @abstractmethod
+    def case(self) -> str:
+        """Return the SQL of the value, over those columns."""
 
     def sql(
         self, columns: Columns | Mapping[str, str] | None = None, dialect: Dialect = "duckdb"
     ) -> str:
-        """Return the SQL, over the name of a kernel; it reads none of ``columns``."""
+        """Return the SQL of the value, as of a formula; it reads none of ``columns``."""
         del columns, dialect
+        return self.case()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByName(OfKernel):
+    """The first label of whose patterns one is found in a kernel's name; NULL where none is."""
+
+    patterns: Mapping[str, str]
+    kernel_columns = ("kernel_name",)
+
+    def case(self) -> str:
+        """Return the SQL: a pattern after the other is looked for."""
         cases = " ".join(
             f"when regexp_matches(kernel_name, {literal(pattern)}) then {literal(label)}"
             for label, pattern in self.patterns.items()

@@ -25,7 +25,7 @@ from advisor.facts.formulas import (
     yaml_files,
 )
 from advisor.facts.layers import dependency_order
-from advisor.facts.naming import ByName, read_by_name
+from advisor.facts.naming import ByName, OfKernel, read_by_name
 from advisor.quantities import Quantities, Quantity, load_quantities
 from advisor.quoting import literal, quoted
 from advisor.resources import data_dir, rule_dirs
@@ -131,7 +131,7 @@ class Fact:
     aggregate: str | None
     paired: bool
     stored: bool
-    expression: Formula | KnownOf | OfOperation | ByName
+    expression: Formula | KnownOf | OfKernel
     about: str
     source: str
     at: Location
@@ -327,7 +327,7 @@ def _compile(declared: _Declared, symbols: Mapping[str, Symbol], bound: tuple[Bo
 
 def _expression(
     declared: _Declared, symbols: Mapping[str, Symbol], bound: tuple[Bound, ...]
-) -> Formula | KnownOf | OfOperation | ByName:
+) -> Formula | KnownOf | OfKernel:
     if "formula" in declared.node:
         unit = None if declared.unit is None else parse_unit(declared.unit)
         formula = declared.node["formula"]

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor.expression.needs import NOTHING, Needs, needs
-from advisor.facts.bindings import OfOperation
-from advisor.facts.naming import ByName
+from advisor.facts.naming import OfKernel
 from advisor.facts.runs import KERNELS, RunFacts
 from advisor.facts.vocabulary import KERNEL_COLUMNS, Fact, KnownOf, Vocabulary
 from advisor.profilers import Profiler, load_profilers, version_key
@@ -281,7 +280,7 @@ def _of_facts(vocabulary: Vocabulary, of_other: OfName, never: Collection[str] =
 
 
 def _of_fact(fact: Fact, of_name: OfName) -> Needs:
-    if isinstance(fact.expression, OfOperation | ByName):
+    if isinstance(fact.expression, OfKernel):
         return NOTHING
     if isinstance(fact.expression, KnownOf):
         parts = [of_name(name) for name in fact.expression.columns.values()]
