@@ -10,6 +10,7 @@ from advisor.database.connect import open_for_reading
 from advisor.database.planning import plan_for
 from advisor.database.read import find_run
 from advisor.errors import UsageError
+from advisor.knowledge.cache import collector_off
 from advisor.knowledge.load import load_knowledge
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def check(
         hint = "add `budgets:` to advisor.yaml; docs/configuration.md shows how"
         raise UsageError("there are no budgets", hint=hint)
     comparison = None
-    with open_for_reading(database, wait) as connection:
+    with open_for_reading(database, wait) as connection, collector_off():
         head = find_run(connection, run)
         base = None if baseline is None else find_run(connection, baseline)
         plan_for(connection, max(head.launches, 0 if base is None else base.launches))

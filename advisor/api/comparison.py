@@ -8,6 +8,7 @@ from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.connect import open_for_reading
 from advisor.database.planning import plan_for
 from advisor.database.read import find_run
+from advisor.knowledge.cache import collector_off
 from advisor.knowledge.load import load_knowledge
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def compare(
     from advisor.reports.record.comparison import compare_runs
 
     knowledge = load_knowledge(configuration)
-    with open_for_reading(database, wait) as connection:
+    with open_for_reading(database, wait) as connection, collector_off():
         before, after = find_run(connection, base), find_run(connection, head)
         plan_for(connection, max(before.launches, after.launches))
         return compare_runs(connection, before, after, knowledge)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from advisor.database.arrays import ArrayTable, numbers, objects
 from advisor.quoting import listed, quoted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _GIVEN, _TEXT = "given_pairs", "VARCHAR"
 _LAUNCHES = """
@@ -34,6 +37,12 @@ _VARIANTS = """
         launch_count, launches_excluded, duration, duration_median, duration_stddev
     FROM variant LEFT JOIN series_link ON series_link.series_id = variant.series_id
     WHERE run_id = ? ORDER BY position, variant_id
+"""
+_TAKEN = """
+    SELECT {names} FROM (
+        SELECT kernels.* REPLACE (coalesce(continued_by, kernels.series_id) AS series_id)
+        FROM {kernels} AS kernels LEFT JOIN series_link USING (series_id)
+    ) ORDER BY run_id, position, variant_id
 """
 _OF_PAIRS = """
     FROM {kernels} SEMI JOIN (
@@ -94,14 +103,54 @@ def take_kernels(
     connection.execute(f"{made} WHERE run_id IN ({marks})", list(run_ids))
 
 
+class TakenColumns(dict[str, list[Any]]):
+    """Columns of a table by name, made plain values where they are first read: few of many are."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        super().__init__()
+        self._arrays = arrays
+        self.names = tuple(arrays)
+
+    def __missing__(self, name: str) -> list[Any]:
+        """Return a column, None where a value is unknown."""
+        found: list[Any] = self._arrays[name].tolist()
+        self[name] = found
+        return found
+
+
+class TakenKernel(Mapping[str, Any]):
+    """A kernel in one run: a place in columns; None where a value is unknown."""
+
+    __slots__ = ("_columns", "_place")
+
+    def __init__(self, columns: TakenColumns, place: int) -> None:
+        self._columns = columns
+        self._place = place
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a value."""
+        return self._columns[name][self._place]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names of the columns."""
+        return iter(self._columns.names)
+
+    def __len__(self) -> int:
+        """Return how many columns there are."""
+        return len(self._columns.names)
+
+
 def taken_kernels(
     connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str]
-) -> list[dict[str, Any]]:
-    """Return columns of the kernels that ``take_kernels`` took, by run, as they ran."""
+) -> list[TakenKernel]:
+    """Return columns of the kernels that ``take_kernels`` took, by run, as they ran.
+
+    The series of each is the one that it goes on as.
+    """
     names = ", ".join(map(quoted, columns))
-    return _rows(
-        connection, f"SELECT {names} FROM {quoted(table)} ORDER BY run_id, position, variant_id"
-    )
+    cursor = connection.execute(_TAKEN.format(names=names, kernels=quoted(table)))
+    found = TakenColumns(cursor.fetchnumpy())
+    return [TakenKernel(found, place) for place in range(len(found[columns[0]]))]
 
 
 def kernels_of_pairs(

@@ -37,7 +37,7 @@ def remembered(name: str, made_of: Iterable[str | Path], asked: str, make: Calla
     """
     with kept(name, made_of, asked) as values:
         if not values:
-            with _collector_off():
+            with collector_off():
                 values[name] = make()
         value: T = values[name]
         return value
@@ -116,7 +116,7 @@ def _read(path: Path) -> dict[str, Any]:
     if hashlib.sha256(data).digest() != digest:
         return {}
     try:
-        with _collector_off():
+        with collector_off():
             values: dict[str, Any] = pickle.loads(data)
     except _OF_OTHERS:
         return {}
@@ -157,8 +157,8 @@ def _mine(descriptor: int) -> int:
 
 
 @contextlib.contextmanager
-def _collector_off() -> Iterator[None]:
-    """Look for no garbage: there is none among thousands of new objects."""
+def collector_off() -> Iterator[None]:
+    """Look for no garbage: there is none among thousands of new objects, and all are searched."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from advisor.documents import load
@@ -91,7 +91,17 @@ def load_comparing(path: Path | None = None) -> Comparing:
     Raises:
         RuleError: an entry is missing, unknown or wrong; with its place.
     """
-    document = load(path or data_dir("rules") / FILE)
+    return _read(path) if path else _shipped()
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> Comparing:
+    """Read the program's own file once: it is asked for again and again."""
+    return _read(data_dir("rules") / FILE)
+
+
+def _read(path: Path) -> Comparing:
+    document = load(path)
     document.refuse_unknown(("thresholds", "resources", "clock", "environment", "around"))
     entries = document.mapping("thresholds")
     names = tuple(Limits.__dataclass_fields__)

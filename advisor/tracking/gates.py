@@ -19,9 +19,9 @@ from statistics import median
 import numpy as np
 
 from advisor.tracking.comparing import Limits
+from advisor.tracking.launches import Launches, LaunchTest, launch_tests, student_chance
 from advisor.tracking.levels import Levels
-from advisor.tracking.noise import as_normal, chance
-from advisor.tracking.ranks import rank_chance
+from advisor.tracking.noise import chance
 from advisor.tracking.records import Verdict
 
 
@@ -115,12 +115,12 @@ def judge(samples: Sequence[Samples], limits: Limits) -> tuple[list[Gated], Mach
 
     A series that moved with the machine, and not by itself, is ``environment``.
     """
-    measured = [_measured(each, limits, shift=0.0) for each in samples]
+    measured = _measured(samples, limits, shift=0.0)
     shift = machine_shift(measured, limits)
     found = _decided(measured, limits)
     if shift is None:
         return found, None
-    left = _decided([_measured(each, limits, shift=shift.effect) for each in samples], limits)
+    left = _decided(_measured(samples, limits, shift=shift.effect), limits)
     judged = [
         replace(whole, verdict=own.verdict, needed=own.needed)
         if own.verdict in (Verdict.REGRESSED, Verdict.IMPROVED)
@@ -138,19 +138,49 @@ def _with_machine(whole: Gated, shift: MachineShift) -> Gated:
     return replace(whole, verdict=Verdict.ENVIRONMENT) if moved else whole
 
 
-def _measured(each: Samples, limits: Limits, shift: float) -> Gated:
-    """Return effect, noise and chance of one series, with no verdict but ``insufficient`` yet."""
-    middles = _middles(each)
-    if middles is None:
-        return Gated(verdict=Verdict.INSUFFICIENT, effect=None)
-    effect = math.log(middles[1] / middles[0]) - shift
-    if each.count >= limits.least_launches:
-        return _by_launches(each, effect, shift, limits)
+def _measured(samples: Sequence[Samples], limits: Limits, shift: float) -> list[Gated]:
+    """Return effect, noise and chance of each series, no verdict but ``insufficient`` yet."""
+    middles = [_middles(each) for each in samples]
+    asked = [
+        number
+        for number, (each, known) in enumerate(zip(samples, middles, strict=True))
+        if known is not None and each.spreads is None and each.count >= limits.least_launches
+    ]
+    tests = launch_tests([_launches(samples[number], shift) for number in asked], limits)
+    tested = dict(zip(asked, tests, strict=True))
+    return [
+        Gated(verdict=Verdict.INSUFFICIENT, effect=None)
+        if known is None
+        else _gauged(each, math.log(known[1] / known[0]) - shift, shift, tested.get(number), limits)
+        for number, (each, known) in enumerate(zip(samples, middles, strict=True))
+    ]
+
+
+def _launches(each: Samples, shift: float) -> Launches:
+    return Launches(each.base, each.head, each.base_launches, each.head_launches / math.exp(shift))
+
+
+def _gauged(
+    each: Samples, effect: float, shift: float, tested: LaunchTest | None, limits: Limits
+) -> Gated:
+    """Return what launches say, else nights; ``tested`` is what single launches say."""
+    if tested is not None:
+        return _by_launches(each, effect, tested, limits)
+    if each.spreads is not None and each.count >= limits.least_launches:
+        return _by_launches(each, effect, _spread_test(each.spreads, effect, limits), limits)
     if each.night_noise is not None:
         return _by_nights(each, effect, shift, limits)
     moved = abs(effect) >= limits.least_effect  # less is nothing to act on, by chance or not
     verdict = Verdict.INSUFFICIENT if moved else Verdict.UNCHANGED
     return Gated(verdict=verdict, effect=effect, needed=limits.least_effect)
+
+
+def _spread_test(spreads: tuple[Spread, Spread], effect: float, limits: Limits) -> LaunchTest:
+    """Return what the launches of both runs say in short: no ranks are known of them."""
+    spread = _pooled(spreads)
+    counts = spreads[0].launches, spreads[1].launches
+    by_student = student_chance(effect, spread, *counts, limits)
+    return LaunchTest(spread, by_student, by_student)
 
 
 def _middles(each: Samples) -> tuple[float, float] | None:
@@ -165,20 +195,10 @@ def _middles(each: Samples) -> tuple[float, float] | None:
     return (base, head) if base > 0 and head > 0 else None
 
 
-def _by_launches(each: Samples, effect: float, shift: float, limits: Limits) -> Gated:
+def _by_launches(each: Samples, effect: float, tested: LaunchTest, limits: Limits) -> Gated:
     """Return what the launches of both runs say; the noise of nights must agree, where known."""
-    if each.spreads is not None:
-        spread = _pooled(each.spreads)
-        base_spread, head_spread = each.spreads
-        launches = base_spread.launches, head_spread.launches
-        p_value = clear = _student(effect, spread, *launches, limits)
-    else:
-        base = [math.log(value * each.base_launches) for value in each.base]
-        head = [math.log(value * each.head_launches) - shift for value in each.head]
-        spread = _spread(base, head)
-        p_value = rank_chance(base, head, limits.exact_launches)
-        clear = _student_of(base, head, limits)
-    noise = max(spread, limits.noise_floor)
+    noise = max(tested.spread, limits.noise_floor)
+    p_value, clear = tested.by_ranks, tested.by_student
     nights = each.night_noise
     if nights is not None:
         by_nights = chance(abs(effect) / (max(nights, limits.noise_floor) * _error(each)))
@@ -227,34 +247,10 @@ def _gated(
     )
 
 
-def _spread(base: Sequence[float], head: Sequence[float]) -> float:
-    """Return the relative deviation of single launches about their own median, of both runs."""
-    squares = _squares(base, median(base)) + _squares(head, median(head))
-    return math.sqrt(squares / max(len(base) + len(head) - 2, 1))
-
-
-def _squares(values: Sequence[float], middle: float) -> float:
-    return math.fsum([(value - middle) ** 2 for value in values])
-
-
 def _pooled(spreads: Sequence[Spread]) -> float:
     """Return the relative deviation of single launches, of both runs in short."""
     squares = math.fsum((each.launches - 1) * each.deviation**2 for each in spreads)
     return math.sqrt(squares / max(sum(each.launches for each in spreads) - 2, 1))
-
-
-def _student_of(base: Sequence[float], head: Sequence[float], limits: Limits) -> float:
-    """Return the chance of Student's test on logarithms of launches."""
-    before, after = math.fsum(base) / len(base), math.fsum(head) / len(head)
-    squares = _squares(base, before) + _squares(head, after)
-    deviation = math.sqrt(squares / (len(base) + len(head) - 2))
-    return _student(after - before, deviation, len(base), len(head), limits)
-
-
-def _student(effect: float, deviation: float, base: int, head: int, limits: Limits) -> float:
-    """Return the two-sided chance of Student's test, by the pooled deviation of single launches."""
-    error = max(deviation, limits.noise_floor) * math.sqrt(1 / base + 1 / head)
-    return chance(as_normal(abs(effect) / error, base + head - 2))
 
 
 def _decided(measured: Sequence[Gated], limits: Limits) -> list[Gated]:

@@ -7,7 +7,6 @@ sections 1.2 to 1.4, for ties and the normal form.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -24,15 +23,22 @@ _SAME = 1e-9
 
 
 def rank_chance(one: Sequence[float], other: Sequence[float], exact: int) -> float:
-    """Return the two-sided chance of so uneven an order, in (0, 1].
+    """Return the two-sided chance of so uneven an order, in (0, 1]; see ``rank_chances``."""
+    return rank_chances(np.array([one]), np.array([other]), exact)[0]
+
+
+def rank_chances(one: Floats, other: Floats, exact: int) -> list[float]:
+    """Return the two-sided chance of so uneven an order, in (0, 1], of each row of two samples.
 
     Exact, ties included, where both samples together have at most ``exact`` values; else by the
     normal approximation with the corrections for ties and continuity.
     """
-    together = [*one, *other]
-    if len(together) <= exact:
-        return _exact(together, len(one))
-    return _normal(_ranks(np.array(together, dtype=np.float64)), len(one))
+    together, size = np.concatenate((one, other), axis=1), one.shape[1]
+    if together.shape[1] > exact:
+        return [_normal(_ranks(row), size) for row in together]
+    doubled = _doubled(together)
+    ranked, sums = np.sort(doubled, axis=1).tolist(), doubled[:, :size].sum(axis=1).tolist()
+    return [_share(tuple(row), size, found) for row, found in zip(ranked, sums, strict=True)]
 
 
 def _ranks(values: Floats) -> Floats:
@@ -42,19 +48,18 @@ def _ranks(values: Floats) -> Floats:
     return np.asarray((first + last + 1) / 2, dtype=np.float64)
 
 
-def _exact(values: Sequence[float], size: int) -> float:
-    """Return the share of all ways to choose ``size`` ranks whose sum is as far from the middle.
-
-    Ranks are doubled, because those of ties are halves.
-    """
-    ranked = sorted(values)
-    doubled = [bisect_left(ranked, each) + bisect_right(ranked, each) + 1 for each in values]
-    return _share(tuple(sorted(doubled)), size, sum(doubled[:size]))
+def _doubled(rows: Floats) -> NDArray[np.int64]:
+    """Return twice the ranks from 1 in each row; equal values share the mean of theirs."""
+    each, other = rows[:, :, None], rows[:, None, :]
+    found: NDArray[np.int64] = (other < each).sum(axis=2) + (other <= each).sum(axis=2) + 1
+    return found
 
 
 @lru_cache(maxsize=4096)
 def _share(doubled: tuple[int, ...], size: int, found: int) -> float:
-    """Return the same for doubled ranks in order, of which ``size`` have the sum ``found``.
+    """Return the share of all ways to choose ``size`` ranks whose sum is as far from the middle.
+
+    As far as ``found``; ranks are doubled, because those of ties are halves, and in order.
 
     ``ways[k, s]`` counts the ways to choose k of the ranks so far with the doubled sum s. Many
     series have as many launches and no ties, so that their sums are the same few.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from advisor.documents import load
@@ -84,6 +85,16 @@ def load_settings(path: Path | None = None) -> TrackingSettings:
     Raises:
         RuleError: an entry is missing, unknown or wrong; with its place.
     """
+    return _shipped() if path is None else _thresholds(path)
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> TrackingSettings:
+    """Read the program's own file once: it is asked for again and again."""
+    return _thresholds(None)
+
+
+def _thresholds(path: Path | None) -> TrackingSettings:
     return TrackingSettings(**_values(TrackingSettings, "thresholds", path))
 
 

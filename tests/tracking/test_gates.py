@@ -24,6 +24,7 @@ from advisor.tracking.gates import (
     has_two_levels,
     judge,
 )
+from advisor.tracking.launches import Launches, launch_tests
 from advisor.tracking.levels import Levels
 from advisor.tracking.ranks import rank_chance
 from advisor.tracking.records import Verdict
@@ -53,6 +54,20 @@ def test_exact_chances_with_ties_by_enumeration() -> None:
     far = abs(sum(every[:4]) - middle)
     expected = sum(abs(each - middle) >= far for each in sums) / len(sums)
     assert rank_chance(one, other, 40) == pytest.approx(expected)
+
+
+def test_series_with_equally_many_launches_are_tested_together_and_change_nothing(
+    limits: Limits,
+) -> None:
+    series = [
+        Launches([1.0, 2.0, 2.0, 3.0], [2.0, 3.0, 3.0, 4.0], 1.0, 1.0),
+        Launches([1.0, 2.0, 3.0, 4.0, 5.0], [6.0, 7.0, 8.0, 9.0], 2.0, 2.0),
+        Launches([8.0, 5.0, 7.0, 6.0], [2.0, 1.0, 4.0, 3.0], 1.0, 0.5),
+    ]
+    found = launch_tests(series, limits)
+    assert [launch_tests([each], limits)[0] for each in series] == found
+    # 126 ways to choose five ranks of nine, and 70 to choose four of eight; two are as far.
+    assert [each.by_ranks for each in found[1:]] == pytest.approx([2 / 126, 2 / 70])
 
 
 def test_the_normal_form_is_near_the_exact_one() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from advisor.database.read import StoredRun
 from advisor.tracking.attribution import Terms
@@ -59,7 +60,8 @@ class ComparedSeries:
     the chance of the statistical gate. ``between_levels`` is the change between the levels of the
     nights around both runs, relative, where it was judged in place of ``relative``. ``causes`` come
     with the likeliest first, ``moved`` with the largest change first. Where a level was
-    ``accepted`` since the base, the verdict is against that one.
+    ``accepted`` since the base, the verdict is against that one. ``attributed`` returns the terms,
+    which are asked for of few series of many.
     """
 
     series: str
@@ -72,11 +74,16 @@ class ComparedSeries:
     noise: float | None = None
     needed: float | None = None
     between_levels: float | None = None
-    terms: Terms | None = None
+    attributed: Callable[[], Terms | None] | None = field(default=None, repr=False, compare=False)
     shape_changed: bool = False
     accepted: AcceptedBaseline | None = None
     causes: tuple[Cause, ...] = ()
     moved: tuple[MovedFact, ...] = ()
+
+    @cached_property
+    def terms(self) -> Terms | None:
+        """Return what the change is made of, None where a time is not known."""
+        return None if self.attributed is None else self.attributed()
 
     @property
     def cause(self) -> str | None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import duckdb
 
 from advisor.database.comparisons import Durations, durations_of, take_kernels, taken_kernels
-from advisor.database.nights import series_links
 from advisor.database.read import StoredRun, run_details
 from advisor.errors import UsageError
 from advisor.facts import current, kernels_select
@@ -150,9 +150,6 @@ def _join(
     select = kernels_select(vocabulary, names, current(connection, vocabulary, runs))
     take_kernels(connection, KERNELS, select, runs)
     rows = taken_kernels(connection, KERNELS, sorted(read))
-    links = series_links(connection)
-    for row in rows:
-        row["series_id"] = links.get(row["series_id"], row["series_id"])
     before = [row for row in rows if row["run_id"] == base.run_id]
     after = [row for row in rows if row["run_id"] == head.run_id]
     pairs = pair_variants(
@@ -244,14 +241,13 @@ def _judged(
             head=head,
             relative=None,
         )
-    sides = [side_of(row, comparing) for row in (before, after)]
-    terms = attribute(sides[0], sides[1], comparing.resources, clock=comparing.clock)
+    attributed = partial(terms_of, before, after, comparing)
     verdict, judged = gated.verdict, gated
     if again is not None:
         verdict, judged = again.gated.verdict, again.gated
         levels, environment = again.levels, again.environment
     if environment and verdict in (Verdict.REGRESSED, Verdict.IMPROVED):
-        by_code = _is_by_code(judged, terms, levels, comparing)
+        by_code = _is_by_code(judged, attributed(), levels, comparing)
         verdict = verdict if by_code else Verdict.ENVIRONMENT
     return ComparedSeries(
         series=str(named["series_id"]),
@@ -264,7 +260,7 @@ def _judged(
         noise=gated.noise,
         needed=None if gated.needed is None else math.expm1(gated.needed),
         between_levels=None if gated.levels is None else math.expm1(gated.levels),
-        terms=terms,
+        attributed=attributed,
         shape_changed=pair.shape_changed,
         accepted=None if again is None else again.accepted,
     )
@@ -300,7 +296,13 @@ def _kernel(row: Row) -> ComparedKernel:
     )
 
 
-def side_of(row: Row, comparing: Comparing) -> Side:
+def terms_of(before: Row, after: Row, comparing: Comparing) -> Terms | None:
+    """Return what the change of a kernel's time is made of, None where a time is not known."""
+    sides = _side(before, comparing), _side(after, comparing)
+    return attribute(*sides, comparing.resources, clock=comparing.clock)
+
+
+def _side(row: Row, comparing: Comparing) -> Side:
     """Return what terms are made of, amounts of one launch, from a kernel's facts."""
     launches = launches_of(row)
     return Side(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor.database.comparisons import firing_of_series
@@ -22,12 +23,11 @@ from advisor.database.read import get_runs, run_details
 from advisor.expression import Kind
 from advisor.facts import current, kernels_select
 from advisor.reports.record.compared import ComparedKernel, ComparedSeries, RunComparison
-from advisor.reports.record.comparison import differing, side_of
+from advisor.reports.record.comparison import differing, terms_of
 from advisor.reports.record.layout import layout
 from advisor.reports.record.over_time import FactMove, MovedSeries, NamedRule
 from advisor.reports.record.rows import Row, number, rows_of
 from advisor.reports.record.why import KERNELS, Changed, facts_read, find_causes
-from advisor.tracking.attribution import Terms, attribute
 from advisor.tracking.comparing import load_comparing
 from advisor.tracking.records import Verdict
 from advisor.wording import si
@@ -116,17 +116,12 @@ def _with_terms(
     before, after = sides
     if before is None or after is None:
         return row
-    terms = _terms(before, after, comparing)
+    terms = terms_of(before, after, comparing)
     return replace(
         row,
         terms=None if terms is None else terms.parts,
         facts=_facts(before, after, knowledge, settings, words),
     )
-
-
-def _terms(before: Row, after: Row, comparing: Comparing) -> Terms | None:
-    both = (side_of(before, comparing), side_of(after, comparing))
-    return attribute(*both, comparing.resources, clock=comparing.clock)
 
 
 def _facts(
@@ -247,7 +242,7 @@ def _compared(
         relative=row.relative,
         p_value=row.p_value,
         noise=row.noise,
-        terms=_terms(before, after, comparing),
+        attributed=partial(terms_of, before, after, comparing),
         shape_changed=before["launch_shape"] != after["launch_shape"],
     )
 
