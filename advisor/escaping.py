@@ -11,7 +11,7 @@ import io
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from urllib.parse import quote
 
 from advisor.wording import one_line, printable
@@ -23,8 +23,15 @@ _ACTED_ON = re.compile(
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def json_text(value: object, *, indent: int | None = None) -> str:
+def json_text(
+    value: object,
+    *,
+    indent: int | None = None,
+    default: Callable[[object], object] | None = None,
+) -> str:
     r"""Return a value as JSON that is safe to look at; a parser reads what it was.
+
+    ``default`` returns what stands for a value that JSON does not know.
 
     >>> json_text({"kernel": "a\x9b\u202eb"})
     '{"kernel": "a\\u009b\\u202eb"}'
@@ -32,8 +39,39 @@ def json_text(value: object, *, indent: int | None = None) -> str:
     Raises:
         ValueError: a number is not finite.
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=default)
     return _ACTED_ON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def json_document(
+    members: Mapping[str, object], *, default: Callable[[object], object] | None = None
+) -> str:
+    r"""Return an object as JSON with a line for each member, and for each item of its lists.
+
+    A report of 500 kernels is 8 MB; indented to the last number it takes three times as long.
+    ``default`` as for ``json_text``.
+
+    >>> print(json_document({"run": {"id": 1}, "kernels": [{"n": 1}, {"n": 2}], "skipped": []}))
+    {
+    "run": {"id": 1},
+    "kernels": [
+    {"n": 1},
+    {"n": 2}
+    ],
+    "skipped": []
+    }
+
+    Raises:
+        ValueError: a number is not finite.
+    """
+
+    def by_items(value: object) -> str:
+        if not isinstance(value, list | tuple) or not value:
+            return json_text(value, default=default)
+        return "[\n" + ",\n".join(json_text(item, default=default) for item in value) + "\n]"
+
+    lines = (f"{json_text(name)}: {by_items(value)}" for name, value in members.items())
+    return "{\n" + ",\n".join(lines) + "\n}"
 
 
 def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:

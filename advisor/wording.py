@@ -254,7 +254,8 @@ def printable(text: str) -> str:
     Control characters, escapes and characters that change the direction of writing are shown as
     ``\\x1b`` and the like, so a hostile kernel name is seen for what it is.
     """
-    if text.isascii() and text.isprintable():
+    # ``isprintable`` refuses the same characters, and every space but one.
+    if text.replace("\xa0", " ").isprintable():
         return text
     return "".join(
         character if character == "\n" or _harmless(character) else _escaped(character)

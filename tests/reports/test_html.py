@@ -9,6 +9,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from jinja2.sandbox import SecurityError
 
 from advisor.reports.record.records import Report
 from advisor.reports.write import render
@@ -193,3 +194,11 @@ def test_writes_the_picture_in_the_light_palette_with_title(report: Report) -> N
     assert page.all("title")
     assert page.all("script") == []
     assert "simulated" in picture
+
+
+@pytest.mark.parametrize("reads", ["value.__class__", "value.append(1)"])
+def test_a_template_reads_no_attribute_that_the_sandbox_refuses(reads: str) -> None:
+    template = render.environment(None, autoescape=True).from_string(f"{{{{ {reads} }}}}")
+    for _ in range(2):  # what is judged once per type is refused every time
+        with pytest.raises(SecurityError):
+            template.render(value=[1])

@@ -50,3 +50,9 @@ def test_writes_null_for_what_is_not_finite(report: Report) -> None:
     kernel = json.loads(json_text(replace(report, kernels=(odd,))))["kernels"][0]
     assert kernel["duration"] is None
     assert kernel["performance"] is None
+
+
+def test_has_a_line_for_each_kernel(report: Report) -> None:
+    lines = json_text(report).splitlines()
+    names = [json.loads(line.rstrip(","))["name"] for line in lines if line.startswith('{"id": ')]
+    assert names == [kernel.name for kernel in report.kernels]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import is_dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -47,42 +47,45 @@ UNITS: Mapping[str, str] = {
 
 def json_text(report: Report) -> str:
     """Return the report as JSON."""
-    document = {
+    document: dict[str, object] = {
         "schema_version": SCHEMA_VERSION,
         "units": UNITS,
         "simulated": report.run.simulated,
-        "run": {**_plain(report.run), "started_at": _moment(report.run.started_at)},
+        "run": {**_record(report.run), "started_at": _moment(report.run.started_at)},
         "device": report.device,
         "verdict": {
             "sentence": report.verdict.sentence,
             "paragraph": report.verdict.paragraph,
         },
-        "duration": _plain(report.duration),
-        "t_sol": _plain(report.t_sol),
-        "wasted_time": _plain(report.wasted_time),
-        "actions": _plain(report.actions),
+        "duration": report.duration,
+        "t_sol": report.t_sol,
+        "wasted_time": report.wasted_time,
+        "actions": report.actions,
         "more_actions": report.more_actions,
-        "left_alone": _plain(report.left_alone),
-        "not_judged": _plain(report.not_judged),
-        "collect": _plain(report.collect),
-        "suppressed": _plain(report.suppressed),
-        "findings": _plain(report.findings),
+        "left_alone": report.left_alone,
+        "not_judged": report.not_judged,
+        "collect": report.collect,
+        "suppressed": report.suppressed,
+        "findings": report.findings,
         "rejudged": report.rejudged or None,
-        "conditions": _plain(report.conditions),
-        "ceilings": _plain(report.ceilings),
+        "conditions": report.conditions,
+        "ceilings": report.ceilings,
         "history": None if report.history is None else history_json(report.history),
         "kernels": [_kernel(kernel) for kernel in report.kernels],
         "skipped": [{"place": place, "reason": reason} for place, reason in report.skipped],
         "provenance": {
-            **_plain(report.provenance),
+            **_record(report.provenance),
             "written_at": _moment(report.provenance.written_at),
         },
     }
-    return escaping.json_text(document, indent=1) + "\n"
+    try:
+        return escaping.json_document(document, default=_record) + "\n"
+    except ValueError:  # a number that is not finite: rare, and most of what a careful look costs
+        return escaping.json_document(_plain(document)) + "\n"
 
 
 def _kernel(kernel: KernelRecord) -> dict[str, Any]:
-    own = {field.name: _plain(getattr(kernel, field.name)) for field in fields(kernel)}
+    own = _record(kernel)
     own["facts"] = {
         fact.name: _fact(fact) for group in kernel.facts for fact in group.facts if fact.name
     }
@@ -94,14 +97,14 @@ def _kernel(kernel: KernelRecord) -> dict[str, Any]:
 def _fact(fact: ShownFact) -> dict[str, Any]:
     return {
         "label": fact.label,
-        "value": _plain(fact.value),
+        "value": fact.value,
         "unit": "1" if fact.unit == "share" else fact.unit,
         "kind": fact.kind,
     }
 
 
 def _result(kernel: KernelRecord, result: RuleResult) -> dict[str, Any]:
-    return {"id": f"{kernel.id}:{result.rule_id}", **_plain(result)}
+    return {"id": f"{kernel.id}:{result.rule_id}", **_record(result)}
 
 
 def _moment(seconds: float | None) -> str | None:
@@ -110,11 +113,18 @@ def _moment(seconds: float | None) -> str | None:
     return datetime.fromtimestamp(seconds, tz=UTC).isoformat(timespec="seconds")
 
 
+def _record(value: Any) -> dict[str, Any]:
+    """Return the fields of a record, as they are; what is a mapping of another kind as a dict."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    return {name: getattr(value, name) for name in value.__dataclass_fields__}
+
+
 def _plain(value: Any) -> Any:
-    """Return what JSON can hold; what is not finite is null."""
+    """Return the same without records; what is not finite is null."""
     if is_dataclass(value) and not isinstance(value, type):
-        return _plain(asdict(value))
-    if isinstance(value, dict):
+        return _plain(_record(value))
+    if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]

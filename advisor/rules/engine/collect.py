@@ -187,6 +187,7 @@ class Asking:
     known: Mapping[str, Known]
     _searches: dict[tuple[Known, Mode], Search] = field(default_factory=dict, compare=False)
     _wanted: dict[tuple[Known, str], CountersWanted] = field(default_factory=dict, compare=False)
+    _words: dict[tuple[Known, tuple[str, ...]], str] = field(default_factory=dict, compare=False)
 
     def ask(self, lacking: Iterable[Lacking]) -> ProfilerRequest:
         """Return what to ask for so that subjects get the facts that they lack."""
@@ -200,8 +201,12 @@ class Asking:
 
     def words(self, variant: str, missing: Sequence[str]) -> str:
         """Return the words of a command that ask for the facts that a variant lacks."""
-        asked = self.ask([(variant, missing)])
-        return " ".join(asking_words(self.reach.profiler, asked.sections, asked.metrics))
+        key = self.known.get(variant, NOTHING), tuple(missing)
+        if key not in self._words:
+            asked = self.ask([(variant, missing)])
+            words = asking_words(self.reach.profiler, asked.sections, asked.metrics)
+            self._words[key] = " ".join(words)
+        return self._words[key]
 
     def _want(self, variant: str, missing: Sequence[str]) -> CountersWanted:
         known = self.known.get(variant, NOTHING)
