@@ -14,6 +14,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,6 +26,7 @@ T = TypeVar("T")
 _CODE = Path(__file__).parent.parent
 _FOLDER = "advisor"
 _KEPT = 4  # results; those go that were not used for longest
+_IN_MEMORY = 16  # results, of all names
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _DIGEST = 32  # bytes of SHA-256 in front of what is kept
 _OF_OTHERS = (AttributeError, ImportError, TypeError)  # a library has another version now
@@ -111,17 +113,25 @@ def _read(path: Path) -> dict[str, Any]:
     except OSError:
         return {}
     import hashlib
-    import pickle
 
     if hashlib.sha256(data).digest() != digest:
         return {}
     try:
-        with collector_off():
-            values: dict[str, Any] = pickle.loads(data)
+        values = _loaded(data)
     except _OF_OTHERS:
         return {}
     with contextlib.suppress(OSError):
         os.utime(path)  # used now
+    return dict(values)
+
+
+@lru_cache(maxsize=_IN_MEMORY)
+def _loaded(data: bytes) -> Mapping[str, Any]:
+    """Return what was pickled: once in a process that carries out many commands."""
+    import pickle
+
+    with collector_off():
+        values: dict[str, Any] = pickle.loads(data)
     return values
 
 

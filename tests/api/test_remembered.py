@@ -168,3 +168,10 @@ def test_can_be_switched_off(source: Path, tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("ADVISOR_CACHE", "off")
     assert remembered("x", [source], "", lambda: 1) == 1
     assert files(tmp_path) == []
+
+
+def test_a_process_loads_it_once(source: Path) -> None:
+    remembered("x", [source], "", lambda: ["a"])
+    first, second = (remembered("x", [source], "", lambda: ["b"]) for _ in range(2))
+    assert first == ["a"]
+    assert first is second
