@@ -16,6 +16,9 @@ from advisor.database.parts import rows_of
 from advisor.escaping import json_text
 from advisor.facts import current, kernels_select
 from advisor.knowledge.load import find_rule, load_knowledge
+from advisor.reports.record.opened import value_in_words
+from advisor.rules.engine.evaluate import run_words
+from advisor.rules.language.verification import Movement
 from advisor.tracking.record import Advice, Record, record_of
 from advisor.wording import seconds, si, significant
 
@@ -23,9 +26,18 @@ if TYPE_CHECKING:
     import duckdb
 
     from advisor.facts import Vocabulary
+    from advisor.rules.language.words import VendorWords
 
 SCHEMA_VERSION = 1
 STATES = ("open", "worked", "partly", "no effect", "backfired", "gone")
+_SIDES = ("before", "after")
+_WRONG_WAY = Movement.WRONG_WAY.value
+_MOVED = {
+    Movement.AS_EXPECTED.value: "as expected",
+    Movement.NOT_MOVED.value: "did not move",
+    _WRONG_WAY: "moved the wrong way",
+    Movement.UNKNOWN.value: "unknown",
+}
 _DOT = ("arithmetic_intensity", "performance", "roofline_bound")
 _COLUMNS = ("rule", "given", "taken", *STATES[1:], "achieved ÷ predicted", "quartiles", "belief")
 
@@ -37,7 +49,8 @@ Rows = list[tuple[object, ...]]
 class RuleRecord:
     """A rule's record over measured runs, or over simulated ones, and the outcomes it counts.
 
-    ``dots`` are facts of the kernel before and after, by the number of the outcome.
+    ``dots`` are facts of the kernel before and after, by the number of the outcome; ``words`` are
+    those of the device that an outcome was opened on, by its run.
     """
 
     rule_id: str
@@ -45,6 +58,7 @@ class RuleRecord:
     record: Record
     outcomes: Sequence[Row]
     dots: Mapping[int, tuple[Row, Row]]
+    words: Mapping[str, VendorWords]
 
 
 def rule_records(
@@ -67,6 +81,8 @@ def rule_records(
     with open_for_reading(database, wait) as connection:
         rows = stored_outcomes(connection, rule=wanted)
         facts = {} if wanted is None else _facts(connection, knowledge.vocabulary, rows)
+        runs = sorted({row["opened_run"] for row in rows if wanted is not None})
+        words = run_words(connection, runs, knowledge.settings)
     groups: dict[tuple[str, bool], list[Row]] = defaultdict(list)
     for row in rows:
         groups[row["rule_id"], row["simulated"]].append(row)
@@ -77,6 +93,7 @@ def rule_records(
             record=record_of(map(_advice, outcomes), knowledge.outcomes),
             outcomes=outcomes,
             dots={n: dot for n, row in enumerate(outcomes) if (dot := _dot(row, facts))},
+            words=words,
         )
         for (rule_id, simulated), outcomes in sorted(groups.items(), key=lambda group: group[0])
     ]
@@ -164,7 +181,8 @@ def _outcome_lines(each: RuleRecord) -> list[str]:
         since = f"since {_day(row['opened_at'])} (run {row['opened_run']}){until}"
         lines.append(f"  {row['short_name']}: {row['state']}, {since}")
         lines.append(f"    {_times(row)}")
-        lines += [f"    {line}" for line in verified_lines(row, each.dots.get(number))]
+        words = each.words[row["opened_run"]]
+        lines += [f"    {line}" for line in verified_lines(row, each.dots.get(number), words)]
     return lines
 
 
@@ -177,7 +195,7 @@ def _times(row: Row) -> str:
     return f"{change} per launch, {predicted}, {what} {seconds(abs(row['achieved']))}"
 
 
-def verified_lines(row: Row, dot: tuple[Row, Row] | None) -> list[str]:
+def verified_lines(row: Row, dot: tuple[Row, Row] | None, words: VendorWords) -> list[str]:
     """Return in words whether the dot of the roofline moved as it should, and the verify lines.
 
     The sixth of six steps: profile again, and see whether intensity and performance grew, whether
@@ -186,12 +204,19 @@ def verified_lines(row: Row, dot: tuple[Row, Row] | None) -> list[str]:
     lines = [] if dot is None else [_dot_words(*dot)]
     told = json.loads(row["lines"])
     for line in told:
-        change = f"{si(line['before'], line['unit'])} → {si(line['after'], line['unit'])}"
-        lines.append(f"{line['name']}: {change}, {line['moved']}")
-    wrong = [line["name"] for line in told if line["moved"] == "moved the wrong way"]
+        was, now = (value_in_words(line["name"], line[at], line["unit"]) for at in _SIDES)
+        change = f"{was} → {now}"
+        lines.append(f"{_called(line, words)}: {change}, {_MOVED[line['moved']]}")
+    wrong = [_called(line, words) for line in told if line["moved"] == _WRONG_WAY]
     if wrong:
         lines.append(f"side effect: {', '.join(wrong)}")
     return lines
+
+
+def _called(line: Row, words: VendorWords) -> str:
+    """Return the name of a fact; what is no fact has its name from the rule."""
+    found = words.names.get(line["name"])
+    return line["name"] if found is None else found.text
 
 
 def _dot_words(before: Row, after: Row) -> str:
@@ -204,7 +229,7 @@ def _dot_words(before: Row, after: Row) -> str:
     ]
     was, now = (row["roofline_bound"] or "unknown" for row in (before, after))
     changed = f"bound by {was} as before" if was == now else f"bound by {now}, before by {was}"
-    return f"the dot: {', '.join(words)}; {changed}"
+    return f"on the roofline: {', '.join(words)}; {changed}"
 
 
 def _way(before: Row, after: Row, name: str) -> str:

@@ -43,6 +43,7 @@ def check(
         new_findings,
         regressions,
     )
+    from advisor.rules.engine.evaluate import run_words
 
     severity = _severity(fail_on)
     knowledge = load_knowledge(configuration)
@@ -62,8 +63,9 @@ def check(
             looked += regressions(comparison, database) if REGRESSION in fail_on else ()
             looked += new_findings(connection, comparison, severity, database) if severity else ()
         if BUDGET in fail_on:
+            words = run_words(connection, [head.run_id], knowledge.settings)[head.run_id]
             looked += budgets(
-                connection, head, configuration.budgets, knowledge.vocabulary, database
+                connection, head, configuration.budgets, knowledge.vocabulary, words, database
             )
     return make_gate(head, base, looked, comparison)
 

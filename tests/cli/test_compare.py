@@ -7,6 +7,7 @@ Night 13 reads half as many bytes again in ``layer_norm_kernel``; night 20 spill
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from math import exp
@@ -16,6 +17,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from advisor.facts import load_vocabulary
 from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.resources import data_dir
 
@@ -129,13 +131,45 @@ def test_the_check_holds_budgets(
     path, runs = nights
     config = tmp_path / "budgets.yaml"
     config.write_text(
-        'budgets:\n  - {kernel: "layer_norm*", fact: duration, at_most: 150, unit: us}\n'
+        "budgets:\n"
+        '  - {kernel: "layer_norm*", fact: duration, at_most: 150, unit: us}\n'
+        '  - {kernel: "layer_norm*", fact: registers_per_thread, at_most: 255, unit: "1"}\n'
     )
     common = ("--db", str(path), "--config", str(config), "check", "--fail-on", "budget")
     assert advisor(*common, runs[12]).status == 0  # 118 µs
     over = advisor(*common, runs[13])  # 177 µs
     assert over.status == 1
-    assert "the budget at most 150 µs" in over.out.replace("\N{NO-BREAK SPACE}", " ")
+    said = over.out.replace("\N{NO-BREAK SPACE}", " ")
+    assert "layer_norm_kernel (time at most 150 µs)" in said
+    assert "time is 177 µs, the budget at most 150 µs" in said
+    config.write_text(config.read_text().replace("255", "1"))
+    said = advisor(*common, runs[13]).out
+    assert re.search(r"registers per thread are \d+, the budget at most 1 ", said)
+
+
+def test_no_fact_is_told_by_its_key(
+    advisor: Run, nights: tuple[Path, dict[int, str]], tmp_path: Path
+) -> None:
+    path, runs = nights
+    config = tmp_path / "budgets.yaml"
+    facts = ("roof_fraction_achievable", "occupancy_achieved", "local_store_sectors")
+    entries = (f"  - {{fact: {fact}, at_most: 0, unit: '1'}}\n" for fact in facts)
+    config.write_text(f"budgets:\n{''.join(entries)}")
+    baseline = ("--baseline", runs[12], "--fail-on", "budget", "--fail-on", "regression")
+    commands = (
+        *(("compare", runs[13], runs[24], "--format", style) for style in ("text", "markdown")),
+        *(("check", runs[24], *baseline, "--format", style) for style in ("text", "markdown")),
+        ("history", "--all"),
+        ("history", "stencil_heat3d_kernel"),
+        ("rules", "record"),
+        ("rules", "record", "memory/local-memory"),
+        ("rules", "record", "roofline/waits-with-enough-warps"),
+    )
+    keys = {name for name in load_vocabulary().symbols if "_" in name}
+    for command in commands:
+        found = advisor("--db", str(path), "--config", str(config), *command)
+        assert found.status in (0, 1), found.err
+        assert not keys & set(re.findall(r"\w+", found.out.replace("\\", ""))), command
 
 
 def test_a_budget_of_an_unknown_fact_is_an_error_of_the_configuration(

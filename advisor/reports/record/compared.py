@@ -26,9 +26,10 @@ class ComparedKernel:
 
 @dataclass(frozen=True, kw_only=True)
 class MovedFact:
-    """A fact whose value is another afterwards: SI values of one launch."""
+    """A fact whose value is another afterwards: SI values of one launch; ``label`` is its name."""
 
     fact: str
+    label: str
     before: float
     after: float
 

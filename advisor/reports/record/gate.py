@@ -17,7 +17,9 @@ from advisor.facts import current, kernels_select
 from advisor.facts.vocabulary import Vocabulary
 from advisor.reports.record.commands import on_database
 from advisor.reports.record.compared import ComparedSeries, RunComparison
+from advisor.reports.record.layout import layout
 from advisor.rules.language.rule import Severity
+from advisor.rules.language.words import VendorWords
 from advisor.suggest import did_you_mean
 from advisor.tracking.records import Verdict
 from advisor.units import parse_unit
@@ -35,6 +37,7 @@ class Looked:
 
     ``tripped`` is None where it cannot be decided. ``weight`` orders what tripped, the worst
     largest; ``command`` reproduces it. ``text`` is empty for a series that did not move.
+    ``called`` is what readers call it where ``name`` is made of keys.
     ``variant_id`` is the kernel in the run that is checked.
     """
 
@@ -44,6 +47,7 @@ class Looked:
     tripped: bool | None
     text: str
     command: str
+    called: str = ""
     weight: float = 0.0
     is_environment: bool = False
     variant_id: str | None = None
@@ -164,6 +168,7 @@ def budgets(
     run: StoredRun,
     said: Sequence[Budget],
     vocabulary: Vocabulary,
+    words: VendorWords,
     database: str,
 ) -> Iterator[Looked]:
     """Yield a line for each budget and kernel that it covers; unknown where a fact is.
@@ -185,7 +190,7 @@ def budgets(
         for kernel in kernels:
             if budget.covers((kernel["kernel_name"], kernel["short_name"])):
                 command = f"advisor show {kernel['variant_id']} --run {run.run_id}"
-                yield _held(budget, kernel, vocabulary, on_database(command, database))
+                yield _held(budget, kernel, vocabulary, words, on_database(command, database))
 
 
 def _check(budget: Budget, vocabulary: Vocabulary) -> None:
@@ -200,7 +205,11 @@ def _check(budget: Budget, vocabulary: Vocabulary) -> None:
 
 
 def _held(
-    budget: Budget, kernel: Mapping[str, Any], vocabulary: Vocabulary, command: str
+    budget: Budget,
+    kernel: Mapping[str, Any],
+    vocabulary: Vocabulary,
+    words: VendorWords,
+    command: str,
 ) -> Looked:
     value = kernel[budget.fact]
     launches = kernel["launch_count"] - (kernel["launches_excluded"] or 0)
@@ -213,19 +222,24 @@ def _held(
         tripped = value > limit if budget.is_most else value < limit
         weight = abs(value - limit) / abs(limit) if limit else abs(value)
     unit = vocabulary.unit(budget.fact) or "1"
+    is_share = budget.fact in layout().shares
     word = "at most" if budget.is_most else "at least"
-    found = "unknown" if value is None else _shown(value, unit)
+    found = "unknown" if value is None else _shown(value, unit, is_share=is_share)
+    fact = words.name(budget.fact)
+    verb = "are" if fact.is_plural else "is"
+    allowed = f"{word} {_shown(limit, unit, is_share=is_share)}"
     return Looked(
         kind=BUDGET,
         kernel=str(kernel["short_name"]),
         name=f"{budget.fact} {word} {budget.limit:g} {budget.unit}",
         tripped=tripped,
-        text=f"{budget.fact} is {found}, the budget {word} {_shown(limit, unit)} ({budget.at})",
+        text=f"{fact.text} {verb} {found}, the budget {allowed} ({budget.at})",
         command=command,
+        called=f"{fact.text} {allowed}",
         weight=weight,
         variant_id=str(kernel["variant_id"]),
     )
 
 
-def _shown(value: float, unit: str) -> str:
-    return percent(value, 1) if unit == "1" else si(value, unit)
+def _shown(value: float, unit: str, *, is_share: bool) -> str:
+    return percent(value, 1) if is_share else si(value, unit)

@@ -98,7 +98,7 @@ def explain_changes(
         rows[number] = replace(
             each.row,
             causes=causes[number],
-            moved=_moved(each.row, whole, kernels, numbers, comparing),
+            moved=_moved(each.row, whole, kernels, numbers, comparing, words[whole.head.run_id]),
         )
     return replace(whole, rows=rows)
 
@@ -279,6 +279,7 @@ def _moved(
     kernels: Mapping[tuple[str, str], Mapping[str, Value]],
     numbers: Mapping[str, bool],
     comparing: Comparing,
+    words: VendorWords,
 ) -> tuple[MovedFact, ...]:
     """Return the facts that moved most, by the size of the logarithm of their ratio."""
     if row.base is None or row.head is None:
@@ -294,6 +295,7 @@ def _moved(
             one, other = one / max(row.base.launches, 1), other / max(row.head.launches, 1)
         size = abs(math.log(other / one)) if one > 0 and other > 0 else 0.0
         if size > comparing.limits.same_value:
-            found.append((size, MovedFact(fact=name, before=one, after=other)))
+            label = words.name(name).text
+            found.append((size, MovedFact(fact=name, label=label, before=one, after=other)))
     found.sort(key=lambda each: -each[0])
     return tuple(fact for _, fact in found[:_SHOWN])

@@ -20,7 +20,7 @@ from advisor.reports.record.compared import (
 )
 from advisor.tracking.attribution import Terms
 from advisor.tracking.records import Verdict
-from advisor.wording import chance, one_line, percent, seconds
+from advisor.wording import chance, one_line, percent, seconds, significant
 
 SCHEMA_VERSION = 1
 ORDER = (
@@ -219,7 +219,7 @@ def reasons(row: ComparedSeries) -> Iterator[str]:
         if said:
             yield f"made of: {said} (factors multiply)"
     if not row.causes and row.moved:
-        facts = (f"{one.fact} ×{one.after / one.before:.3g}" for one in row.moved)
+        facts = (f"{one.label} ×{significant(one.after / one.before)}" for one in row.moved)
         yield f"moved most: {', '.join(facts)}"
 
 

@@ -28,7 +28,10 @@ def text(gate: Gate) -> str:
     """Return what tripped, worst first, each with the command that reproduces it; then the rest."""
     lines = [verdict(gate)]
     for each in gate.tripped:
-        lines += ["", f"{each.kind}: {one_line(each.kernel)} ({one_line(each.name)})"]
+        lines += [
+            "",
+            f"{each.kind}: {one_line(each.kernel)} ({one_line(each.called or each.name)})",
+        ]
         lines += [f"  {one_line(each.text)}", f"  {each.command}"]
     for title, rest in _rest(gate):
         lines += ["", f"{title}:"]
