@@ -10,9 +10,9 @@ import duckdb
 import pytest
 from hypothesis import settings as hypothesis_settings
 
-from advisor.cli.application import look_once_for
 from advisor.documents import build
 from advisor.facts import Vocabulary
+from advisor.hidden import DATA_FRAMES, hide
 from advisor.rules import EvaluationSettings, Rule
 from tests.support.facts import vocabulary_once
 from tests.support.knowledge import rules_once, settings_once
@@ -24,7 +24,7 @@ REAL = ROOT.parent / "shared" / "data"
 PEOPLE = ("ncu-rep", "ncu-csv", "ncu-text")
 """Folders of what people published; ``ncu-export`` is the same reports, printed."""
 
-look_once_for("pandas")
+hide(DATA_FRAMES)
 
 # How long an example takes says how busy the machine is, not whether the program is right.
 hypothesis_settings.register_profile("untimed", deadline=None)

@@ -10,20 +10,19 @@ import os
 import signal
 import sys
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from advisor.cli.lazy import LazyGroup
 from advisor.cli.options import a_number
 from advisor.errors import AdvisorError, OutputError
+from advisor.hidden import DATA_FRAMES, hide
 from advisor.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import ModuleType
 
     from advisor.configuration import Configuration
 
@@ -205,7 +204,7 @@ class CommandSettings:
 def main() -> None:
     """Run the command line and exit with the status that the failure's class names."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's would spin, for no matrix here
-    look_once_for("pandas")
+    hide(DATA_FRAMES)
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     stopped_by = _signals()
@@ -233,16 +232,6 @@ def main() -> None:
         log.exception("this is a bug; what was not finished is not stored")
         sys.exit(AdvisorError.exit_code)
     sys.exit(status if isinstance(status, int) else 0)
-
-
-def look_once_for(module: str) -> None:
-    """Remember that a module is not installed, where it is not.
-
-    DuckDB asks for pandas at every value that a statement is given, and each time all folders of
-    modules would be searched: 25,000 times for the examples of all rules, which takes two seconds.
-    """
-    if find_spec(module) is None:
-        sys.modules[module] = cast("ModuleType", None)
 
 
 def _signals() -> list[int]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from advisor.errors import ConfigError, Location, UsageError
+from advisor.hidden import DATA_FRAMES, unhide
 from advisor.readers.base import Reader, ReadOptions, Source
 from advisor.readers.ncu import report as ncu_report
 from advisor.resources import named_by_packages
@@ -42,6 +43,7 @@ def readers() -> Iterator[Reader]:
 
 def _installed(entry: EntryPoint) -> Reader:
     at = Location(name=f"entry point {entry.name} of {entry.dist.name if entry.dist else '?'}")
+    unhide(DATA_FRAMES)
     try:
         found: Reader = entry.load()
     except (ImportError, AttributeError) as error:

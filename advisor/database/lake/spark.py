@@ -23,6 +23,7 @@ from advisor.database.lake.place import TEMPORARY
 from advisor.database.lake.scan import Lake
 from advisor.database.lake.tables import DETAILS, FOLLOWED, MARKS, SHARED, Columns
 from advisor.errors import DatabaseError
+from advisor.hidden import DATA_FRAMES, unhide
 from advisor.quoting import literal
 
 if TYPE_CHECKING:
@@ -154,6 +155,7 @@ def failures_told() -> Iterator[None]:
     Raises:
         DatabaseError: there was one.
     """
+    unhide(DATA_FRAMES)
     try:
         import pyspark
         from py4j.protocol import Py4JError

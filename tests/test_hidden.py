@@ -1,0 +1,51 @@
+"""A module that is hidden is not imported, though it is installed, until somebody may need it."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import duckdb
+import pytest
+
+from advisor.hidden import DATA_FRAMES, hide, unhide
+from advisor.readers import _installed
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Install what stands for pandas."""
+    (tmp_path / f"{DATA_FRAMES}.py").write_text("NaT = NA = DataFrame = None\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, DATA_FRAMES, raising=False)
+
+
+def test_values_of_a_statement_import_no_data_frames(installed: None) -> None:
+    hide(DATA_FRAMES)
+    with duckdb.connect() as connection:
+        assert connection.execute("SELECT ?", [1]).fetchall() == [(1,)]
+    assert sys.modules[DATA_FRAMES] is None
+    with pytest.raises(ImportError):
+        importlib.import_module(DATA_FRAMES)
+
+
+def test_readers_of_other_packages_find_it(installed: None) -> None:
+    hide(DATA_FRAMES)
+    names = dict.fromkeys(("FORMAT", "COUNTERS", "accepts", "read"), "")
+
+    def load() -> object:
+        return SimpleNamespace(**names, frames=importlib.import_module(DATA_FRAMES))
+
+    entry = SimpleNamespace(name="ticks", dist=None, value="ticks", load=load)
+    assert _installed(cast("EntryPoint", entry))
+
+
+def test_what_was_imported_before_stays(installed: None) -> None:
+    before = importlib.import_module(DATA_FRAMES)
+    hide(DATA_FRAMES)
+    unhide(DATA_FRAMES)
+    assert importlib.import_module(DATA_FRAMES) is before
