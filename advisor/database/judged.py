@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import duckdb
 
 from advisor.database.records import insert_records
-from advisor.quoting import literal, quoted
+from advisor.database.relations import Relations
+from advisor.quoting import listed, literal, quoted
 
 JUDGED = {
     "finding": "FROM temp.judged_finding ORDER BY run_id, rule_id, variant_id",
@@ -26,6 +28,7 @@ MOVED = {
 }
 """The SELECT of which histories the detector looked at, and of what moved in them."""
 
+_BATCH = "judged_variant"
 _LACKING = """
     SELECT run_id FROM run
     WHERE rules_hash IS DISTINCT FROM $digest AND pruned_at IS NULL
@@ -56,6 +59,21 @@ def make_tables(connection: duckdb.DuckDBPyConnection, run_ids: list[str]) -> No
     connection.execute("CREATE TEMP TABLE judged_now AS SELECT unnest($1) AS run_id", [run_ids])
     for table in ("finding", "outcome"):
         connection.execute(f"CREATE TEMP TABLE {table} AS FROM shape.{table} LIMIT 0")
+
+
+def variants_of(
+    connection: duckdb.DuckDBPyConnection, relations: Relations, run_ids: Sequence[str]
+) -> Relations:
+    """Return relations with the stored variants of some runs alone, in a table of the connection.
+
+    Sums over all variants of a run would else read those of the whole lake.
+    """
+    if relations.variant is None:
+        return relations
+    table, runs = f"temp.{_BATCH}", listed(run_ids)
+    query = f"SELECT * FROM {relations.variant} WHERE run_id IN ({runs})"
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {_BATCH} AS {query}")
+    return replace(relations, variant=table)
 
 
 def keep_facts(connection: duckdb.DuckDBPyConnection, table: str) -> None:

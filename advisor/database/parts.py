@@ -227,8 +227,9 @@ def keep_rows(
     """Put what a SELECT gives of some runs into a table of this connection alone.
 
     Rows are in order of run and variant: sums over them have the same last digit every time.
+    DuckDB reads all runs for the sums of one that is a list of one, and not of one that is equal.
     """
-    runs = ", ".join("?" * len(run_ids))
+    runs = "= ?" if len(run_ids) == 1 else f"IN ({', '.join('?' * len(run_ids))})"
     made = f"CREATE OR REPLACE TEMP TABLE {quoted(table)} AS SELECT * FROM ({select})"
-    which = f"WHERE run_id IN ({runs}) ORDER BY run_id, variant_id"
+    which = f"WHERE run_id {runs} ORDER BY run_id, variant_id"
     connection.execute(f"{made} {which}", list(run_ids))

@@ -7,7 +7,7 @@ import math
 import random
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -20,8 +20,10 @@ from advisor.api.fleet import Judged, judge_lake
 from advisor.api.fleet_engines import EngineName
 from advisor.configuration import DEFAULTS, Configuration, load_configuration
 from advisor.database.connect import open_for_reading
+from advisor.database.lake.scan import scan
 from advisor.database.lake.verify import remove
 from advisor.database.nights import branch_of_history, known_series
+from advisor.database.relations import STORED
 from advisor.errors import DatabaseError, Location, UsageError
 from advisor.expression import compile_expression
 from advisor.ingest.lake import add_database
@@ -30,6 +32,8 @@ from advisor.knowledge.load import load_knowledge
 from advisor.reports.record.moved import moves
 from advisor.reports.record.series_history import read_history
 from advisor.resources import data_dir
+from advisor.rules.engine.compiled import FACTS_TABLE
+from advisor.rules.engine.fleet import compute_here
 from advisor.tracking.settings import load_settings
 from tests.api.test_history import Fill, empty, fill, night, noisy
 from tests.expression.test_portable import CONSTRUCTS, SYMBOLS
@@ -412,3 +416,29 @@ def test_a_judging_that_is_not_whole_is_named_and_left_out(
     assert by_rule(lake) == before
     (left_out,) = judge_lake(str(lake)).left_out
     assert left_out.place == str(folder.relative_to(lake))
+
+
+def facts_of(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) -> int:
+    """Return of how many kernels of runs facts were computed."""
+    compiled = load_knowledge().compiled
+    compute_here(connection, compiled, run_ids, STORED)
+    ((rows,),) = connection.execute(f"SELECT count(*) FROM {FACTS_TABLE}").fetchall()
+    return int(rows)
+
+
+@pytest.mark.parametrize("asked_for", [1, 2])
+def test_facts_of_runs_read_no_other_run(lake: Path, asked_for: int) -> None:
+    """What DuckDB opens of a pattern is its first file, and those that are read."""
+    with open_for_reading(f"lake:{lake}") as connection:
+        files = sorted(lake.glob("runs/*/*/*/*/variant.parquet"), key=lambda f: scanned(lake, f))
+        for file in files[asked_for:]:
+            file.write_bytes(b"nothing to read")
+        runs = [file.parent.parent.name.removeprefix("run_id=") for file in files[:asked_for]]
+        assert facts_of(connection, runs) > 0
+        with pytest.raises(duckdb.InvalidInputException):
+            connection.execute("SELECT sum(duration) FROM variant")
+
+
+def scanned(lake: Path, file: Path) -> int:
+    """Return where a file comes in the order in which a lake names them."""
+    return [part.folder for part in scan(lake).parts].index(file.parent)

@@ -34,7 +34,8 @@ def compute_here(
     relations: Relations,
 ) -> None:
     """Make the table ``FACTS_TABLE`` by DuckDB on this machine."""
-    keep_rows(connection, FACTS_TABLE, compiled.kernels_from(relations), run_ids)
+    of_them = door.variants_of(connection, relations, run_ids)
+    keep_rows(connection, FACTS_TABLE, compiled.kernels_from(of_them), run_ids)
 
 
 def judge_runs(
