@@ -69,7 +69,7 @@ def judge_lake(
     knowledge = load_knowledge(configuration)
     compiled = knowledge.compiled
     found = scan(folder_of(lake).resolve())
-    with opened_over(found, FETCHES_NOTHING) as (connection, columns), damage_told(lake):
+    with damage_told(lake), opened_over(found, FETCHES_NOTHING, hold=True) as (connection, columns):
         run_ids = door.runs_without(connection, compiled.digest, since)
         followed = lacking_histories(connection, _detector(compiled.digest), since)
         if not run_ids and not followed:

@@ -7,6 +7,7 @@ import os
 import shutil
 import socket
 import threading
+from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
 
@@ -410,3 +411,17 @@ def test_the_vendors_messages_do_not_depend_on_the_order_of_rows(
             (row,) = findings_of_vendor(connection, run)
             found.append((row["title"], row["text"]))
     assert found == [("title 2", "text 2")] * 2
+
+
+@pytest.mark.parametrize(("most", "is_read_again"), [(200_000, False), (0, True)])
+def test_small_tables_are_read_once(
+    lake: Path, monkeypatch: pytest.MonkeyPatch, most: int, is_read_again: bool
+) -> None:
+    monkeypatch.setattr("advisor.database.lake.views._MOST_HELD", most)
+    with open_for_reading(f"lake:{lake}") as connection:
+        for file in lake.rglob("run.parquet"):
+            file.write_bytes(b"nothing to read")
+        told = pytest.raises(duckdb.InvalidInputException) if is_read_again else nullcontext()
+        with told:
+            assert connection.execute("SELECT count(*) FROM run").fetchall() == [(NIGHTS,)]
+            connection.execute("SELECT max(started_at) FROM run").fetchall()

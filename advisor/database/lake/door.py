@@ -36,7 +36,7 @@ def open_lake(
     lake = scan(folder_of(path).resolve())
     if told := told_of(lake):
         log.warning("%s; advisor lake status names all", told)
-    with opened_over(lake, settings) as (connection, _), damage_told(path):
+    with damage_told(path), opened_over(lake, settings, hold=True) as (connection, _):
         yield connection
 
 
@@ -64,9 +64,12 @@ def damage_told(path: str | Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def opened_over(
-    lake: Lake, settings: Mapping[str, bool | int]
+    lake: Lake, settings: Mapping[str, bool | int], *, hold: bool = False
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, Columns]]:
-    """Yield a connection over a lake that was scanned, and the columns of its tables."""
+    """Yield a connection over a lake that was scanned, and the columns of its tables.
+
+    Where small tables are to ``hold``, they are read now; of all others views are made.
+    """
     with (
         scratch_folder() as folder,
         contextlib.closing(
@@ -77,5 +80,5 @@ def opened_over(
         connection.execute("SET enable_external_access = false")
         connection.execute("SET TimeZone = 'UTC'")
         columns = make_shape(connection)
-        create_tables(connection, lake, columns)
+        create_tables(connection, lake, columns, hold=hold)
         yield connection, columns

@@ -27,9 +27,19 @@ _OVER = {
 }
 """What rules said later of runs, over what was stored with them."""
 
+_HELD = ("run", *SHARED, "accepted", "series_link", "calibration")
+"""Tables that nearly every question reads, several times each."""
+_MOST_HELD = 200_000  # rows of such a table that are held in memory
 
-def create_tables(connection: duckdb.DuckDBPyConnection, lake: Lake, columns: Columns) -> None:
-    """Give an open database with the empty tables of ``SHAPE`` the tables of a lake, as views."""
+
+def create_tables(
+    connection: duckdb.DuckDBPyConnection, lake: Lake, columns: Columns, *, hold: bool = False
+) -> None:
+    """Give an open database with the empty tables of ``SHAPE`` the tables of a lake, as views.
+
+    Where small ones are to ``hold``, they are read once: DuckDB opens the files of a view again
+    wherever a statement names it.
+    """
     judged = _judged_later(lake)
     if judged:
         connection.execute(f"CREATE TABLE {_JUDGED} (run_id VARCHAR, digest VARCHAR, said BIGINT)")
@@ -39,9 +49,18 @@ def create_tables(connection: duckdb.DuckDBPyConnection, lake: Lake, columns: Co
         if judged and table in _OVER:
             files = _files(lake.root, table, lake.judged)
             query = _OVER[table].format(query=query, said=_said(table, files), judged=_JUDGED)
-        connection.execute(f"CREATE VIEW main.{quoted(table)} AS {query}")
+        held = hold and table in _HELD and _stored(lake, table) <= _MOST_HELD
+        kind = "TABLE" if held else "VIEW"
+        connection.execute(f"CREATE {kind} main.{quoted(table)} AS {query}")
     for table, query in _followed(lake).items():
         connection.execute(f"CREATE VIEW main.{table} AS {query}")
+
+
+def _stored(lake: Lake, table: str) -> int:
+    """Return how many rows of a table the files of a lake have."""
+    parts = (*lake.parts, *lake.marks, *lake.judged)
+    files = {each.path: each.rows for part in parts if (each := part.manifest.tables.get(table))}
+    return sum(files.values())
 
 
 def _followed(lake: Lake) -> dict[str, str]:
@@ -56,7 +75,7 @@ def _followed(lake: Lake) -> dict[str, str]:
             " SEMI JOIN main.followed USING (history_id, state_id)"
         )
     return {
-        "followed": _newest(f"SELECT * FROM {SHAPE}.followed", looks, ("history_id",), "max"),
+        "followed": _newest([f"SELECT * FROM {SHAPE}.followed"], looks, ("history_id",), "max"),
         "moved": rows,
     }
 
@@ -88,20 +107,28 @@ def _said(table: str, files: Sequence[Path]) -> str:
 
 def table_of(lake: Lake, table: str, parts: Sequence[Part], columns: Columns) -> str:
     """Return the SELECT of a table over parts of a lake."""
-    shape = f"SELECT * FROM {SHAPE}.{quoted(table)}"
     if table in MARKS:
         later = sorted((*lake.marks, *lake.judged), key=lambda part: part.folder.name)
         files = _files(lake.root, table, later)
-        return _newest(shape, files, MARKS[table], "max")
-    files = _files(lake.root, table, parts)
+        return _newest(_shape(table, later, columns), files, MARKS[table], "max")
+    files, shape = _files(lake.root, table, parts), _shape(table, parts, columns)
     if table in SHARED:
         key, which = SHARED[table]
         return _newest(shape, files, key, "min" if which == "first" else "max")
-    if table in DETAILS:
-        rows = " UNION ALL BY NAME ".join([shape, *_read_together(lake, table, parts)])
+    rows = " UNION ALL BY NAME ".join([*shape, *_read_together(lake, table, parts)])
+    if table in DETAILS and files:
         name = quoted(next(iter(columns.of[table])))
-        return f"SELECT DISTINCT ON ({name}) * FROM ({rows})" if files else shape
-    return " UNION ALL BY NAME ".join([shape, *_read_together(lake, table, parts)])
+        return f"SELECT DISTINCT ON ({name}) * FROM ({rows})"
+    return rows
+
+
+def _shape(table: str, parts: Sequence[Part], columns: Columns) -> list[str]:
+    """Return the SELECT of no row that gives columns to those that files of parts lack, if any.
+
+    It doubles what is planned wherever a statement names the table.
+    """
+    named = {part.manifest.columns for part in parts if table in part.manifest.tables}
+    return [] if named == {columns.digest} else [f"SELECT * FROM {SHAPE}.{quoted(table)}"]
 
 
 def _files(root: Path, table: str, parts: Sequence[Part]) -> list[Path]:
@@ -110,16 +137,16 @@ def _files(root: Path, table: str, parts: Sequence[Part]) -> list[Path]:
     return [root / path for path in dict.fromkeys(named)]
 
 
-def _newest(shape: str, files: Sequence[Path], key: Sequence[str], which: str) -> str:
+def _newest(shape: Sequence[str], files: Sequence[Path], key: Sequence[str], which: str) -> str:
     """Return the SELECT of rows that hold: of each key those of one file."""
     if not files:
-        return shape
+        return " UNION ALL BY NAME ".join(shape)
     read = f"SELECT * FROM {_parquet(files, by_name=True)}"
     if len(files) > 1:
         names = ", ".join(map(quoted, key))
         over = f"{which}(file_index) OVER (PARTITION BY {names})"
         read += f" QUALIFY file_index = {over}"
-    return f"{shape} UNION ALL BY NAME {read}"
+    return " UNION ALL BY NAME ".join([*shape, read])
 
 
 def _read_together(lake: Lake, table: str, parts: Sequence[Part]) -> list[str]:
