@@ -15,6 +15,7 @@ from advisor.database.nights import (
     durations_of_branch,
     known_series,
     runs_of_branch,
+    runs_with_both,
     series_links,
     series_of_runs,
 )
@@ -22,6 +23,7 @@ from advisor.database.read import find_run
 from advisor.errors import UsageError
 from advisor.tracking.conditions import environment_texts
 from advisor.tracking.settings import load_settings
+from advisor.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -179,11 +181,17 @@ def list_series(database: str, *, branch: str | None = None, wait: float) -> lis
     return sorted(rows, key=lambda row: (-row.nights, row.kernel, row.series_id))
 
 
-def link(database: str, series: str, continued_by: str, *, wait: float) -> tuple[str, str]:
+def link(
+    database: str, series: str, continued_by: str, *, overlapping: bool = False, wait: float
+) -> tuple[str, str]:
     """Count the nights of one series to another, which continues it; return both in words.
 
+    A run that holds both is joined only where ``overlapping`` says so: what goes on as another
+    series does not run beside it.
+
     Raises:
-        UsageError: a name means no series or several, both are one, or their devices differ.
+        UsageError: a name means no series or several, both are one, their devices differ, or runs
+            hold both.
         DatabaseError: the database cannot be opened or written.
     """
     with open_for_writing(database, wait) as connection:
@@ -193,6 +201,11 @@ def link(database: str, series: str, continued_by: str, *, wait: float) -> tuple
         new = find_series(known, continued_by)
         new = known.get(links.get(new.series_id, ""), new)
         _check_link(old, new)
+        both = [] if overlapping else runs_with_both(connection, old.series_id, new.series_id)
+        if both:
+            problem = f"{count(len(both), 'run')} from {both[0]} on hold both {old.series_id} and"
+            hint = "name the one that ended; or add --overlapping, and such a run counts their mean"
+            raise UsageError(f"{problem} {new.series_id}", hint=hint)
         marks.link_series(connection, old.series_id, new.series_id)
     return _named(old), _named(new)
 

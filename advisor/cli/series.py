@@ -42,15 +42,20 @@ def list_(settings: CommandSettings, branch: str | None, style: str) -> None:
 @series.command()
 @click.argument("old")
 @click.argument("new")
+@click.option("--overlapping", is_flag=True, help="Join them even where a run holds both.")
 @click.pass_obj
-def link(settings: CommandSettings, old: str, new: str) -> None:
+def link(settings: CommandSettings, old: str, new: str, overlapping: bool) -> None:
     """Count the nights of OLD to NEW, which continues it, as after a kernel was renamed.
 
-    Both are ids of series, beginnings of ids, or names of kernels. Nothing is joined unasked.
+    Both are ids of series, beginnings of ids, or names of kernels. Nothing is joined unasked, and
+    two series that ran side by side are refused: with --overlapping, a run that holds both counts
+    the mean of their times.
     """
     from advisor.api.marking import link as join
 
-    ended, continued = join(settings.database, old, new, wait=settings.wait)
+    ended, continued = join(
+        settings.database, old, new, overlapping=overlapping, wait=settings.wait
+    )
     click.echo(f"{ended} goes on as {continued}")
 
 

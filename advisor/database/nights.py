@@ -81,6 +81,14 @@ _SERIES = """
     FROM series JOIN kernel USING (kernel_id)
     WHERE series_id IN (SELECT series_id FROM variant) ORDER BY series_id
 """
+_SHARED = """
+    SELECT run_id FROM variant JOIN run USING (run_id)
+    LEFT JOIN series_link ON series_link.series_id = variant.series_id
+    WHERE coalesce(continued_by, variant.series_id) IN (?, ?)
+    GROUP BY run_id
+    HAVING count(DISTINCT coalesce(continued_by, variant.series_id)) = 2
+    ORDER BY any_value(coalesce(started_at, ingested_at)), run_id
+"""
 _NEWEST = f"SELECT branch, simulated FROM run ORDER BY {NIGHT} DESC, run_id DESC LIMIT 1"
 _NEWEST_OF = f"""
     SELECT simulated FROM run WHERE branch = ? ORDER BY {NIGHT} DESC, run_id DESC LIMIT 1
@@ -325,6 +333,12 @@ def calibrated_noises(connection: duckdb.DuckDBPyConnection) -> dict[str, float]
 def series_links(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     """Return the series that continues each series that the user linked."""
     return dict(connection.execute("SELECT series_id, continued_by FROM series_link").fetchall())
+
+
+def runs_with_both(connection: duckdb.DuckDBPyConnection, one: str, other: str) -> list[str]:
+    """Return the runs that hold two series, links followed, in the order of their nights."""
+    rows = connection.execute(_SHARED, [one, other]).fetchall()
+    return [run_id for (run_id,) in rows]
 
 
 def series_of_runs(

@@ -280,6 +280,19 @@ def test_a_linked_series_goes_on_and_one_alike_is_only_named(fill: Fill) -> None
         link(database, "copy", "copy", wait=0)
 
 
+def test_series_that_ran_side_by_side_are_joined_only_where_told_so(fill: Fill) -> None:
+    old = [night(n, durations={"one": 1.0}) for n in range(3)]
+    both = [night(n, durations={"one": 1.0, "two": 3.0}) for n in range(3, 5)]
+    new = [night(n, durations={"two": 3.0}) for n in range(5, 8)]
+    database = fill(*old, *both, *new)
+    with pytest.raises(UsageError, match="2 runs from run003 on hold both s-one and s-two"):
+        link(database, "one", "two", wait=0)
+    assert len(history(database).series) == 2
+    link(database, "one", "two", overlapping=True, wait=0)
+    (joined,) = history(database).series
+    assert joined.durations == pytest.approx([1, 1, 1, 2, 2, 3, 3, 3])
+
+
 def test_a_new_label_every_night_is_said(fill: Fill) -> None:
     runs = [night(n, label=f"night {n}", durations={"gemm": 1.0}) for n in range(4)]
     note, few = history(fill(*runs)).notes
