@@ -1,4 +1,4 @@
-"""The records that readers hand over: launches as a stream, and what the session said.
+"""The records that readers hand over: launches as a stream, and what the session records.
 
 A reader yields ``Launch`` and ``Skipped`` records in file order, and exactly one ``Session``: first
 of all where the format tells it by then, else last. Counters keep the vendor's names and the
@@ -120,7 +120,7 @@ class Launch:
     """One execution of a kernel, as its profile tells it. ``None`` means: the profile is silent.
 
     ``started_at`` is in whole nanoseconds of the profile's own clock, whatever that counts from.
-    ``blocks`` and ``threads`` (of a block) are told where the shape is not.
+    ``blocks`` and ``threads`` (of a block) are known where the shape is not.
 
     ``instructions`` are counters by address of the instruction, where they are not zero; ``places``
     say what those instructions are, where the profile holds the code. Readers of many launches give

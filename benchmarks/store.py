@@ -112,7 +112,7 @@ def _store(
         )
         for launch in launches
     ]
-    with write.bystander(connection), write.transaction(connection):
+    with write.second_transaction(connection), write.transaction(connection):
         writer = LaunchWriter(connection, mapping.sql)
         writer.write(placed, mapping.stage(launches))
         writer.finish()
@@ -170,7 +170,7 @@ def _copied(connection: duckdb.DuckDBPyConnection) -> float:
     connection.execute(f"CREATE TEMP TABLE ready AS FROM launch LIMIT {LAUNCHES}")
     started = perf_counter()
     for _ in range(COPIED):
-        with write.bystander(connection), write.transaction(connection):
+        with write.second_transaction(connection), write.transaction(connection):
             connection.execute("INSERT INTO launch FROM ready")
     return COPIED * LAUNCHES / (perf_counter() - started)
 

@@ -164,9 +164,9 @@ def _spread(record: Record) -> str:
 
 def _headline(each: RuleRecord) -> str:
     record = each.record
-    told = [f"{record.states[state]} {state}" for state in STATES if record.states[state]]
+    decided = [f"{record.states[state]} {state}" for state in STATES if record.states[state]]
     of = " over simulated runs" if each.simulated else ""
-    parts = [f"given {record.given}", f"taken {record.taken}", *told]
+    parts = [f"given {record.given}", f"taken {record.taken}", *decided]
     if record.ratio is not None:
         spread = f" ({_spread(record)})" if _spread(record) else ""
         parts.append(f"achieved ÷ predicted {significant(record.ratio)}{spread}")
@@ -202,12 +202,12 @@ def verified_lines(row: Row, dot: tuple[Row, Row] | None, words: VendorWords) ->
     the class changed, and which side effect there was.
     """
     lines = [] if dot is None else [_dot_words(*dot)]
-    told = json.loads(row["lines"])
-    for line in told:
+    checks = json.loads(row["lines"])
+    for line in checks:
         was, now = (value_in_words(line["name"], line[at], line["unit"]) for at in _SIDES)
         change = f"{was} → {now}"
         lines.append(f"{_called(line, words)}: {change}, {_MOVED[line['moved']]}")
-    wrong = [_called(line, words) for line in told if line["moved"] == _WRONG_WAY]
+    wrong = [_called(line, words) for line in checks if line["moved"] == _WRONG_WAY]
     if wrong:
         lines.append(f"side effect: {', '.join(wrong)}")
     return lines

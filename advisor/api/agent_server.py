@@ -54,7 +54,7 @@ def serve(answers: Answers, *, may_ingest: bool) -> None:
 
 
 def _tool(ask: Callable[..., Answer]) -> Callable[..., CallToolResult]:
-    """Return a tool; what a user can fix is told, with its hint."""
+    """Return a tool; an error that a user can fix is returned with its hint."""
 
     @functools.wraps(ask)
     def tool(*arguments: Any, **named: Any) -> CallToolResult:

@@ -124,15 +124,15 @@ def _operations(configuration: Configuration, database: str, wait: float) -> str
     from advisor.database.connect import open_for_reading
     from advisor.database.parts import kernels_and_shapes
 
-    said = configuration.operations
+    entries = configuration.operations
     with open_for_reading(Path(database), wait) as connection:
         kernels = kernels_and_shapes(connection)
     used = {
-        next((i for i, each in enumerate(said) if each.binds((name, short), shape)), None)
+        next((i for i, each in enumerate(entries) if each.binds((name, short), shape)), None)
         for name, short, shape in kernels
     }
-    idle = [f"{each.kernel} ({each.at})" for i, each in enumerate(said) if i not in used]
-    found = f"{len(said) - len(idle)} of {len(said)} entries bind a kernel"
+    idle = [f"{each.kernel} ({each.at})" for i, each in enumerate(entries) if i not in used]
+    found = f"{len(entries) - len(idle)} of {len(entries)} entries bind a kernel"
     if not idle:
         return found
     return f"{found}; no other kernel has name and shape of {', '.join(idle)}"

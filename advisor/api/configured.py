@@ -1,4 +1,4 @@
-"""What is configured, as a table: every value in effect and what said it."""
+"""What is configured, as a table: every value in effect and where it was set."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def _rows(configuration: Configuration, today: date) -> Iterator[tuple[str, str,
         yield "disable", rule, str(at)
     for suppression in configuration.suppress:
         yield "suppress", _suppression(suppression, today), str(suppression.at)
-    for said in configuration.operations:
-        yield "operations", _operation(said), str(said.at)
+    for declared in configuration.operations:
+        yield "operations", _operation(declared), str(declared.at)
     for budget in configuration.budgets:
         yield "budgets", _budget(budget), str(budget.at)
 
@@ -51,10 +51,10 @@ def _threshold(threshold: ThresholdSetting) -> str:
     return " ".join([f"{threshold.value:g}", *([threshold.unit] if threshold.unit else [])])
 
 
-def _operation(said: KernelOperation) -> str:
-    shape = "" if said.shape == "*" else f" {said.shape}"
-    sizes = ", ".join(f"{name} {size.value:.15g}" for name, size in said.sizes.items())
-    return f"{said.kernel}{shape}: {said.operation.value}; {sizes}"
+def _operation(declared: KernelOperation) -> str:
+    shape = "" if declared.shape == "*" else f" {declared.shape}"
+    sizes = ", ".join(f"{name} {size.value:.15g}" for name, size in declared.sizes.items())
+    return f"{declared.kernel}{shape}: {declared.operation.value}; {sizes}"
 
 
 def _budget(budget: Budget) -> str:

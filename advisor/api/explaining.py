@@ -132,7 +132,7 @@ def _within_reach(explanation: Explanation, reach: Reach | None) -> Explanation:
         return explanation
     lost = reach.lost(explanation.missing)
     why = reach.why(lost)
-    because = f"{reach.profiler.name} cannot tell {', '.join(lost or explanation.missing)}"
+    because = f"{reach.profiler.name} cannot measure {', '.join(lost or explanation.missing)}"
     return replace(
         explanation,
         outcome=Outcome.NOT_KNOWABLE,

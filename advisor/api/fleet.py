@@ -14,7 +14,7 @@ from advisor.configuration import DEFAULTS, Configuration
 from advisor.database import judged as door
 from advisor.database.connect import FETCHES_NOTHING
 from advisor.database.histories import lacking_histories
-from advisor.database.lake.door import damage_told, opened_over
+from advisor.database.lake.door import damage_reported, opened_over
 from advisor.database.lake.place import folder_of
 from advisor.database.lake.scan import LeftOut, scan
 from advisor.database.lake.write import add_judged
@@ -69,7 +69,10 @@ def judge_lake(
     knowledge = load_knowledge(configuration)
     compiled = knowledge.compiled
     found = scan(folder_of(lake).resolve())
-    with damage_told(lake), opened_over(found, FETCHES_NOTHING, hold=True) as (connection, columns):
+    with (
+        damage_reported(lake),
+        opened_over(found, FETCHES_NOTHING, hold=True) as (connection, columns),
+    ):
         run_ids = door.runs_without(connection, compiled.digest, since)
         followed = lacking_histories(connection, _detector(compiled.digest), since)
         if not run_ids and not followed:

@@ -1,4 +1,4 @@
-"""The history of a run in its report: from when it is told, and what it adds."""
+"""The history of a run in its report: from when on it is shown, and what it adds."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def with_history(
     knowledge: Knowledge,
     since: str | None,
 ) -> Report:
-    """Return the report with what is told over nights, or with when there will be.
+    """Return the report with its history, or with when there will be one.
 
     Raises:
         UsageError: ``since`` is no number of nights, no date, and no run before this one.

@@ -13,7 +13,7 @@ from advisor.database.series_of_run import series_of_run
 from advisor.knowledge.load import load_knowledge
 from advisor.reports.record.checkout import checkout_of
 from advisor.reports.record.format_settings import FormatSettings, load_format_settings
-from advisor.reports.record.publish import Told, publish
+from advisor.reports.record.publish import PublishContext, publish
 from advisor.reports.record.published import Published, RuleText, SeriesOfVariant
 
 if TYPE_CHECKING:
@@ -55,13 +55,13 @@ def published_run(
     with open_run(database, report.run.run_id, wait=wait) as (connection, found):
         series = series_of_run(connection, found.run_id)
         words = run_words(connection, [found.run_id], knowledge.compiled.of_kernels.settings)
-    told = Told(
+    context = PublishContext(
         series={variant: _series(*each) for variant, each in series.items()},
         rules=_rules(report, knowledge, words[found.run_id]),
         checkout=checkout_of(Path.cwd(), configuration.files, report.run.file_name),
         settings=load_format_settings(),
     )
-    return publish(report, told, gate)
+    return publish(report, context, gate)
 
 
 def written(published: Published, style: str, settings: FormatSettings) -> str:

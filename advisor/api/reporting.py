@@ -47,7 +47,7 @@ class ReportForm:
 
 @dataclass(frozen=True, kw_only=True)
 class HistoryAsked:
-    """From when history is told: a number of nights, a date, the name of a run; None for all.
+    """The start of the history shown: a number of nights, a date, the name of a run; None for all.
 
     ``with_glossary`` asks where numbers come from as well.
     """
@@ -72,7 +72,7 @@ def render_report(
 ) -> dict[str, str]:
     """Return the pages of a report by file name (``-`` for stdout): one, or two with a picture.
 
-    ``since`` is a number of nights, a date, or the name of a run: from when history is told.
+    ``since`` is a number of nights, a date, or the name of a run: the start of the history shown.
     Markdown that is written to a file has its roofline beside it, as a file of the same name that
     ends in ``.svg``.
 

@@ -42,8 +42,8 @@ def _git(directory: str, *words: str) -> str:
     except FileNotFoundError as error:
         raise UsageError("there is no git to ask", hint="name --commit and --branch") from error
     except subprocess.CalledProcessError as error:
-        said = str(error.stderr).strip().splitlines()
-        problem = f"git does not know the commit: {said[0] if said else 'it says nothing'}"
+        lines = str(error.stderr).strip().splitlines()
+        problem = f"git does not know the commit: {lines[0] if lines else 'it says nothing'}"
         hint = "run it in the repository of the profiled program, or name --commit and --branch"
         raise UsageError(problem, at=Location(name=directory), hint=hint) from error
     return done.stdout.strip()

@@ -118,12 +118,12 @@ def _proof(rule: Rule) -> str:
 def _threshold(rule: Rule, name: str, configuration: Configuration) -> str:
     threshold = rule.thresholds[name]
     unit = "" if threshold.unit == "1" else f" {threshold.unit}"
-    said = f"{name} = {threshold.shown:g}{unit}"
+    shown = f"{name} = {threshold.shown:g}{unit}"
     if name in configuration.thresholds.get(rule.id, {}):
-        return f"{said} (set in {threshold.origin}; the rule's own rests on: {threshold.source})"
+        return f"{shown} (set in {threshold.origin}; the rule's own rests on: {threshold.source})"
     if not Path(threshold.origin).is_relative_to(data_dir("rules")):
-        return f"{said} ({threshold.source}; in {threshold.origin})"
-    return f"{said} ({threshold.source})"
+        return f"{shown} ({threshold.source}; in {threshold.origin})"
+    return f"{shown} ({threshold.source})"
 
 
 def section(heading: str, lines: Sequence[str]) -> str:

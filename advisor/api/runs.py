@@ -107,10 +107,10 @@ def relabel(
         with transaction(connection):
             for had in sorted(own_tags) if tags else [()]:
                 chosen = [k for k, run in found.items() if not tags or tuple(run.tags or ()) == had]
-                told = dict(changes)
+                labels = dict(changes)
                 if isinstance(tags, tuple):
-                    told["tags"] = list(dict.fromkeys((*had, *tags)))
-                moved += relabel_runs(connection, chosen, told)
+                    labels["tags"] = list(dict.fromkeys((*had, *tags)))
+                moved += relabel_runs(connection, chosen, labels)
             series |= set(affected_series(connection, list(found)))
             _follow(connection, sorted(series), configuration)
     return tuple(found), moved

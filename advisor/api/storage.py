@@ -46,5 +46,5 @@ def restore_database(
 ) -> str:
     """Put a copy in the place of the database; return what was done."""
     before = upgrade.restore(database, copy, wait, progress)
-    told = f"{database}: restored from {copy}"
-    return told if before is None else f"{told}; the database before is {before}"
+    restored = f"{database}: restored from {copy}"
+    return restored if before is None else f"{restored}; the database before is {before}"

@@ -125,7 +125,7 @@ def application(
 ) -> None:
     """From a GPU kernel profile to ranked, sourced advice.
 
-    advisor reads what Nsight Compute wrote, keeps every run in one database file, and tells what
+    advisor reads what Nsight Compute wrote, keeps every run in one database file, and shows what
     limits each kernel, what to do first and what it saves. It needs no GPU and no network.
     """
     level = (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]

@@ -131,4 +131,4 @@ def _not_knowable(paper: Paper, found: ToCollect) -> None:
 
         paper.blank()
         rules = count(len(found.not_knowable), "rule")
-        paper.write(f"Not knowable here: {rules} about what {found.profiler} cannot tell.")
+        paper.write(f"Not knowable here: {rules} about what {found.profiler} cannot measure.")

@@ -47,8 +47,8 @@ def _blocks(comparison: RunComparison, database: str, width: int) -> Iterator[st
     for row in moved_rows(comparison)[:_EXPLAINED]:
         yield ""
         yield from wrapped(f"{row.kernel}: {row.verdict}", width)
-        for said in reasons(row):
-            yield from wrapped(f"  {said}", width, indent="    ")
+        for reason in reasons(row):
+            yield from wrapped(f"  {reason}", width, indent="    ")
     few = sum(row.verdict is Verdict.INSUFFICIENT for row in shown)
     if few:
         yield ""

@@ -7,7 +7,7 @@ import time
 import click
 
 from advisor.cli.application import CommandSettings
-from advisor.cli.outcomes import status_of, tell_all
+from advisor.cli.outcomes import print_all, status_of
 from advisor.cli.output import Progress
 
 _MERGE = """\b
@@ -94,7 +94,7 @@ def merge(settings: CommandSettings, directory: str, done: str | None) -> int:
             progress=progress,
             configuration=settings.configuration,
         )
-        totals = tell_all(loaded, progress)
+        totals = print_all(loaded, progress)
     if not totals:
         click.echo("the spool is empty", err=True)
     return status_of(totals)

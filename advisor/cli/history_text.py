@@ -121,8 +121,8 @@ def _why(
         yield ""
     for (day, cause), named in kernels.items():
         more = f" and {len(named) - _NAMED:,} more" if named[_NAMED:] else ""
-        told = f"{day} {', '.join(named[:_NAMED])}{more}: {cause}"
-        yield from _wrapped(one_line(told), width)
+        line = f"{day} {', '.join(named[:_NAMED])}{more}: {cause}"
+        yield from _wrapped(one_line(line), width)
 
 
 def _nights(history: History, each: SeriesHistory, width: int) -> Iterator[str]:
@@ -149,12 +149,12 @@ def _nights(history: History, each: SeriesHistory, width: int) -> Iterator[str]:
 
 def _headline(history: History) -> str:
     counts = Counter(each.result.newest.verdict for each in history.series)
-    said = ", ".join(f"{counts[word]:,} {word}" for word in WORST_FIRST if counts[word])
+    verdicts = ", ".join(f"{counts[word]:,} {word}" for word in WORST_FIRST if counts[word])
     of_branch = f" of branch {one_line(history.branch)}" if history.branch else ""
     simulated = " (simulated)" if history.is_simulated else ""
     first, last = history.nights[0], history.nights[-1]
     nights = f"{count(len(history.nights), 'night')}{of_branch}{simulated}"
-    return f"{nights}, {_day(first)} to {_day(last)}; {len(history.series):,} series: {said}."
+    return f"{nights}, {_day(first)} to {_day(last)}; {len(history.series):,} series: {verdicts}."
 
 
 def _of_machine(moved: MachineMoved) -> str:
@@ -212,15 +212,15 @@ def _remarks(history: History) -> Iterator[str]:
     remarks = []
     for night in filter(history.is_shown, history.nights):
         if night.started_over:
-            told = one_line(", ".join(night.started_over))
-            remarks.append(f"{_day(night)}: every series starts over here: {told}")
+            listed = one_line(", ".join(night.started_over))
+            remarks.append(f"{_day(night)}: every series starts over here: {listed}")
         elif night.changed:
             remarks.append(one_line(f"{_day(night)}: {', '.join(night.changed)}"))
     for each in history.series:
         for level in each.accepted:
             where = f"{_day(each.nights[level.index])} (run {level.run_id})"
-            told = f"accepted: the level of {each.kernel} on {where}: {level.because}"
-            remarks.append(one_line(told))
+            line = f"accepted: the level of {each.kernel} on {where}: {level.because}"
+            remarks.append(one_line(line))
     missing = [each for each in history.series if each.is_missing]
     if missing:
         named = [f"{each.kernel} (last {_day(each.newest_night)})" for each in missing[:_MISSING]]

@@ -11,7 +11,7 @@ import click
 
 from advisor.cli.application import CommandSettings
 from advisor.cli.options import a_number, moment
-from advisor.cli.outcomes import status_of, tell, tell_all, tell_sum
+from advisor.cli.outcomes import print_all, print_result, print_totals, status_of
 from advisor.cli.output import Progress
 from advisor.reports.record.commands import program
 from advisor.wording import printable
@@ -114,7 +114,7 @@ def ingest(settings: CommandSettings, /, paths: tuple[str, ...], **options: Any)
             spooled = spool_paths(
                 options["spool"], paths, labels=labels, how=how, progress=progress
             )
-            totals = tell_all(spooled, progress)
+            totals = print_all(spooled, progress)
         else:
             from advisor.ingest.profiles import ingest_paths
 
@@ -127,7 +127,7 @@ def ingest(settings: CommandSettings, /, paths: tuple[str, ...], **options: Any)
                 progress=progress,
                 configuration=settings.configuration,
             )
-            totals = tell_all(stored, progress)
+            totals = print_all(stored, progress)
     if totals["new"] or totals["known"]:
         spool = options["spool"]
         follows = "report" if spool is None else f"db merge {shlex.quote(spool)}"
@@ -139,15 +139,15 @@ def labels_of(options: dict[str, Any]) -> RunLabels:
     """Return what the options say about the runs."""
     from advisor.ingest.profiles import RunLabels
 
-    told = {name: options[name] for name in _SAID}
-    from_git = ("branch",) if told["commit"] else ("commit", "branch", "note")
-    missing = [name for name in from_git if not told[name]]
+    labels = {name: options[name] for name in _SAID}
+    from_git = ("branch",) if labels["commit"] else ("commit", "branch", "note")
+    missing = [name for name in from_git if not labels[name]]
     if options["git"] and missing:
         from advisor.api.revision import git_revision
 
         found = git_revision()
-        told |= {name: getattr(found, name) for name in missing}
-    return RunLabels(**told)
+        labels |= {name: getattr(found, name) for name in missing}
+    return RunLabels(**labels)
 
 
 def _try(settings: CommandSettings, paths: tuple[str, ...], how: HowToRead) -> int:
@@ -158,10 +158,10 @@ def _try(settings: CommandSettings, paths: tuple[str, ...], how: HowToRead) -> i
         tried = try_paths(settings.database, paths, how=how, wait=settings.wait, progress=progress)
     for each in tried:
         totals[each.result.status] += 1
-        tell(each.result)
+        print_result(each.result)
         if each.format is not None:
             click.echo(printable(f"  {each.format} of {each.profiler}; {_unknown(each)}"))
-    tell_sum(totals)
+    print_totals(totals)
     click.echo("nothing was stored", err=True)
     return status_of(totals)
 

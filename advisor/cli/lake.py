@@ -10,7 +10,7 @@ import click
 
 from advisor.cli.application import CommandSettings
 from advisor.cli.ingest import ingest, labels_of
-from advisor.cli.outcomes import status_of, tell_all
+from advisor.cli.outcomes import print_all, status_of
 from advisor.cli.output import FORMATS, Progress, write_rows
 from advisor.database.lake.place import PREFIX, folder_of, is_lake
 from advisor.errors import UsageError
@@ -106,7 +106,7 @@ def add(
                 progress=progress,
                 configuration=settings.configuration,
             )
-        totals = tell_all(results, progress)
+        totals = print_all(results, progress)
     if totals["new"] or totals["known"]:
         click.echo(f"next: {program(f'{PREFIX}{folder}')} report", err=True)
     return status_of(totals)

@@ -106,8 +106,8 @@ def _found(
         if words or costs is not None or asked.repeat is not None:
             raise UsageError("--transformer is in place of a scenario, --costs and --repeat")
         return _language_model(settings, transformer, asked, sweep, options)
-    if said := [name for name in _OF_LANGUAGE_MODELS if options[name] is not None]:
-        raise UsageError(f"--{said[0]} is for --transformer", hint="add --transformer config.json")
+    if given := [name for name in _OF_LANGUAGE_MODELS if options[name] is not None]:
+        raise UsageError(f"--{given[0]} is for --transformer", hint="add --transformer config.json")
     if costs is not None:
         if words or sweep is not None:
             raise UsageError("--costs is in place of a scenario and of a sweep")
@@ -136,7 +136,10 @@ def _language_model(
     from advisor.api import modelling
     from advisor.modelling.transformer import Pass
 
-    options = {**_OF_A_PASS, **{name: said for name, said in options.items() if said is not None}}
+    options = {
+        **_OF_A_PASS,
+        **{name: value for name, value in options.items() if value is not None},
+    }
     for name in ("phase", "context"):
         if name not in options:
             raise UsageError(f"a language model needs --{name}")

@@ -22,7 +22,7 @@ _SUMS = {
 }
 
 
-def tell_all(results: Iterable[Ingested], progress: Progress) -> Counter[str]:
+def print_all(results: Iterable[Ingested], progress: Progress) -> Counter[str]:
     """Print the outcome of each profile as it comes, then how many there were of each kind.
 
     Profiles go to stdout; why one is refused, and what is left out or in doubt, to stderr.
@@ -32,19 +32,19 @@ def tell_all(results: Iterable[Ingested], progress: Progress) -> Counter[str]:
     for result in results:
         totals[result.status] += 1
         progress.clear()
-        tell(result)
+        print_result(result)
         if result.status == "known" and result.notes:
             doubted.append(result)
     progress.clear()
-    _tell_of_known(doubted)
-    tell_sum(totals)
+    _print_known(doubted)
+    print_totals(totals)
     return totals
 
 
-def tell(result: Ingested) -> None:
+def print_result(result: Ingested) -> None:
     """Print the outcome of one profile; of what is no profile, nothing but its notes."""
     if result.status == "skipped":
-        _tell_notes(result)
+        _print_notes(result)
         return
     if result.error is not None:
         click.echo(one_line(f"refused  {result.error}"), err=True)
@@ -56,25 +56,25 @@ def tell(result: Ingested) -> None:
     for skipped in result.skipped:
         click.echo(one_line(f"  skipped {skipped.place}: {skipped.reason}"), err=True)
     if result.status != "known":
-        _tell_notes(result)
+        _print_notes(result)
 
 
-def _tell_of_known(results: Sequence[Ingested]) -> None:
+def _print_known(results: Sequence[Ingested]) -> None:
     """Print what known profiles have not been given: of each night's new label it is one line."""
     if len(results) == 1:
-        _tell_notes(results[0])
+        _print_notes(results[0])
     elif results:
         count = f"{len(results):,} known profiles"
-        told = f"  note: {count} keep their labels, which are others than these"
-        click.echo(f"{told}: `advisor runs label RUN…` changes them", err=True)
+        note = f"  note: {count} keep their labels, which are others than these"
+        click.echo(f"{note}: `advisor runs label RUN…` changes them", err=True)
 
 
-def _tell_notes(result: Ingested) -> None:
+def _print_notes(result: Ingested) -> None:
     for note in result.notes:
         click.echo(one_line(f"  note on {result.name}: {note}"), err=True)
 
 
-def tell_sum(totals: Counter[str]) -> None:
+def print_totals(totals: Counter[str]) -> None:
     """Print how many there were of each kind, where there was more than one."""
     if totals.total() > 1:
         click.echo(

@@ -89,8 +89,8 @@ def table(
         for line in lines
     ]
     if left_out:
-        said = f"left out, for want of room: {', '.join(left_out)}"
-        text += ["", *textwrap.wrap(said, width)]
+        note = f"left out, for want of room: {', '.join(left_out)}"
+        text += ["", *textwrap.wrap(note, width)]
     return "\n".join(line.rstrip() for line in text)
 
 

@@ -56,13 +56,13 @@ def _row(done: Refreshed) -> tuple[object, ...]:
     names = sorted(done.changed, key=lambda name: -done.changed[name])
     rest = len(names[_MOST_NAMES:])
     more = f" and {rest:,} more" if rest else ""
-    said = ", ".join(names[:_MOST_NAMES]) + more
+    listed = ", ".join(names[:_MOST_NAMES]) + more
     changed = max(done.changed.values(), default=0)
     return (
         done.run_id,
         done.launches,
         changed,
-        said or "as they were",
+        listed or "as they were",
         done.findings_after,
         done.findings_before if done.findings_changed else "the same",
     )

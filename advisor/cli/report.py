@@ -106,6 +106,6 @@ def _publish(
 
 
 def wants_color() -> bool:
-    """Return whether to colour stdout: as the user said, else where it is a terminal."""
+    """Return whether to colour stdout: as the user asked, else where it is a terminal."""
     chosen = click.get_current_context().color
     return sys.stdout.isatty() if chosen is None else chosen

@@ -47,8 +47,8 @@ def as_text(scanned: Sequence[ScannedSeries], *, width: int) -> str:
 
 def _blocks(scanned: Sequence[ScannedSeries], width: int) -> Iterator[str]:
     counts = Counter(each.result.newest.verdict for each in scanned)
-    said = ", ".join(f"{counts[word]:,} {word}" for word in _ORDER if counts[word])
-    yield from _wrapped(f"Newest nights of {len(scanned):,} series: {said}.", width)
+    verdicts = ", ".join(f"{counts[word]:,} {word}" for word in _ORDER if counts[word])
+    yield from _wrapped(f"Newest nights of {len(scanned):,} series: {verdicts}.", width)
     moved = [each for each in scanned if each.result.newest.verdict in _MOVED]
     if moved:
         rows = [_newest(each) for each in sorted(moved, key=_worst)]

@@ -90,11 +90,13 @@ def _check_one(*asked: object) -> None:
         UsageError: names them.
     """
     names = ("--device", "--all-devices", "--scale", "--apply", "--operation")
-    said = [name for name, given in zip(names, asked, strict=True) if given]
-    if not said:
+    questions = [name for name, given in zip(names, asked, strict=True) if given]
+    if not questions:
         raise UsageError("nothing to change", hint=f"add one of {', '.join(names)}")
-    if len(said) > 1:
-        raise UsageError(f"{said[0]} and {said[1]} are two questions", hint="ask one at a time")
+    if len(questions) > 1:
+        raise UsageError(
+            f"{questions[0]} and {questions[1]} are two questions", hint="ask one at a time"
+        )
 
 
 def _written(found: WhatIf, style: str) -> str:

@@ -1,4 +1,4 @@
-"""What the user has settled beforehand, from files, environment and flags, with where it was said.
+"""Settings from files, environment and flags, each with the place that sets it.
 
 The nearest ``advisor.yaml`` or ``[tool.advisor]`` of a ``pyproject.toml``, looked for from the
 working directory upwards, is the project's; ``$XDG_CONFIG_HOME/advisor/advisor.yaml`` is the

@@ -72,11 +72,11 @@ def merge(layers: Sequence[Layer], files: Sequence[Path] = ()) -> Configuration:
         database=_last([layer.database for layer in layers], DEFAULTS.database),
         wait=_last([layer.wait for layer in layers], DEFAULTS.wait),
         report_format=_last([layer.report_format for layer in layers], DEFAULTS.report_format),
-        devices=_last_said([layer.devices for layer in layers]),
+        devices=_last_set([layer.devices for layer in layers]),
         rules=_once([each for layer in layers for each in layer.rules]),
         thresholds=_thresholds(layers),
         disable={rule: at for layer in layers for rule, at in layer.disable.items()},
-        severity={rule: said for layer in layers for rule, said in layer.severity.items()},
+        severity={rule: severity for layer in layers for rule, severity in layer.severity.items()},
         suppress=tuple(each for layer in layers for each in layer.suppress),
         operations=tuple(each for layer in reversed(layers) for each in layer.operations),
         budgets=tuple(each for layer in layers for each in layer.budgets),
@@ -109,12 +109,12 @@ def _chosen(path: Path) -> Layer:
     return layer
 
 
-def _last(said: Sequence[Setting[T] | None], default: Setting[T]) -> Setting[T]:
-    return next((setting for setting in reversed(said) if setting is not None), default)
+def _last(layers: Sequence[Setting[T] | None], default: Setting[T]) -> Setting[T]:
+    return next((setting for setting in reversed(layers) if setting is not None), default)
 
 
-def _last_said(said: Sequence[Setting[T] | None]) -> Setting[T] | None:
-    return next((setting for setting in reversed(said) if setting is not None), None)
+def _last_set(layers: Sequence[Setting[T] | None]) -> Setting[T] | None:
+    return next((setting for setting in reversed(layers) if setting is not None), None)
 
 
 def _once(directories: Sequence[Setting[Path]]) -> tuple[Setting[Path], ...]:

@@ -57,10 +57,10 @@ def _layer(node: MappingNode, base: Path) -> Layer:
     node.refuse_unknown(KEYS)
     database, wait, devices = node.get("database"), node.get("wait"), node.get("devices")
     return Layer(
-        database=None if database is None else _said(str(_path(database, base)), database),
-        wait=None if wait is None else _said(_not_negative(wait, "seconds"), wait),
+        database=None if database is None else _setting(str(_path(database, base)), database),
+        wait=None if wait is None else _setting(_not_negative(wait, "seconds"), wait),
         report_format=_report_format(node.get("report")),
-        devices=None if devices is None else _said(_path(devices, base), devices),
+        devices=None if devices is None else _setting(_path(devices, base), devices),
         rules=tuple(_directory(each, base) for each in _list(node, "rules")),
         thresholds={
             rule: {name: _threshold(value) for name, value in entry.as_mapping().items()}
@@ -68,7 +68,7 @@ def _layer(node: MappingNode, base: Path) -> Layer:
         },
         disable={each.as_text(): each.at for each in _list(node, "disable")},
         severity={
-            rule: _said(_word(word, SEVERITIES), word) for rule, word in _pairs(node, "severity")
+            rule: _setting(_word(word, SEVERITIES), word) for rule, word in _pairs(node, "severity")
         },
         suppress=tuple(_suppression(each.as_mapping()) for each in _list(node, "suppress")),
         operations=tuple(_operation(each.as_mapping()) for each in _list(node, "operations")),
@@ -84,7 +84,7 @@ def _pairs(node: MappingNode, key: str) -> Iterable[tuple[str, DocumentNode]]:
     return node.mapping(key).items() if key in node else ()
 
 
-def _said(value: T, node: DocumentNode) -> Setting[T]:
+def _setting(value: T, node: DocumentNode) -> Setting[T]:
     return Setting(value=value, origin=str(node.at))
 
 
@@ -101,7 +101,7 @@ def _directory(node: DocumentNode, base: Path) -> Setting[Path]:
     if not path.is_dir():
         hint = "paths are relative to the directory of the configuration file"
         raise ConfigError(f"there is no directory {str(path)!r}", at=node.at, hint=hint)
-    return _said(path, node)
+    return _setting(path, node)
 
 
 def _not_negative(node: DocumentNode, what: str) -> float:
@@ -116,7 +116,7 @@ def _report_format(node: DocumentNode | None) -> Setting[str] | None:
         return None
     report = node.as_mapping()
     report.refuse_unknown(("format",))
-    return _said(_word(report["format"], REPORT_FORMATS), report["format"])
+    return _setting(_word(report["format"], REPORT_FORMATS), report["format"])
 
 
 def _word(node: DocumentNode, allowed: tuple[str, ...]) -> str:
@@ -152,9 +152,9 @@ def _operation(node: MappingNode) -> KernelOperation:
     return KernelOperation(
         kernel=_pattern(node["kernel"]),
         shape=_shape(node["shape"]) if "shape" in node else "*",
-        operation=_said(_filled(node["operation"]), node["operation"]),
+        operation=_setting(_filled(node["operation"]), node["operation"]),
         sizes={
-            name: _said(_not_negative(size, "a size"), size)
+            name: _setting(_not_negative(size, "a size"), size)
             for name, size in node.mapping("sizes").items()
         },
         at=node.at,

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Setting(Generic[T]):
-    """A value and what said it: a flag, a variable, a place in a file, or "default"."""
+    """A value and what set it: a flag, a variable, a place in a file, or "default"."""
 
     value: T
     origin: str

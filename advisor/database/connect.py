@@ -1,6 +1,6 @@
 """Open the database file: to write, to read, or for a query of the user's own.
 
-DuckDB lets either one process write or many read. Whoever comes second waits, then is told which
+DuckDB lets either one process write or many read. Whoever comes second waits, then learns which
 process holds the file. A file that does not exist yet is made beside its place and linked into it
 whole, so that neither a crash nor a second process ever meets half a database.
 """
@@ -172,13 +172,13 @@ def opened(
         return duckdb.connect(str(path), read_only=read_only, config=dict(settings))
 
     connection = connected(path, wait, connect, reads=read_only)
-    with told_of(path), contextlib.closing(connection):
+    with failures_reported(path), contextlib.closing(connection):
         connection.execute("SET TimeZone = 'UTC'")
         yield connection
 
 
 @contextlib.contextmanager
-def told_of(path: Path) -> Iterator[None]:
+def failures_reported(path: Path) -> Iterator[None]:
     """Report a failure of the disk while the block ran as one of ``path``.
 
     Raises:

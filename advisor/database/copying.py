@@ -36,7 +36,7 @@ def copied(path: Path, to: Path, kept: contextlib.ExitStack, progress: Progress)
     if to.exists():
         hint = "name another file with --output"
         raise DatabaseError("exists already", at=Location(name=str(to)), hint=hint)
-    with _told_of(to), scratch_beside(path.resolve(), to.resolve().parent) as folder:
+    with _failures_reported(to), scratch_beside(path.resolve(), to.resolve().parent) as folder:
         put(_verified(path, folder, kept, progress), to.resolve())
     return to
 
@@ -52,7 +52,7 @@ def restored(path: Path, copy: Path, wait: float, progress: Progress) -> Path | 
     with contextlib.ExitStack() as kept, opened(copy, wait=wait, read_only=True) as connection:
         schema.revision_of(connection, copy)
         schema.require_tables_only(connection, copy)
-        with _told_of(path), scratch_beside(place) as folder:
+        with _failures_reported(path), scratch_beside(place) as folder:
             made = _verified(copy, folder, kept, progress)
             if not place.exists():
                 put(made, place)
@@ -131,7 +131,7 @@ def _digest(path: Path, progress: Progress) -> bytes:
 
 
 @contextlib.contextmanager
-def _told_of(place: Path) -> Iterator[None]:
+def _failures_reported(place: Path) -> Iterator[None]:
     """Report that a copy cannot be written.
 
     Raises:

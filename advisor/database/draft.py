@@ -21,8 +21,8 @@ from advisor.database.connect import (
     ROW_GROUP,
     attach,
     create,
+    failures_reported,
     scratch_beside,
-    told_of,
     unattached,
 )
 from advisor.database.planning import memory_limit, release_blocks
@@ -101,7 +101,7 @@ def open_draft(path: str | Path, wait: float, *, large: bool) -> Iterator[DraftD
     if not path.exists():
         create(path)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(told_of(path))
+        stack.enter_context(failures_reported(path))
         folder = stack.enter_context(scratch_beside(path.resolve()))
         files = [folder / "draft.duckdb"] if large else []
         connection = stack.enter_context(unattached(path, folder, files))

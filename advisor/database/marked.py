@@ -19,7 +19,7 @@ def _links(schema: MetaData) -> None:
         schema,
         _key("series_id", "series that goes on under another name"),
         _key("continued_by", "the series that it is counted to"),
-        _said_at("linked_at", "when the user said so (UTC)"),
+        _declared_at("linked_at", "when the user declared it (UTC)"),
         PrimaryKeyConstraint("series_id"),
     )
 
@@ -31,7 +31,7 @@ def _accepted(schema: MetaData) -> None:
         _key("series_id", "series"),
         _key("run_id", "run from which its level is the baseline"),
         _key("because", "why, in the user's words"),
-        _said_at("accepted_at", "when the user said so (UTC)"),
+        _declared_at("accepted_at", "when the user declared it (UTC)"),
         PrimaryKeyConstraint("series_id", "run_id"),
     )
 
@@ -43,7 +43,7 @@ def _calibrations(schema: MetaData) -> None:
         _key("series_id", "series"),
         Column("runs", BigInteger, comment="nights of one commit and environment it comes from"),
         Column("noise", Double, nullable=False, comment="spread of one night around a level [1]"),
-        _said_at("measured_at", "when it was measured (UTC)"),
+        _declared_at("measured_at", "when it was measured (UTC)"),
         PrimaryKeyConstraint("series_id"),
     )
 
@@ -52,5 +52,5 @@ def _key(name: str, comment: str) -> Column[str]:
     return Column(name, Text, nullable=False, comment=comment)
 
 
-def _said_at(name: str, comment: str) -> Column[object]:
+def _declared_at(name: str, comment: str) -> Column[object]:
     return Column(name, DateTime, nullable=False, comment=comment)

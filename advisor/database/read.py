@@ -170,19 +170,19 @@ def _only(wanted: str, found: list[StoredRun]) -> StoredRun:
     known = {run.run_id: run for run in found}
     if len(known) == 1:
         return found[0]
-    named = ", ".join(_told(run) for run in list(known.values())[:_NAMED])
+    named = ", ".join(_labelled(run) for run in list(known.values())[:_NAMED])
     more = f" and {len(known) - _NAMED} more" if len(known) > _NAMED else ""
     raise UsageError(f"{wanted!r} means several runs: {named}{more}", hint=_HINT)
 
 
-def _told(run: StoredRun) -> str:
+def _labelled(run: StoredRun) -> str:
     words = (
         ("label", run.label),
         ("branch", run.branch),
         ("commit", run.commit and run.commit[:10]),
     )
-    told = ", ".join(f"{name} {value}" for name, value in words if value)
-    return f"{run.run_id} ({told})" if told else run.run_id
+    labels = ", ".join(f"{name} {value}" for name, value in words if value)
+    return f"{run.run_id} ({labels})" if labels else run.run_id
 
 
 def _earlier(

@@ -1,4 +1,4 @@
-"""What refresh reads and writes: launches as they were told, and values recomputed."""
+"""What refresh reads and writes: launches as profiled, and recomputed values."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ LIMIT 1
 
 
 def revisions(scripts: Path | None = None) -> tuple[str, ...]:
-    """Return the revisions of the folder ``scripts``, oldest first, told by their file names."""
+    """Return the revisions of the folder ``scripts``, oldest first, from their file names."""
     scripts = scripts or data_dir("migrations")
     return tuple(sorted(p.name.split("_")[0] for p in (scripts / "versions").glob("[0-9]*.py")))
 

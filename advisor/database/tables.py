@@ -68,7 +68,7 @@ def _devices(schema: MetaData) -> None:
         texts("notes", "what a reader of the figures should know"),
         texts("sources", "where the figures come from"),
         text("confidence", "high, medium or low"),
-        text("origin", "seed: came with the program; user: added; report: told by a profile"),
+        text("origin", "seed: came with the program; user: added; report: described by a profile"),
         PrimaryKeyConstraint("device_id"),
     )
     Table(

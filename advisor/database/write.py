@@ -65,7 +65,7 @@ def tables_of_runs(connection: duckdb.DuckDBPyConnection) -> list[str]:
 
 
 @contextlib.contextmanager
-def bystander(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+def second_transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     """Have a second transaction open, which does nothing.
 
     A transaction that is alone when it commits merges small row groups, and holds them in memory
@@ -78,14 +78,14 @@ def bystander(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
         try:
             yield
         finally:
-            with contextlib.suppress(duckdb.Error):  # where the disk failed, as the commit said
+            with contextlib.suppress(duckdb.Error):  # where the disk failed, as the commit reported
                 other.rollback()
 
 
 def merge_row_groups(connection: duckdb.DuckDBPyConnection) -> None:
-    """Merge small row groups, of which each transaction beside a bystander leaves one, in time.
+    """Merge small row groups, of which each transaction beside a second one leaves one, in time.
 
-    The runs are stored by then, so what goes wrong is told and tried again with the next one.
+    The runs are stored by then, so a failure is logged and retried with the next one.
     """
     (runs,) = connection.execute("SELECT count(*) FROM run").fetchall()[0]
     known = connection.execute("SELECT value FROM meta WHERE key = ?", [_MERGED]).fetchone()

@@ -88,6 +88,6 @@ class _Writer:
     def _case(self, node: ExpressionNode) -> str:
         *branches, otherwise = (self.write(operand, 0) for operand in node.operands)
         pairs = zip(branches[::2], branches[1::2], strict=True)
-        said = " ".join(f"when {condition} then {value}" for condition, value in pairs)
+        cases = " ".join(f"when {condition} then {value}" for condition, value in pairs)
         tail = "" if otherwise == "null" else f" else {otherwise}"
-        return f"case {said}{tail} end"
+        return f"case {cases}{tail} end"

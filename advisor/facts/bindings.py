@@ -68,21 +68,23 @@ class OfOperation(OfKernel):
         return f"case {' '.join(cases)} end" if cases else f"CAST(NULL AS {kind})"
 
 
-def bind(said: Sequence[KernelOperation], operations: Mapping[str, Operation]) -> tuple[Bound, ...]:
+def bind(
+    declared: Sequence[KernelOperation], operations: Mapping[str, Operation]
+) -> tuple[Bound, ...]:
     """Return what the configuration says about kernels, worked out.
 
     Raises:
         ConfigError: there is no such operation or size, one is missing, or together they make no
             sense; with its place.
     """
-    chosen = [_operation(each, operations) for each in said]
+    chosen = [_operation(each, operations) for each in declared]
     cases = [
         (operation, {name: size.value for name, size in each.sizes.items()})
-        for each, operation in zip(said, chosen, strict=True)
+        for each, operation in zip(declared, chosen, strict=True)
     ]
     return tuple(
         _bound(each, operation, found)
-        for each, operation, found in zip(said, chosen, least(cases), strict=True)
+        for each, operation, found in zip(declared, chosen, least(cases), strict=True)
     )
 
 
@@ -90,32 +92,34 @@ def _matches(column: str, pattern: re.Pattern[str]) -> str:
     return f"regexp_full_match({quoted(column)}, {literal(pattern.pattern)}, 's')"
 
 
-def _operation(said: KernelOperation, operations: Mapping[str, Operation]) -> Operation:
-    operation = operations.get(said.operation.value)
+def _operation(declared: KernelOperation, operations: Mapping[str, Operation]) -> Operation:
+    operation = operations.get(declared.operation.value)
     if operation is None:
         lists = "advisor rules operations lists them"
-        near = did_you_mean(said.operation.value, operations, like=0.4)
+        near = did_you_mean(declared.operation.value, operations, like=0.4)
         hint = f"{near} {lists}" if near else lists
-        at = Location(name=said.operation.origin)
-        raise ConfigError(f"there is no operation {said.operation.value!r}", at=at, hint=hint)
-    if wrong := operation.check(said.sizes):
-        unknown = [size.origin for name, size in said.sizes.items() if name not in operation.sizes]
-        at = Location(name=unknown[0]) if unknown else said.at
+        at = Location(name=declared.operation.origin)
+        raise ConfigError(f"there is no operation {declared.operation.value!r}", at=at, hint=hint)
+    if wrong := operation.check(declared.sizes):
+        unknown = [
+            size.origin for name, size in declared.sizes.items() if name not in operation.sizes
+        ]
+        at = Location(name=unknown[0]) if unknown else declared.at
         raise ConfigError(wrong[0], at=at, hint=wrong[1])
     return operation
 
 
 def _bound(
-    said: KernelOperation, operation: Operation, found: tuple[float | None, float | None]
+    declared: KernelOperation, operation: Operation, found: tuple[float | None, float | None]
 ) -> Bound:
     flops, moved = found
     if flops is None or moved is None or flops < 0 or moved < 0:
         amounts = " and ".join((_amount(flops, "FLOP"), _amount(moved, "B")))
         problem = f"with these sizes {operation.id} comes to {amounts}"
-        raise ConfigError(problem, at=said.at, hint=_sizes(operation))
+        raise ConfigError(problem, at=declared.at, hint=_sizes(operation))
     return Bound(
-        kernel=said.kernel_pattern,
-        shape=said.shape_pattern,
+        kernel=declared.kernel_pattern,
+        shape=declared.shape_pattern,
         name=operation.id,
         flops=flops,
         bytes=moved,

@@ -158,8 +158,8 @@ def stored_runs(database: str, wait: float) -> dict[str, StoredRun]:
         return {run.run_id: run for run in list_runs(connection)}
 
 
-def known_as(name: str, told: RunLabels, run: StoredRun, detail: Detail) -> Ingested:
-    """Return that a profile is stored already, and which labels and detail told now are not."""
+def already_stored(name: str, wanted: RunLabels, run: StoredRun, detail: Detail) -> Ingested:
+    """Return that a profile is stored already, and which labels and detail given now are not."""
     stored = RunLabels(
         label=run.label,
         configuration=run.configuration,
@@ -179,7 +179,7 @@ def known_as(name: str, told: RunLabels, run: StoredRun, detail: Detail) -> Inge
         run_id=run.run_id,
         launches=run.launches,
         notes=(
-            *not_stored(told, stored, _how_to_change(run.run_id, told, stored)),
+            *not_stored(wanted, stored, _how_to_change(run.run_id, wanted, stored)),
             *_less_detailed(run, detail),
         ),
     )
@@ -193,34 +193,34 @@ def _less_detailed(run: StoredRun, detail: Detail) -> Iterator[str]:
         yield f"{read} were read in detail; for more, {again}"
 
 
-def _how_to_change(run_id: str, told: RunLabels, stored: RunLabels) -> str:
-    """Return the command that gives a stored run the labels it was told now."""
-    differ = {name: value for name, value in _differing(told, stored) if name in _OPTIONS}
+def _how_to_change(run_id: str, wanted: RunLabels, stored: RunLabels) -> str:
+    """Return the command that gives a stored run the labels given now."""
+    differ = {name: value for name, value in _differing(wanted, stored) if name in _OPTIONS}
     options = [f"{_OPTIONS[name]} {shlex.quote(str(value))}" for name, value in differ.items()]
-    options += [f"--tag {shlex.quote(tag)}" for tag in told.tags if tag not in stored.tags]
+    options += [f"--tag {shlex.quote(tag)}" for tag in wanted.tags if tag not in stored.tags]
     command = f"`advisor runs label {run_id} {' '.join(options)}`"
     again = f"`advisor runs remove {run_id}` and ingest it again"
-    whole = all(name in _OPTIONS for name, _ in _differing(told, stored))
+    whole = all(name in _OPTIONS for name, _ in _differing(wanted, stored))
     if whole:
         return command
     return f"{command}; for the rest {again}" if options else again
 
 
-def _differing(told: RunLabels, stored: RunLabels) -> Iterator[tuple[str, object]]:
-    """Yield the labels that were told and are stored otherwise, with what was told."""
+def _differing(wanted: RunLabels, stored: RunLabels) -> Iterator[tuple[str, object]]:
+    """Yield the labels given that are stored with another value, with the one given."""
     for name in _COMPARED:
-        new = getattr(told, name)
+        new = getattr(wanted, name)
         if new not in (None, getattr(stored, name)):
             yield name, new
 
 
-def not_stored(told: RunLabels, stored: RunLabels, change: str) -> tuple[str, ...]:
+def not_stored(wanted: RunLabels, stored: RunLabels, change: str) -> tuple[str, ...]:
     """Return a note on the labels that a known profile was given and does not have, if any.
 
     ``change`` is what to do about it.
     """
-    found = [f"tag {tag}" for tag in told.tags if tag not in stored.tags]
-    for name, new in _differing(told, stored):
+    found = [f"tag {tag}" for tag in wanted.tags if tag not in stored.tags]
+    for name, new in _differing(wanted, stored):
         old = getattr(stored, name)
         found.append(f"{name.replace('_', ' ')} {new} (it has {'none' if old is None else old})")
     return (f"not stored: {', '.join(found)}; to change that, {change}",) if found else ()
@@ -236,7 +236,7 @@ def _outcome(profile: Profile, stored: Stored | InputError, shared_by: int) -> I
     if isinstance(stored, InputError):
         return Ingested(name=profile.source.name, status="refused", error=stored)
     if stored.known is not None:
-        return known_as(profile.source.name, profile.labels, stored.known, profile.detail)
+        return already_stored(profile.source.name, profile.labels, stored.known, profile.detail)
     return Ingested(
         name=profile.source.name,
         status="new",

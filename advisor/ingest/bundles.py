@@ -1,4 +1,4 @@
-"""A bundle: a profile, packed with what was said about it.
+"""A bundle: a profile, packed with its labels.
 
 It is a zip file named after the SHA-256 of the profile in it: the profile's bytes and a manifest.
 Anybody may have written it, so nothing in it is believed before it was checked.
@@ -128,7 +128,7 @@ def unpack(bundle: Path, scratch: Path) -> Profile:
 
 
 def read_wishes(bundle: Path) -> tuple[RunLabels, Detail]:
-    """Return what was said about the profile in a bundle, and the detail that was asked for.
+    """Return the labels of the profile in a bundle, and the detail that was asked for.
 
     Raises:
         InputError: the bundle is damaged, or of a newer version.
@@ -179,42 +179,42 @@ class _Manifest:
         """Return the manifest; raise ValueError where it is none, UsageError for a newer one."""
         if len(text) > _LARGEST:
             raise ValueError(f"its manifest has more than {_LARGEST:,} bytes")
-        told = json.loads(text)
-        version = _told(told, "version", int)
+        manifest = json.loads(text)
+        version = _checked(manifest, "version", int)
         if version != _VERSION:
             raise UsageError(f"version {version} of bundles is not known")
-        size = _told(told, "size", int)
+        size = _checked(manifest, "size", int)
         if size < 0:
             raise ValueError(f"its manifest says that the size is {size}")
         return cls(
-            content_hash=_told(told, "content_hash", str),
+            content_hash=_checked(manifest, "content_hash", str),
             size=size,
-            name=_name(_told(told, "name", str)),
-            format=_told(told, "format", str),
-            allow_truncated=_told(told, "allow_truncated", bool),
-            detail=_detail(_told(told, "detail", str)),
-            labels=_parsed(_told(told, "labels", dict)),
+            name=_name(_checked(manifest, "name", str)),
+            format=_checked(manifest, "format", str),
+            allow_truncated=_checked(manifest, "allow_truncated", bool),
+            detail=_detail(_checked(manifest, "detail", str)),
+            labels=_parsed(_checked(manifest, "labels", dict)),
         )
 
 
-def _name(told: str) -> str:
-    if len(told) > LONGEST_TEXT:
-        raise ValueError(f"its manifest gives a name of {len(told):,} characters")
-    return told
+def _name(text: str) -> str:
+    if len(text) > LONGEST_TEXT:
+        raise ValueError(f"its manifest gives a name of {len(text):,} characters")
+    return text
 
 
-def _detail(told: str) -> Detail:
+def _detail(text: str) -> Detail:
     for detail in DETAILS:
-        if told == detail:
+        if text == detail:
             return detail
-    raise ValueError(f"its manifest says that detail is {reprlib.repr(told)}")
+    raise ValueError(f"its manifest says that detail is {reprlib.repr(text)}")
 
 
-def _parsed(told: dict[str, Any]) -> RunLabels:
-    labels = {name: _told(told, name, *kinds) for name, kinds in _LABELS.items()}
-    if more := sorted(told.keys() - labels.keys()):
+def _parsed(record: dict[str, Any]) -> RunLabels:
+    labels = {name: _checked(record, name, *kinds) for name, kinds in _LABELS.items()}
+    if more := sorted(record.keys() - labels.keys()):
         raise ValueError(f"its manifest has labels that are not known: {reprlib.repr(more)}")
-    labels["tags"] = tuple(_told({"a tag": tag}, "a tag", str) for tag in labels["tags"])
+    labels["tags"] = tuple(_checked({"a tag": tag}, "a tag", str) for tag in labels["tags"])
     if labels["at"] is not None:
         labels["at"] = datetime.fromisoformat(labels["at"])
         if labels["at"].tzinfo is not None:
@@ -230,7 +230,7 @@ def _parsed(told: dict[str, Any]) -> RunLabels:
         raise ValueError(f"its manifest says too much: {error.problem}") from error
 
 
-def _told(record: object, name: str, *kinds: type) -> Any:
+def _checked(record: object, name: str, *kinds: type) -> Any:
     """Return what the record has under the name: a value of one of those types, no subtype."""
     if not isinstance(record, dict) or name not in record:
         raise ValueError(f"its manifest does not record {name}")

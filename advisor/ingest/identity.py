@@ -77,7 +77,7 @@ class IncomingRun:
     def row(self, rules_hash: str) -> RunRow:
         """Return the run's provenance, once all of its profile was read."""
         labels, session = self.profile.labels, self.session
-        told = RunRow(
+        row = RunRow(
             run_id=self.run_id,
             content_hash=self.profile.digest,
             format=self.profile.reader.FORMAT,
@@ -106,13 +106,13 @@ class IncomingRun:
             skipped_reasons=self._remarks(),
             rules_hash=rules_hash,
         )
-        return self._with_session(told)
+        return self._with_session(row)
 
-    def _with_session(self, told: RunRow) -> RunRow:
+    def _with_session(self, row: RunRow) -> RunRow:
         """Return the run with what its profile says about it as a whole."""
         session = self.session
         return replace(
-            told,
+            row,
             profiler=session.profiler,
             profiler_version=session.profiler_version,
             program=session.program,
@@ -139,9 +139,9 @@ class IncomingRun:
 
     def _remarks(self) -> str:
         """Return as JSON what was left out, and what is in doubt."""
-        told = [*self.skipped, *(Skipped(place="device", reason=note) for note in self.notes)]
+        skipped = [*self.skipped, *(Skipped(place="device", reason=note) for note in self.notes)]
         remarks = [
-            {"place": storable(each.place), "reason": storable(each.reason)} for each in told
+            {"place": storable(each.place), "reason": storable(each.reason)} for each in skipped
         ]
         return json.dumps(remarks, ensure_ascii=False)
 
@@ -176,7 +176,7 @@ class IncomingRun:
 def launch_shape(launch: Launch) -> str | None:
     """Return grid and block as the profiler prints them; None where one is unknown.
 
-    Of one whose shape is not told, only its size stands there.
+    Of one whose shape is unknown, only its size stands there.
     """
     grid, block = launch.grid or (launch.grid_size,), launch.block or (launch.block_size,)
     if None in (*grid, *block):

@@ -51,8 +51,10 @@ def ingest_paths(
         InputError: a path or pattern names nothing.
         DatabaseError: the database cannot be opened or written; what was yielded is stored.
     """
-    place = _Place(progress)
-    writer = ProfileWriter(database, load_knowledge(configuration), wait=wait, progress=place.tell)
+    place = _ProgressPrefix(progress)
+    writer = ProfileWriter(
+        database, load_knowledge(configuration), wait=wait, progress=place.report
+    )
     profiles = read_profiles(
         paths,
         labels=labels,
@@ -170,7 +172,7 @@ def _refused(error: InputError) -> Ingested:
     return Ingested(name=name, status="refused", error=error)
 
 
-class _Place:
+class _ProgressPrefix:
     """Which file is read, put before each report about it."""
 
     def __init__(self, progress: Callable[[str], None]) -> None:
@@ -182,7 +184,7 @@ class _Place:
         self._place = place
         self._progress(place)
 
-    def tell(self, text: str) -> None:
+    def report(self, text: str) -> None:
         """Report ``text`` about the file."""
         self._progress(f"{self._place}, {text}")
 

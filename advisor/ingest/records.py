@@ -47,13 +47,13 @@ USUAL = HowToRead()
 """How profiles are read unless the user says otherwise."""
 
 
-def check_texts(told: Mapping[str, object]) -> None:
+def check_texts(labels: Mapping[str, object]) -> None:
     """Refuse labels that are too long, and too many tags, by their names.
 
     Raises:
         UsageError: there is one.
     """
-    for name, value in told.items():
+    for name, value in labels.items():
         texts = value if isinstance(value, list | tuple) else (value,)
         longest = max((len(text) for text in texts if isinstance(text, str)), default=0)
         problem = None

@@ -26,7 +26,7 @@ from advisor.hardware.seeding import seed_database
 from advisor.ingest.batches import (
     Ingested,
     ProfileWriter,
-    known_as,
+    already_stored,
     not_stored,
     stored_runs,
     temporary_files,
@@ -161,10 +161,10 @@ def _run_of(bundle: Path, runs: Mapping[str, StoredRun]) -> StoredRun | None:
 
 
 def _known(bundle: Path, run: StoredRun) -> Ingested:
-    told, detail = RunLabels(), USUAL_DETAIL
+    labels, detail = RunLabels(), USUAL_DETAIL
     with contextlib.suppress(InputError):  # its profile is stored, so nothing is lost
-        told, detail = read_wishes(bundle)
-    return known_as(bundle.name, told, run, detail)
+        labels, detail = read_wishes(bundle)
+    return already_stored(bundle.name, labels, run, detail)
 
 
 @dataclass(frozen=True, kw_only=True)

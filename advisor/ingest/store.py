@@ -147,7 +147,7 @@ def _drafted(
     require_columns(connection, knowledge.vocabulary.quantities.quantities.values())
     drafted = _Drafted()
     plan_for(connection, _BATCH)
-    with write.bystander(connection), write.transaction(connection, keep=keep):
+    with write.second_transaction(connection), write.transaction(connection, keep=keep):
         for counters, group in _by_counters(profiles):
             mapping = knowledge.mapping(counters)
             batch = _Batch(LaunchWriter(connection, mapping.sql), mapping, progress)
@@ -176,7 +176,7 @@ def _publish(
     if not run_ids:
         return
     seed_database(connection, knowledge.seed)
-    with write.bystander(connection), write.transaction(connection):
+    with write.second_transaction(connection), write.transaction(connection):
         publish(connection, run_ids)
         follow(connection, moved_series(connection, run_ids, knowledge.outcomes), knowledge)
     write.merge_row_groups(connection)
@@ -342,7 +342,7 @@ def _identify_devices(
 
 
 def _place_devices(connection: duckdb.DuckDBPyConnection, run: IncomingRun) -> None:
-    """Set the device of launches that were stored before the profile said which there are."""
+    """Set the device of launches that were stored before the profile listed its devices."""
     only = len(run.device_ids) == 1
     for ordinal, device_id in run.device_ids.items():
         write.set_device(connection, run.run_id, device_id, None if only else ordinal)

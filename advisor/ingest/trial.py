@@ -10,7 +10,13 @@ from advisor.database.connect import open_for_reading
 from advisor.database.parts import known_counts
 from advisor.database.read import StoredRun, run_details
 from advisor.errors import InputError
-from advisor.ingest.batches import Ingested, ProfileWriter, known_as, stored_runs, temporary_files
+from advisor.ingest.batches import (
+    Ingested,
+    ProfileWriter,
+    already_stored,
+    stored_runs,
+    temporary_files,
+)
 from advisor.ingest.profiles import read_profiles
 from advisor.ingest.records import USUAL, HowToRead, Profile, RunLabels
 from advisor.knowledge.load import load_knowledge
@@ -79,7 +85,7 @@ def _unless_known(
             continue
         try:
             each.check_same(run.content_hash)
-            yield known_as(each.source.name, each.labels, run, each.detail)
+            yield already_stored(each.source.name, each.labels, run, each.detail)
         except InputError as error:
             yield Ingested(name=each.source.name, status="refused", error=error)
 
@@ -92,12 +98,12 @@ def _described(connection: duckdb.DuckDBPyConnection, tried: Tried, names: Seque
     counted = known_counts(connection, run_id, names)
     return replace(
         tried,
-        format=_told(about["format"]),
-        profiler=_told(about["profiler"]),
+        format=_text(about["format"]),
+        profiler=_text(about["profiler"]),
         unknown=tuple(name for name, count in counted.items() if not count),
         quantities=len(names),
     )
 
 
-def _told(value: object) -> str | None:
+def _text(value: object) -> str | None:
     return None if value is None else str(value)

@@ -86,8 +86,8 @@ def has_rules(directory: Path) -> bool:
 def _overrides(configuration: Configuration) -> dict[str, dict[str, Override]]:
     return {
         rule: {
-            name: Override(value=said.value, unit=said.unit, origin=str(said.at))
-            for name, said in thresholds.items()
+            name: Override(value=setting.value, unit=setting.unit, origin=str(setting.at))
+            for name, setting in thresholds.items()
         }
         for rule, thresholds in configuration.thresholds.items()
     }
@@ -97,7 +97,7 @@ def _configured(rules: Sequence[Rule], configuration: Configuration) -> tuple[Ru
     """Return the rules that are not disabled, with the severities of the configuration."""
     known = [rule.id for rule in rules]
     places: Mapping[str, Location] = {
-        **{rule: Location(name=said.origin) for rule, said in configuration.severity.items()},
+        **{rule: Location(name=setting.origin) for rule, setting in configuration.severity.items()},
         **configuration.disable,
         **{each.rule: each.at for each in configuration.suppress if "*" not in each.rule},
     }
@@ -105,7 +105,7 @@ def _configured(rules: Sequence[Rule], configuration: Configuration) -> tuple[Ru
         if rule_id not in known:
             hint = nearest(known, rule_id)
             raise ConfigError(f"there is no rule {rule_id!r}", at=at, hint=hint)
-    severity = {rule: Severity(said.value) for rule, said in configuration.severity.items()}
+    severity = {rule: Severity(setting.value) for rule, setting in configuration.severity.items()}
     return tuple(
         replace(rule, severity=severity.get(rule.id, rule.severity))
         for rule in rules

@@ -201,30 +201,30 @@ def _widened(
     """Return the caveats about a range, its lower end [s], and how far above likely it goes."""
     settings, machine = target.settings, target.machine
     factor = settings.same_vendor
-    said = []
+    caveats = []
     if kernel.vendor is None or kernel.vendor.casefold() != (machine.vendor or "").casefold():
         factor = settings.other_vendor
         maker = f"{machine.vendor}'s" if machine.vendor else "another vendor's"
-        said.append(f"{maker} libraries and compiler may do the same work in another way")
+        caveats.append(f"{maker} libraries and compiler may do the same work in another way")
     if not target.has_practical:
         factor *= settings.no_practical_figure
-        said.append(f"what good kernels reach on {machine.name} is not known")
+        caveats.append(f"what good kernels reach on {machine.name} is not known")
     if kernel.clock is not None and kernel.clock < settings.held_clock:
         factor /= kernel.clock
-        said.append(f"the clock was held at {wording.percent(kernel.clock)} of the rated one")
+        caveats.append(f"the clock was held at {wording.percent(kernel.clock)} of the rated one")
     if kernel.work is None:
-        said.append("its work was not counted; memory is its busiest side")
+        caveats.append("its work was not counted; memory is its busiest side")
     if DRAM not in kernel.traffic:
-        said.append("its traffic was not counted; compute is its busiest side")
+        caveats.append("its traffic was not counted; compute is its busiest side")
     here, there = _fits(kernel, kernel.cache_size), _fits(kernel, machine.l2_bytes)
     if there and here is False:
         size = wording.size(machine.l2_bytes)
-        said.append(f"a launch's traffic fits the {size} of L2 there, and not the one here")
+        caveats.append(f"a launch's traffic fits the {size} of L2 there, and not the one here")
         low = _without_memory(kernel, target, low)
     if here and there is False:
         size = wording.size(kernel.cache_size)
-        said.append(f"a launch's traffic fits the {size} of L2 here, and not the one there")
-    return tuple(said), low, factor
+        caveats.append(f"a launch's traffic fits the {size} of L2 here, and not the one there")
+    return tuple(caveats), low, factor
 
 
 def _fits(kernel: MeasuredWork, size: float | None) -> bool | None:

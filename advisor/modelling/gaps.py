@@ -98,11 +98,11 @@ def _factors(
 
 
 def _caveats(found: Gap, time: float) -> tuple[str, ...]:
-    said = []
+    remarks = []
     if found.least is not None and time < found.least:
-        said.append("faster than its operation allows: the sizes in the configuration are wrong")
+        remarks.append("faster than its operation allows: the sizes in the configuration are wrong")
     if found.avoidable_traffic is None:
-        said.append("its traffic was not counted")
+        remarks.append("its traffic was not counted")
     elif found.avoidable_work is None:
-        said.append("its work was not counted")
-    return tuple(said)
+        remarks.append("its work was not counted")
+    return tuple(remarks)

@@ -27,7 +27,7 @@ def operations_on(
 
 
 def operation_result(placed: Placed, collectives: float) -> OperationResult:
-    """Return everything that is said about a kernel."""
+    """Return all remarks on a kernel."""
     need = placed.need
     time = placed.time / (1 - collectives)
     _check(need, time)

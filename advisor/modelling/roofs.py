@@ -173,7 +173,7 @@ class DeviceRoofs:
         return need.flops / time
 
     def _untimed(self, work: str, need: Need) -> UsageError:
-        problem = f"nothing tells the time of {need.name!r} on {self.machine.device_id}"
+        problem = f"the time of {need.name!r} on {self.machine.device_id} is unknown"
         hint = f"no bytes move, and the rate of {work} is unknown there: give it that ceiling"
         return UsageError(problem, at=need.at, hint=hint)
 

@@ -147,8 +147,12 @@ def _sizes(
         "element": number(known.defaults.activations),
     }
     for name, key in workload.config.items():
-        said = next((k for k in key.keys if config.get(k) is not None), None)
-        given = key.otherwise(kind) if said is None else _said(said, config[said], key, kind, at)
+        present = next((k for k in key.keys if config.get(k) is not None), None)
+        given = (
+            key.otherwise(kind)
+            if present is None
+            else _checked(present, config[present], key, kind, at)
+        )
         if given is None:
             raise UsageError(f"the configuration has no {' or '.join(map(repr, key.keys))}", at=at)
         sizes[name] = given
@@ -165,7 +169,7 @@ def _format(name: str, known: Known) -> float:
     return formats[name]
 
 
-def _said(name: str, value: object, key: Key, kind: str, at: Location) -> Given:
+def _checked(name: str, value: object, key: Key, kind: str, at: Location) -> Given:
     """Return the number that a configuration gives; what has no default is 1 or more."""
     if key.counted and isinstance(value, list):
         return number(len(value), at)

@@ -44,7 +44,7 @@ def command_words(
 ) -> tuple[list[str], list[str]]:
     """Return the words of a call before and after the profiled program and its arguments.
 
-    ``options`` are said again, ``functions`` are the kernels to profile (none: all), ``launches``
+    ``options`` are repeated, ``functions`` are the kernels to profile (none: all), ``launches``
     how many of them (0: all). Parts without a value are left out.
     """
     values: dict[str, Sequence[str]] = {
@@ -92,7 +92,7 @@ def _joined(place: str, values: Mapping[str, Sequence[str]]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Profiled:
-    """The program and its arguments, and what of the profiler's call must be said again.
+    """The program and its arguments, and the options of the profiler's call to repeat.
 
     ``words`` are empty where a profile does not name its program. With ``is_complete`` they are all
     of it, else arguments may be missing. ``options`` are those that hold for the next call too;

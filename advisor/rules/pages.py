@@ -151,7 +151,7 @@ def _link(rule: Rule, words: VendorWords) -> str:
 def _proof(rule: Rule, counted: Evidence | None) -> str:
     subjects = f"real {rule.subject}s"
     if counted is None or not counted.is_proof:
-        return f"Unproven: it was not yet seen to tell {subjects} apart."
+        return f"Unproven: not yet shown to distinguish {subjects}."
     return f"Proven: fired on {counted.fired:,} {subjects}, silent on {counted.silent:,}."
 
 
@@ -180,13 +180,13 @@ def _gain(rule: Rule) -> Iterator[str]:
 
 
 def _collect(rule: Rule, reaches: Mapping[str, Reach]) -> Iterator[str]:
-    """Yield what to ask each profiler for, where it has told nothing yet."""
+    """Yield what to ask each profiler for, where it has collected nothing yet."""
     if rule.subject != KERNEL:
         return
     for reach in reaches.values():
         name = reach.profiler.name
         if rule.id in reach.hopeless:
-            yield f"* {name}: it cannot tell what decides this rule"
+            yield f"* {name}: it does not collect what decides this rule"
             continue
         asking = Asking(reach=reach, version=None, known={})
         if words := asking.words("", sorted(rule.when.names - rule.thresholds.keys())):
@@ -196,9 +196,9 @@ def _collect(rule: Rule, reaches: Mapping[str, Reach]) -> Iterator[str]:
 def _examples(rule: Rule) -> Iterator[str]:
     for example in rule.examples:
         facts = ", ".join(f"{name} = {value}" for name, value in example.facts.items())
-        said = f" “{_one_line(example.evidence)}”" if example.evidence else ""
+        evidence = f" “{_one_line(example.evidence)}”" if example.evidence else ""
         mark = "**fires**" if example.expect is Outcome.FIRES else example.expect.value
-        yield f"* {example.name}: {mark}{said} (`{facts}`)"
+        yield f"* {example.name}: {mark}{evidence} (`{facts}`)"
 
 
 def _numbered(texts: Iterator[str]) -> list[str]:

@@ -278,7 +278,7 @@ def _verdict(each: Gated, bar: float, limits: Limits) -> Verdict:
 
 
 def false_discovery_bar(chances: Sequence[float], rate: float) -> float:
-    """Return the largest chance that counts, so that at most ``rate`` of what is told is false.
+    """Return the largest chance that counts, so that at most ``rate`` of what it finds is false.
 
     −1 where none does. Source: Benjamini and Hochberg, Journal of the Royal Statistical Society B
     57, 1995, section 3.

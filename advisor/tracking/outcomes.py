@@ -102,8 +102,8 @@ def looked_at(nights: Sequence[OutcomeNight], settings: OutcomeSettings) -> list
     """
     found: set[int] = set()
     for index, (was, now) in enumerate(pairwise(nights), start=1):
-        told = (was.fires, was.promises) != (now.fires, now.promises)
-        if told or _differ(was.duration, now.duration, settings):
+        changed = (was.fires, was.promises) != (now.fires, now.promises)
+        if changed or _differ(was.duration, now.duration, settings):
             found |= set(range(index - 1, min(index + settings.settle_nights, len(nights))))
     return sorted(found | {0}) if found else []
 

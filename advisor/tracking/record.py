@@ -58,14 +58,14 @@ def record_of(outcomes: Iterable[Advice], settings: OutcomeSettings) -> Record:
     A ratio counts between 0 and ``settings.largest_ratio``; ``settings.prior_strength`` outcomes
     that brought just what was promised stand beside the real ones.
     """
-    told = list(outcomes)
-    ratios = [each.ratio for each in told if each.ratio is not None]
+    decided = list(outcomes)
+    ratios = [each.ratio for each in decided if each.ratio is not None]
     counted = [min(max(ratio, 0.0), settings.largest_ratio) for ratio in ratios]
     spread = quantiles(ratios, method="inclusive") if len(ratios) > 1 else None
     prior = settings.prior_strength
     return Record(
-        given=len(told),
-        states=Counter(each.state for each in told),
+        given=len(decided),
+        states=Counter(each.state for each in decided),
         ratio=median(ratios) if ratios else None,
         low=spread[0] if spread else None,
         high=spread[2] if spread else None,

@@ -50,7 +50,7 @@ def night(demo: str) -> Callable[[str], Published]:
 
 def fingerprints(run: Published) -> dict[tuple[str, str | None], str]:
     """Return the fingerprint of each rule and series."""
-    return {(each.rule_id, each.series_id): each.fingerprint for each in run.told}
+    return {(each.rule_id, each.series_id): each.fingerprint for each in run.shown}
 
 
 def test_fingerprints_are_unique_and_the_same_on_the_next_night(
@@ -58,7 +58,7 @@ def test_fingerprints_are_unique_and_the_same_on_the_next_night(
 ) -> None:
     newest, before = night("latest"), night("latest~1")
     known, earlier = fingerprints(newest), fingerprints(before)
-    assert len(set(known.values())) == len(newest.told) == len(known)
+    assert len(set(known.values())) == len(newest.shown) == len(known)
     common = known.keys() & earlier.keys()
     assert len(common) > 30
     assert [pair for pair in common if known[pair] != earlier[pair]] == []

@@ -331,15 +331,15 @@ def test_merges_row_groups_once_there_are_many(database: Path, run: RunRow) -> N
 
     with open_for_writing(database) as connection:
         for index in range(3):
-            with write.bystander(connection), write.transaction(connection):
+            with write.second_transaction(connection), write.transaction(connection):
                 insert_launches(connection, [placed(dataclasses.replace(POOR, index=index))])
         assert row_groups() == 3
         runs = [dataclasses.replace(run, run_id=f"{n:012}") for n in range(32)]
-        with write.bystander(connection):
+        with write.second_transaction(connection):
             write.insert_rows(connection, "run", runs[:-1])
         write.merge_row_groups(connection)
         assert row_groups() == 3
-        with write.bystander(connection):
+        with write.second_transaction(connection):
             write.insert_rows(connection, "run", runs[-1:])
         write.merge_row_groups(connection)
         assert row_groups() == 1

@@ -81,7 +81,7 @@ def test_a_device_may_rate_nothing_but_memory(written: Model) -> None:
 @pytest.mark.parametrize(
     ("more", "work", "moved", "problem"),
     [
-        ("", "vector_fp32", "0", "nothing tells the time of 'any' on draft"),
+        ("", "vector_fp32", "0", "the time of 'any' on draft is unknown"),
         ("", "tensor_bf16", "4.0e+9", "draft has no ceiling tensor_bf16"),
         ("", "[tensor_bf16, vector_fp32]", "4.0e+9", "no ceiling tensor_bf16 or vector_fp32"),
         (", vector_fp64: 1.0e+12", "vector_fp32", "4.0e+9", "draft has no ceiling vector_fp32"),

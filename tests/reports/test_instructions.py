@@ -209,7 +209,7 @@ def test_shortens_the_names_of_files(kernels: Kernels) -> None:
     [
         (("LDG", "a.cu:7"), ""),
         (("LDG", None), "Compile with -lineinfo"),
-        (None, "holds no code that tells opcodes and lines"),
+        (None, "contains no code with opcodes and source lines"),
     ],
 )
 def test_says_why_lines_are_missing(

@@ -14,7 +14,7 @@ from advisor.configuration import Suppression
 from advisor.errors import Location
 from advisor.reports.record.kernel_records import Gain
 from advisor.reports.record.records import Report, RunFinding
-from advisor.reports.record.said import run_findings
+from advisor.reports.record.run_advice import run_findings
 from advisor.reports.write import render
 from advisor.reports.write.machine import json_text
 from advisor.reports.write.terminal import report_text

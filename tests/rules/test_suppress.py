@@ -9,7 +9,7 @@ import pytest
 
 from advisor.configuration import Suppression
 from advisor.errors import Location
-from advisor.reports.record.said import suppressed
+from advisor.reports.record.run_advice import suppressed
 from advisor.rules import Evaluation, Outcome
 from advisor.rules.engine.findings import Screened, screen
 from tests.support.sample_rule import Load

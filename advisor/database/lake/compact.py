@@ -203,17 +203,17 @@ def _locked(root: Path, partition: str) -> Iterator[str | None]:
 
 def _holder(lock: Path) -> str:
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        told = json.loads(lock.read_text(encoding="utf-8"))
-        return f"process {told['process']} on {told['host']}"
+        owner = json.loads(lock.read_text(encoding="utf-8"))
+        return f"process {owner['process']} on {owner['host']}"
     return "another process"
 
 
 def _is_stale(lock: Path) -> bool:
     """Return whether the process that made a lock is gone, as far as one can tell."""
     try:
-        told = json.loads(lock.read_text(encoding="utf-8"))
-        if told["host"] == socket.gethostname():
-            os.kill(told["process"], 0)
+        owner = json.loads(lock.read_text(encoding="utf-8"))
+        if owner["host"] == socket.gethostname():
+            os.kill(owner["process"], 0)
     except ProcessLookupError:
         return True
     except (OSError, ValueError, KeyError, TypeError):

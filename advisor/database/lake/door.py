@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 
 from advisor.database.lake.place import folder_of
-from advisor.database.lake.scan import Lake, scan, told_of
+from advisor.database.lake.scan import Lake, scan, warning_of
 from advisor.database.lake.tables import Columns, make_shape
 from advisor.database.lake.views import create_tables
 from advisor.errors import DatabaseError, Location
@@ -34,14 +34,14 @@ def open_lake(
         DatabaseError: there is no lake, or one of its files cannot be read.
     """
     lake = scan(folder_of(path).resolve())
-    if told := told_of(lake):
-        log.warning("%s; advisor lake status names all", told)
-    with damage_told(path), opened_over(lake, settings, hold=True) as (connection, _):
+    if warning := warning_of(lake):
+        log.warning("%s; advisor lake status names all", warning)
+    with damage_reported(path), opened_over(lake, settings, hold=True) as (connection, _):
         yield connection
 
 
 @contextlib.contextmanager
-def damage_told(path: str | Path) -> Iterator[None]:
+def damage_reported(path: str | Path) -> Iterator[None]:
     """Report a file of a lake that cannot be read as a failure of the lake.
 
     Raises:

@@ -83,52 +83,52 @@ def parse(text: str) -> Manifest:
     if len(text) > _LARGEST:
         raise ManifestError("its manifest is too large")
     try:
-        told = json.loads(text)
+        record = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ManifestError("its manifest is no JSON") from error
-    if not isinstance(told, dict) or not isinstance(told.get("format"), int):
+    if not isinstance(record, dict) or not isinstance(record.get("format"), int):
         raise ManifestError("its manifest names no format")
-    if told["format"] > FORMAT:
-        raise ManifestError(f"a newer advisor wrote it ({told.get('advisor')}), install that")
+    if record["format"] > FORMAT:
+        raise ManifestError(f"a newer advisor wrote it ({record.get('advisor')}), install that")
     try:
         return Manifest(
-            runs=tuple(_run(each) for each in told["runs"]),
-            tables={_text(name): _file(each) for name, each in told["tables"].items()},
-            **{name: _text(told[name]) for name in _WORDS},
-            rules=_text(told.get("rules", "")),
+            runs=tuple(_run(each) for each in record["runs"]),
+            tables={_text(name): _file(each) for name, each in record["tables"].items()},
+            **{name: _text(record[name]) for name in _WORDS},
+            rules=_text(record.get("rules", "")),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ManifestError("its manifest lacks something") from error
 
 
-def _run(told: dict[str, Any]) -> RunName:
+def _run(record: dict[str, Any]) -> RunName:
     return RunName(
-        run_id=_text(told["run_id"]),
-        content_hash=_text(told["content_hash"]),
-        part=_whole(told["part"]),
-        launches=_whole(told["launches"]),
+        run_id=_text(record["run_id"]),
+        content_hash=_text(record["content_hash"]),
+        part=_whole(record["part"]),
+        launches=_whole(record["launches"]),
     )
 
 
-def _file(told: dict[str, Any]) -> TableFile:
-    path = _text(told["path"])
+def _file(record: dict[str, Any]) -> TableFile:
+    path = _text(record["path"])
     if path.startswith("/") or ".." in path.split("/"):
         raise ManifestError("its manifest names a file outside of the lake")
     return TableFile(
         path=path,
-        rows=_whole(told["rows"]),
-        bytes=_whole(told["bytes"]),
-        sha256=_text(told["sha256"]),
+        rows=_whole(record["rows"]),
+        bytes=_whole(record["bytes"]),
+        sha256=_text(record["sha256"]),
     )
 
 
-def _text(told: object) -> str:
-    if not isinstance(told, str):
+def _text(value: object) -> str:
+    if not isinstance(value, str):
         raise TypeError
-    return told
+    return value
 
 
-def _whole(told: object) -> int:
-    if not isinstance(told, int) or isinstance(told, bool) or told < 0:
+def _whole(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise TypeError
-    return told
+    return value

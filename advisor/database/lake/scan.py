@@ -125,8 +125,8 @@ def require_lake(root: Path) -> None:
     """
     place = Location(name=str(root))
     try:
-        told = json.loads((root / MARK).read_text(encoding="utf-8"))
-        version = int(told["format"])
+        described = json.loads((root / MARK).read_text(encoding="utf-8"))
+        version = int(described["format"])
     except FileNotFoundError as error:
         hint = f"advisor lake add PROFILE --lake {root} makes one"
         raise DatabaseError("there is no such lake", at=place, hint=hint) from error
@@ -173,7 +173,7 @@ def _names(folder: Path) -> list[str]:
 def _add(folder: Path, root: Path, found: _Found) -> None:
     """Take a folder as a part, or note why it is none."""
     try:
-        told = manifest.parse((folder / manifest.NAME).read_text(encoding="utf-8"))
+        described = manifest.parse((folder / manifest.NAME).read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         if folder.exists():
             found.leave(folder, root, "half-written or foreign: it has no manifest")
@@ -181,19 +181,21 @@ def _add(folder: Path, root: Path, found: _Found) -> None:
     except (ManifestError, UnicodeDecodeError) as error:
         found.leave(folder, root, str(error))
         return
-    if told.schema > revisions()[-1]:
-        found.leave(folder, root, f"schema {told.schema} needs a newer advisor: {told.advisor}")
+    if described.schema > revisions()[-1]:
+        found.leave(
+            folder, root, f"schema {described.schema} needs a newer advisor: {described.advisor}"
+        )
         return
-    for file in told.tables.values():
+    for file in described.tables.values():
         size = _size(root / file.path)
         if size != file.bytes:
             has = "is missing" if size is None else f"has {size:,} B of {file.bytes:,} B"
             found.leave(folder, root, f"half-written: {Path(file.path).name} {has}")
             return
-    if misplaced := _misplaced(folder, told):
+    if misplaced := _misplaced(folder, described):
         found.leave(folder, root, misplaced)
         return
-    found.parts.append(Part(folder=folder, manifest=told))
+    found.parts.append(Part(folder=folder, manifest=described))
 
 
 def _size(path: Path) -> int | None:
@@ -203,10 +205,12 @@ def _size(path: Path) -> int | None:
         return None
 
 
-def _misplaced(folder: Path, told: Manifest) -> str | None:
+def _misplaced(folder: Path, described: Manifest) -> str | None:
     """Return what is wrong where a run's folder is named after another run."""
     key, _, run_id = folder.parent.name.partition("=")
-    if key == "run_id" and [(run.run_id, run.name) for run in told.runs] != [(run_id, folder.name)]:
+    if key == "run_id" and [(run.run_id, run.name) for run in described.runs] != [
+        (run_id, folder.name)
+    ]:
         return "its manifest is of another run"
     return None
 
@@ -243,7 +247,7 @@ def _chosen(
     return read, rest, [*doubles.values()]
 
 
-def told_of(lake: Lake) -> str | None:
+def warning_of(lake: Lake) -> str | None:
     """Return what of a lake is not read, in one sentence; None where all is."""
     if not lake.left_out:
         return None

@@ -76,7 +76,7 @@ class SparkLake:
             DatabaseError: Spark fails.
         """
         path = self.folder / f"{name}-{secrets.token_hex(4)}"
-        with failures_told():
+        with failures_reported():
             self.session.sql(query).write.parquet(str(path))
             self.session.read.parquet(str(path)).createOrReplaceTempView(name)
         return path
@@ -100,7 +100,7 @@ def write_moved(
     kinds = {name: kind for name, kind in FOLLOWED["moved"].items() if name != "state_id"}
     spark.write(spelled(query, "spark"), NIGHTS)
     path = spark.folder / "moved"
-    with failures_told():
+    with failures_reported():
         runs = spark.session.table(spark.name(RUNS)).groupBy(KEY)
         durations = spark.session.table(NIGHTS).groupBy(KEY)
         found = runs.cogroup(durations).applyInArrow(_over_tables(function, kinds), _schema(kinds))
@@ -133,12 +133,12 @@ def open_spark(
         DatabaseError: there is no Spark, or it cannot be started.
     """
     folder = lake.root / TEMPORARY / f"spark-{secrets.token_hex(8)}"
-    with failures_told():
+    with failures_reported():
         session = _session(master)
     try:
         folder.mkdir(parents=True)
         spark = SparkLake(session=session, folder=folder)
-        with failures_told():
+        with failures_reported():
             for table in TABLES:
                 view = _view(spark, lake, table, columns, connection)
                 view.createOrReplaceTempView(spark.name(table))
@@ -149,7 +149,7 @@ def open_spark(
 
 
 @contextlib.contextmanager
-def failures_told() -> Iterator[None]:
+def failures_reported() -> Iterator[None]:
     """Report a failure of Spark in a sentence.
 
     Raises:
@@ -168,8 +168,8 @@ def failures_told() -> Iterator[None]:
     try:
         yield
     except (Py4JError, PySparkException, OSError) as error:
-        said = [line for line in str(error).splitlines() if line.strip()]
-        problem = f"Spark failed: {said[0].strip() if said else type(error).__name__}"
+        lines = [line for line in str(error).splitlines() if line.strip()]
+        problem = f"Spark failed: {lines[0].strip() if lines else type(error).__name__}"
         hint = "nothing was written; --engine duckdb needs no Spark"
         if "JAVA_GATEWAY" in problem or "java" in problem.lower():
             hint = "nothing was written; are Java 17 or newer, JAVA_HOME and --master right?"

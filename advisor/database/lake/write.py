@@ -75,9 +75,9 @@ def make_lake(root: Path) -> None:
             hint = "name an empty folder, or one that is not there yet"
             raise DatabaseError("is a folder with other files in it", at=place, hint=hint)
         with _written_aside(root) as aside:
-            told = {"format": manifest.FORMAT, "advisor": __version__}
+            mark = {"format": manifest.FORMAT, "advisor": __version__}
             made = aside / MARK
-            made.write_text(json.dumps(told) + "\n", encoding="utf-8")
+            made.write_text(json.dumps(mark) + "\n", encoding="utf-8")
             made.replace(root / MARK)
     except OSError as error:
         raise not_written(root, error) from error
@@ -104,8 +104,8 @@ def find_run(root: Path, run_id: str, name: str) -> RunName | None:
         own = partition / f"run_id={run_id}" / name / manifest.NAME
         for path in (own, *partition.glob(f"{PACK}*/{manifest.NAME}")):
             with contextlib.suppress(manifest.ManifestError, OSError):
-                told = manifest.parse(path.read_text(encoding="utf-8"))
-                if found := [run for run in told.runs if run.name == name]:
+                described = manifest.parse(path.read_text(encoding="utf-8"))
+                if found := [run for run in described.runs if run.name == name]:
                     return found[0]
     return None
 
@@ -293,7 +293,7 @@ class WrittenPart:
             table: file if "/" in file.path else _placed(file, at)
             for table, file in self.tables.items()
         }
-        told = Manifest(
+        described = Manifest(
             runs=tuple(runs),
             tables=tables,
             advisor=__version__,
@@ -304,7 +304,7 @@ class WrittenPart:
             device=device,
             rules=self.rules,
         )
-        (self.folder / manifest.NAME).write_text(told.text(), encoding="utf-8")
+        (self.folder / manifest.NAME).write_text(described.text(), encoding="utf-8")
         self.target.parent.mkdir(parents=True, exist_ok=True)
         try:
             self.folder.rename(self.target)

@@ -69,10 +69,10 @@ class CodeReader:
         ``code:debug_information`` is 1 or 0; ``code:wait`` the mean cycles that an instruction
         makes the next one wait.
         """
-        told = self._build(result.source.reference, text(result.mangled))
-        if not told:
+        built = self._build(result.source.reference, text(result.mangled))
+        if not built:
             return counters
-        names, values = self._more(counters.named, tuple(told)), [*told.values()]
+        names, values = self._more(counters.named, tuple(built)), [*built.values()]
         return Packed(names, np.concatenate((counters.numbers, values)))
 
     def _read_build(self, reference: int, name: str) -> Mapping[str, float]:

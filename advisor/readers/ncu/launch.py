@@ -135,12 +135,12 @@ class LaunchReader:
             texts=self._texts(read),
             keyed=instanced.keyed,
             instructions=instanced.instructions,
-            reference_findings=self._said(result),
+            reference_findings=self._vendor_findings(result),
             invalid_counters=layout.invalid,
             detailed=result.detailed,
         )
 
-    def _said(self, result: Result) -> tuple[ReferenceFinding, ...]:
+    def _vendor_findings(self, result: Result) -> tuple[ReferenceFinding, ...]:
         rules = result.message.rules if result.detailed else ()
         return tuple(chain.from_iterable(map(self._findings, rules)))
 
@@ -188,8 +188,8 @@ class LaunchReader:
             self._curves.clear()
         pairs = [*zip(layouts, metrics, strict=True)]
         curves = [{name: of[place] for name, place in layout.keyed} for layout, of in pairs]
-        told = dict.fromkeys(chain.from_iterable(each.values() for each in curves))
-        new = [data for data in told if data not in self._curves]
+        curve_data = dict.fromkeys(chain.from_iterable(each.values() for each in curves))
+        new = [data for data in curve_data if data not in self._curves]
         by_address = [[of[place] for _, place in layout.instructions] for layout, of in pairs]
         asked = [*new, *chain.from_iterable(by_address)]
         lists = [messages.RawMetric.FromString(data).instances for data in asked]
@@ -240,9 +240,9 @@ class LaunchReader:
 
         The counters of the launch decide where they are; without them the profiler's version does.
         """
-        told = shape_of(*(counters.get(f"launch__grid_dim_{axis}") for axis in "xyz"))
-        if told is not None:
-            return told
+        shape = shape_of(*(counters.get(f"launch__grid_dim_{axis}") for axis in "xyz"))
+        if shape is not None:
+            return shape
         grid = _dimensions(result, "grid")
         if grid is None or block is None:
             return None
@@ -255,9 +255,9 @@ class LaunchReader:
 
     def _device(self, counters: Mapping[str, float]) -> int | None:
         """Return the id of the launch's device; a report of one device need not name it."""
-        told = counters.get("launch__device_id")
-        if told is not None and is_size(told):
-            return int(told)
+        number = counters.get("launch__device_id")
+        if number is not None and is_size(number):
+            return int(number)
         return next(iter(self._devices)) if len(self._devices) == 1 else None
 
 

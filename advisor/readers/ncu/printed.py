@@ -156,7 +156,7 @@ class Building:
         """Keep what ``cell`` says about a counter: a number in base units, or a text.
 
         A number in a unit that is not known, or not the counter's, is left out and noted; of a
-        counter that is told twice the last word counts; one that is not finite is counted, not
+        counter that is printed twice the last value counts; one that is not finite is counted, not
         kept.
 
         Raises:
@@ -199,9 +199,9 @@ class Building:
 
     def launch(self) -> Launch:
         """Return the finished launch and tell the notes about it and its device."""
-        said = counters_in(finding.text for finding in self.findings)
-        self.counters = {**said, **self.counters}
-        device = self.device if self.device is not None else self._told_device()
+        in_messages = counters_in(finding.text for finding in self.findings)
+        self.counters = {**in_messages, **self.counters}
+        device = self.device if self.device is not None else self._device_number()
         self._remember_device(device or 0)
         self.notes.launches += 1
         return Launch(
@@ -227,12 +227,12 @@ class Building:
         return shape_of(*(self.counters.get(f"launch__{name}_dim_{axis}") for axis in "xyz"))
 
     def _size(self, name: str) -> int | None:
-        told = self.counters.get(f"launch__{name}_size")
-        return None if told is None or not is_size(told) else int(told)
+        size = self.counters.get(f"launch__{name}_size")
+        return None if size is None or not is_size(size) else int(size)
 
-    def _told_device(self) -> int | None:
-        told = self.counters.get("launch__device_id")
-        return None if told is None or not is_size(told) else int(told)
+    def _device_number(self) -> int | None:
+        number = self.counters.get("launch__device_id")
+        return None if number is None or not is_size(number) else int(number)
 
     def _remember_device(self, number: int) -> None:
         if number in self.notes.devices or len(self.notes.devices) >= _MOST_DEVICES:

@@ -83,7 +83,7 @@ def _conditions(message: Any) -> dict[str, str | None]:
 
 
 def _devices(message: Any) -> tuple[ReportedDevice, ...]:
-    """Return the devices in file order; of one that is told about twice, the last word."""
+    """Return the devices in file order; of one described twice, the last description."""
     devices = {device.id: device for device in message.devices}
     return tuple(
         ReportedDevice(id=device.id, name=text(device.name), attributes=_attributes(device))

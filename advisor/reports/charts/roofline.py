@@ -228,21 +228,21 @@ def _slope_texts(sheet: Sheet, *, minor: bool) -> tuple[PlacedText, ...]:
     wanted = [words for words in sheet.roofs.slope_texts if words.minor == minor]
     for words in sorted(wanted, key=lambda words: not words.strong):
         short = words.text.replace(f" {sheet.chart.roof}", "").split(",")[0]
-        said = replace(words, text=short) if sheet.size.compact else words
-        seated = seat(said, frame, sheet.taken, marks)
+        label = replace(words, text=short) if sheet.size.compact else words
+        seated = seat(label, frame, sheet.taken, marks)
         if seated is None:
             continue
         at, boxes = seated
         sheet.taken.extend(boxes)
         found.append(
             PlacedText(
-                text=said.text,
+                text=label.text,
                 x=frame.x(at[0]),
                 y=frame.y(at[1]),
-                strong=said.strong,
+                strong=label.strong,
                 at=at,
                 angle=frame.slope(),
-                dy=said.dy,
+                dy=label.dy,
             )
         )
     return tuple(found)

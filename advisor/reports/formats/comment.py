@@ -43,7 +43,7 @@ def summary(published: Published, settings: FormatSettings, most: int) -> str:
 
 
 def _lines(published: Published, settings: FormatSettings, rows: int) -> Iterator[str]:
-    said = settings.limits.message
+    limit = settings.limits.message
     title = escape_markdown(shorten(published.title, settings.limits.name))
     simulated = " (simulated)" if published.simulated else ""
     where = escape_markdown(f"{published.device}, {published.configuration}")
@@ -52,8 +52,8 @@ def _lines(published: Published, settings: FormatSettings, rows: int) -> Iterato
     if published.gate is not None:
         yield f"{escape_markdown(verdict(published.gate))}\n"
     if published.moved_sentence:
-        yield f"{escape_markdown(shorten(published.moved_sentence, said))}\n"
-    yield escape_markdown(shorten(published.sentence, said))
+        yield f"{escape_markdown(shorten(published.moved_sentence, limit))}\n"
+    yield escape_markdown(shorten(published.sentence, limit))
     moved = [move for move in published.open_moves if move.verdict != Verdict.ENVIRONMENT]
     yield from _part("Moved", moved, rows, lambda move: _move(move, settings))
     steps = _stepped(published)
@@ -61,7 +61,7 @@ def _lines(published: Published, settings: FormatSettings, rows: int) -> Iterato
     yield from _part("Failed", _tripped(published), rows, lambda each: _looked(each, settings))
     yield from _part("What to do", published.actions, rows, lambda each: _action(each, settings))
     yield ""
-    yield f"The whole report: {code_span(shorten(published.report_command, said))}"
+    yield f"The whole report: {code_span(shorten(published.report_command, limit))}"
 
 
 def _part(title: str, entries: Sequence[T], most: int, line: Callable[[T], str]) -> Iterator[str]:
@@ -78,13 +78,13 @@ def _name(name: str, settings: FormatSettings) -> str:
 
 
 def _move(move: PublishedMove, settings: FormatSettings) -> str:
-    said = escape_markdown(shorten(move.sentence, settings.limits.message))
+    sentence = escape_markdown(shorten(move.sentence, settings.limits.message))
     note = "" if not move.note else f" Commit: {_name(move.note, settings)}."
-    return f"**{move.verdict}** {_name(move.kernel, settings)}: {said}{note} `{move.command}`"
+    return f"**{move.verdict}** {_name(move.kernel, settings)}: {sentence}{note} `{move.command}`"
 
 
 def _tripped(published: Published) -> list[tuple[str, str, str]]:
-    """Return what trips the gate and is not said among what moved."""
+    """Return what trips the gate and is not listed as moved."""
     gate = published.gate
     moved = {move.series_id for move in published.open_moves}
     looked = [] if gate is None else [each for each in gate.tripped if each.name not in moved]
@@ -93,8 +93,8 @@ def _tripped(published: Published) -> list[tuple[str, str, str]]:
 
 def _looked(each: tuple[str, str, str], settings: FormatSettings) -> str:
     kind, kernel, text = each
-    said = escape_markdown(shorten(text, settings.limits.message))
-    return f"**{kind}** {_name(kernel, settings)}: {said}"
+    sentence = escape_markdown(shorten(text, settings.limits.message))
+    return f"**{kind}** {_name(kernel, settings)}: {sentence}"
 
 
 def _stepped(published: Published) -> list[list[PublishedMove]]:
@@ -118,6 +118,6 @@ def _action(action: PublishedAction, settings: FormatSettings) -> str:
     more = f" and {count(len(names) - 1, 'more kernel')}" if len(names) > 1 else ""
     where = f", {_name(names[0], settings)}{more}" if names else ""
     gain = "" if action.gain is None else f" Likely saves {seconds(action.gain.likely)}."
-    said = escape_markdown(shorten(action.step, settings.limits.message))
+    step = escape_markdown(shorten(action.step, settings.limits.message))
     title = escape_markdown(shorten(action.title, settings.limits.name))
-    return f"**{title}**{where}: {said}{gain}"
+    return f"**{title}**{where}: {step}{gain}"

@@ -50,11 +50,11 @@ def _line(
 ) -> str:
     limits = settings.limits
     if isinstance(each, PublishedMove):
-        title, said = settings.history[each.verdict].title, about_move(each, limits.message)
+        title, message = settings.history[each.verdict].title, about_move(each, limits.message)
     else:
-        title, said = each.title, about_finding(each, limits.message)
+        title, message = each.title, about_finding(each, limits.message)
     where = []
     if each.place.line is not None:  # of no use without a source
         where = [f"file={workflow_property(each.place.path)}", f"line={each.place.line}"]
     where.append(f"title={workflow_property(shorten(f'{title} ({each.rule_id})', limits.name))}")
-    return f"::{word} {','.join(where)}::{workflow_text(said)}"
+    return f"::{word} {','.join(where)}::{workflow_text(message)}"

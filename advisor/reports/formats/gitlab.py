@@ -19,9 +19,9 @@ def gitlab(published: Published, settings: FormatSettings) -> str:
 
 def _issue(each: PublishedFinding | PublishedMove, settings: FormatSettings) -> dict[str, object]:
     most = settings.limits.message
-    said = about_move(each, most) if isinstance(each, PublishedMove) else about_finding(each, most)
+    text = about_move(each, most) if isinstance(each, PublishedMove) else about_finding(each, most)
     return {
-        "description": said,
+        "description": text,
         "check_name": each.rule_id,
         "fingerprint": each.fingerprint,
         "severity": settings.severities["gitlab"][each.severity],

@@ -51,11 +51,13 @@ def _case(suite: ET.Element, kernel: PublishedKernel, settings: FormatSettings) 
         name=short(kernel.kernel, limits.name),
         time=_time([kernel]),
     )
-    said = [short(line, limits.message) for line in kernel.failures]
-    if said:
-        ET.SubElement(case, "failure", message=said[0], type="performance").text = "\n".join(said)
+    failures = [short(line, limits.message) for line in kernel.failures]
+    if failures:
+        ET.SubElement(case, "failure", message=failures[0], type="performance").text = "\n".join(
+            failures
+        )
     elif kernel.undecided:
         ET.SubElement(case, "skipped", message=short(kernel.undecided, limits.message))
     if kernel.remarks:
-        told = "\n".join(short(line, limits.message) for line in kernel.remarks)
-        ET.SubElement(case, "system-out").text = told
+        remarks = "\n".join(short(line, limits.message) for line in kernel.remarks)
+        ET.SubElement(case, "system-out").text = remarks

@@ -31,7 +31,7 @@ Object = dict[str, Any]
 
 def sarif(published: Published, settings: FormatSettings) -> str:
     """Return the log: one run of the tool, moved series before findings, the worst first."""
-    shown = published.told[: settings.limits.results]
+    shown = published.shown[: settings.limits.results]
     rules = _rules(published, settings, dict.fromkeys(each.rule_id for each in shown))
     places = {rule["id"]: place for place, rule in enumerate(rules)}
     levels = settings.severities["sarif"]
@@ -75,8 +75,13 @@ def _text(rule_id: str, published: Published, settings: FormatSettings) -> RuleT
     """Return what a rule says, of series that moved what the settings do."""
     family, _, verdict = rule_id.partition("/")
     if family == FAMILY and verdict in settings.history:
-        said = settings.history[verdict]
-        return RuleText(rule_id=rule_id, title=said.title, severity=said.severity, why=said.why)
+        verdict_text = settings.history[verdict]
+        return RuleText(
+            rule_id=rule_id,
+            title=verdict_text.title,
+            severity=verdict_text.severity,
+            why=verdict_text.why,
+        )
     unknown = RuleText(rule_id=rule_id, title=rule_id, severity="note", why=rule_id)
     return published.rules.get(rule_id, unknown)
 
@@ -110,16 +115,16 @@ def _result(
     most = settings.limits.message
     names: Sequence[str]
     if isinstance(each, PublishedMove):
-        said, why = about_move(each, most), each.accepted
+        message, why = about_move(each, most), each.accepted
         names, properties = (each.kernel,), _moved(each)
     else:
-        said, why = about_finding(each, most), each.suppressed
+        message, why = about_finding(each, most), each.suppressed
         names, properties = each.kernels, _found(each)
     result = {
         "ruleId": each.rule_id,
         "ruleIndex": place,
         "level": levels[each.severity],
-        "message": {"text": sarif_text(said)},
+        "message": {"text": sarif_text(message)},
         "locations": [_location(names, each.place, settings)],
         "partialFingerprints": {_FINGERPRINT: each.fingerprint},
         "properties": properties,

@@ -31,7 +31,7 @@ MOST_SWEPT = 40
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRow:
-    """A line of the table of kernels: the kernel, its share of the pass, and what must be said."""
+    """A line of the table of kernels: the kernel, its share of the pass, and remarks."""
 
     id: str
     kernel: OperationResult

@@ -84,7 +84,7 @@ def crossing(found: Crossing, size: str) -> str:
 
 
 def remark(each: OperationResult) -> str:
-    """Return what must be said about a kernel's numbers."""
+    """Return remarks on a kernel's numbers."""
     parts = []
     if each.unrated:
         parts.append(_unrated(each))

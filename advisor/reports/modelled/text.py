@@ -75,8 +75,8 @@ def _operations(paper: Paper, result: DeviceResult) -> None:
     all_of_them = ("", "all of them", "", flops.removesuffix("FLOP"), moved, "", "")
     _row(paper, (*all_of_them, wording.seconds(total.time), "", ""))
     for letter, each in zip(letters, result.operations, strict=True):
-        if said := remark(each):
-            paper.write(f"{letter}: {said}")
+        if note := remark(each):
+            paper.write(f"{letter}: {note}")
 
 
 def _row(paper: Paper, cells: Sequence[str]) -> None:

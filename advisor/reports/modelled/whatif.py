@@ -68,8 +68,10 @@ def table_rows(found: WhatIf) -> tuple[tuple[str, ...], Iterator[tuple[object, .
 def _rows(found: WhatIf, gaps: tuple[str, ...]) -> Iterator[tuple[object, ...]]:
     for scenario in found.scenarios:
         for each in scenario.kernels:
-            said = "; ".join(each.predicted.caveats)
-            cells = (said if key == "caveats" else getattr(each.predicted, key) for key in _KERNEL)
+            caveats = "; ".join(each.predicted.caveats)
+            cells = (
+                caveats if key == "caveats" else getattr(each.predicted, key) for key in _KERNEL
+            )
             more = (getattr(each.gap, key, None) for key in gaps)
             yield (scenario.name, scenario.device, scenario.rank, *cells, *more)
 
@@ -104,18 +106,18 @@ def summary(outlook: Outlook) -> str:
     total = outlook.total
     if total.likely is None:
         return "Nothing can be predicted; the reasons stand beside the kernels."
-    said = (
+    sentence = (
         f"Likely {wording.seconds(total.likely)} ({span(total)}) instead of"
         f" {wording.seconds(total.measured_covered)}, {faster(total.speedup)}."
     )
     if total.covered < 1:
         verb = "changes" if outlook.rules or outlook.adds is not None else "is covered"
         part = f"{wording.share(total.covered)} of the run's kernel time"
-        said += f" It {verb} {part}." if verb == "changes" else f" {part} {verb}."
+        sentence += f" It {verb} {part}." if verb == "changes" else f" {part} {verb}."
     if outlook.adds is not None:
         saved = wording.seconds(max(outlook.adds, 0.0))
-        said += f" Beside all other advice, {' and '.join(outlook.rules)} saves {saved}."
-    return said
+        sentence += f" Beside all other advice, {' and '.join(outlook.rules)} saves {saved}."
+    return sentence
 
 
 def span(of: Sum) -> str:
@@ -214,14 +216,14 @@ def factors(gap: Gap) -> tuple[float | None, ...]:
 
 def notes(outlook: Outlook) -> Iterator[str]:
     """Yield the notes about kernels: reasons and caveats, each once, with the kernels it is of."""
-    said: dict[str, list[str]] = {}
+    remarks: dict[str, list[str]] = {}
     for each in outlook.kernels:
         predicted = each.predicted
         if predicted.reason is not None:
-            said.setdefault(f"No prediction: {predicted.reason}", []).append(predicted.name)
+            remarks.setdefault(f"No prediction: {predicted.reason}", []).append(predicted.name)
         for caveat in predicted.caveats:
-            said.setdefault(f"Wider range: {caveat}", []).append(predicted.name)
-    for line, names in said.items():
+            remarks.setdefault(f"Wider range: {caveat}", []).append(predicted.name)
+    for line, names in remarks.items():
         if len(names) == len(outlook.kernels):
             yield f"{line}."
         else:

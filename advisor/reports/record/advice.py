@@ -76,8 +76,8 @@ def results(
             result = replace(result, next_command=_show(source, each.variant_id))
         found[each.variant_id].append((order, result))
     return {
-        variant: tuple(result for _, result in sorted(said, key=lambda pair: pair[0]))
-        for variant, said in found.items()
+        variant: tuple(result for _, result in sorted(ranked, key=lambda pair: pair[0]))
+        for variant, ranked in found.items()
     }
 
 
@@ -196,7 +196,7 @@ def _result(
     rule = evaluation.rule
     gain = evaluation.gain
     overlap = f" Overlaps with {', '.join(place.after)}." if place and place.after else ""
-    said = {
+    text = {
         Outcome.FIRES: evaluation.evidence + overlap + _UNPROVEN * rule.is_unproven,
         Outcome.RULED_OUT: _sentence(evaluation.because or ""),
         Outcome.UNKNOWN: _needs(evaluation, asking),
@@ -207,7 +207,7 @@ def _result(
         rule_id=rule.id,
         title=evaluation.words.fill(rule.title),
         severity=rule.severity.value,
-        text=said,
+        text=text,
         gain=None if gain is None else _gain(gain),
         unchecked=evaluation.unchecked,
         not_checked=_not_checked(evaluation),

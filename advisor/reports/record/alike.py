@@ -79,5 +79,5 @@ def _difference(old: KnownSeries, new: KnownSeries) -> str:
         ("label or range", old.problem_key, new.problem_key),
         ("configuration", old.configuration, new.configuration),
     )
-    told = [f"{name} {a or 'none'} → {b or 'none'}" for name, a, b in pairs if a != b]
-    return ", ".join(told)
+    changes = [f"{name} {a or 'none'} → {b or 'none'}" for name, a, b in pairs if a != b]
+    return ", ".join(changes)

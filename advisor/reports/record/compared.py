@@ -11,7 +11,7 @@ from advisor.tracking.attribution import Terms
 from advisor.tracking.gates import MachineShift
 
 NEW, GONE = "new", "gone"
-"""What is said about a series that only one run has, in place of a verdict."""
+"""Words for a series that only one run has, in place of a verdict."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,7 +34,7 @@ class FormatLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictText:
-    """What is said about a series with one verdict."""
+    """Words for a series with one verdict."""
 
     severity: str
     title: str

@@ -166,7 +166,7 @@ def new_findings(
 def budgets(
     connection: duckdb.DuckDBPyConnection,
     run: StoredRun,
-    said: Sequence[Budget],
+    budgets: Sequence[Budget],
     vocabulary: Vocabulary,
     words: VendorWords,
     database: str,
@@ -176,9 +176,9 @@ def budgets(
     Raises:
         ConfigError: a budget names no fact that is a number, has another unit, or covers no kernel.
     """
-    for each in said:
+    for each in budgets:
         _check(each, vocabulary)
-    facts = sorted({each.fact for each in said})
+    facts = sorted({each.fact for each in budgets})
     names = ("run_id", "variant_id", "kernel_name", "short_name", "launch_shape")
     relations = current(connection, vocabulary, [run.run_id])
     wanted = sorted({*names, "launch_count", "launches_excluded", *facts})
@@ -186,7 +186,7 @@ def budgets(
     cursor = connection.execute(f"FROM {_KERNELS} ORDER BY variant_id")
     columns = [column[0] for column in cursor.description or ()]
     kernels = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
-    for budget in said:
+    for budget in budgets:
         for kernel in kernels:
             if budget.covers((kernel["kernel_name"], kernel["short_name"])):
                 command = f"advisor show {kernel['variant_id']} --run {run.run_id}"

@@ -48,14 +48,14 @@ def history_sentence(
     ``too_few`` is how many nights a verdict needs where no series has so many.
     """
     say = settings.sentences
-    told = [
+    sentences = [
         _list(say["new_worse"], "tonight", _chosen(moved, NEW, Verdict.REGRESSED), settings),
         _list(say["new_better"], "tonight", _chosen(moved, NEW, Verdict.IMPROVED), settings),
         _list(say["new_environment"], "tonight", _environment(moved, NEW), settings),
         _list(say["alone"], "tonight", _chosen(moved, NEW, Verdict.INCONCLUSIVE), settings),
     ]
     if missing:
-        told.append(say["missing"].format(list=_shortened(missing, len(missing), settings)))
+        sentences.append(say["missing"].format(list=_shortened(missing, len(missing), settings)))
     standing = [
         _list(say["open"], "moved", _chosen(moved, OPEN, Verdict.REGRESSED), settings),
         _older(older, since, settings),
@@ -63,12 +63,12 @@ def history_sentence(
         *_stepped(_environment(moved, OPEN), settings),
     ]
     if too_few is not None:
-        told.append(say["few"].format(nights=nights, needed=count(too_few)))
-    elif not any((*told, *standing)) and not moved:
-        told.append(say["nothing_moved"].format(nights=count(nights, "night")))
-    elif not any(told):
-        told.append(say["nothing_new"])
-    return " ".join(filter(None, (*told, *standing)))
+        sentences.append(say["few"].format(nights=nights, needed=count(too_few)))
+    elif not any((*sentences, *standing)) and not moved:
+        sentences.append(say["nothing_moved"].format(nights=count(nights, "night")))
+    elif not any(sentences):
+        sentences.append(say["nothing_new"])
+    return " ".join(filter(None, (*sentences, *standing)))
 
 
 def _chosen(moved: Sequence[MovedSeries], state: str, verdict: Verdict) -> list[MovedSeries]:

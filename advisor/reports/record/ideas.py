@@ -111,8 +111,8 @@ def _sentence(explanation: Explanation, vocabulary: Vocabulary) -> str:
 
 def _failing(clause: Clause, words: VendorWords, vocabulary: Vocabulary) -> str:
     """Return the parts of a false condition that make it false, with their values."""
-    said = dict.fromkeys(_failed(each, words, vocabulary) for each in _false(clause))
-    text = "; ".join(said)
+    reasons = dict.fromkeys(_failed(each, words, vocabulary) for each in _false(clause))
+    text = "; ".join(reasons)
     return text[:1].upper() + text[1:] + "."
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MOST_INSTRUCTIONS = 5
 MOST_IN_FINDINGS = 3
 MOST_OF_LINE = 60  # characters of a file's name and line
-_WORTH_TELLING = 0.01  # of all excess: less is not told in a sentence
+_WORTH_NAMING = 0.01  # of all excess: less is not worth a sentence
 
 Values = Mapping[str, Mapping[int, float]]
 
@@ -84,8 +84,8 @@ class Ranking:
     @property
     def sentence(self) -> str:
         """Return the worst places and their shares, as a finding tells them."""
-        told = [each for each in self.worst if each.share >= _WORTH_TELLING] or self.worst[:1]
-        places = ", ".join(f"{wording.percent(each.share)} at {each.where}" for each in told)
+        shown = [each for each in self.worst if each.share >= _WORTH_NAMING] or self.worst[:1]
+        places = ", ".join(f"{wording.percent(each.share)} at {each.where}" for each in shown)
         excess = "" if self.excess == self.value else " in excess"
         whole = f"{wording.number(self.excess)} {self.unit}{excess}"
         return f"Worst instructions: {places}, of {whole} ({self.counted}; {self.title})."
@@ -165,8 +165,10 @@ def _placed(
     samples = samples_of(connection, run_id, variants)
     placed = {}
     for (variant, view), ranking in found.items():
-        told = [(each, known.get((variant, each.address), (None, None))) for each in ranking.worst]
-        worst = tuple(replace(each, opcode=opcode, line=line) for each, (opcode, line) in told)
+        places = [
+            (each, known.get((variant, each.address), (None, None))) for each in ranking.worst
+        ]
+        worst = tuple(replace(each, opcode=opcode, line=line) for each, (opcode, line) in places)
         sample = _sample(*samples[variant]) if variant in samples else ""
         placed[variant, view] = replace(ranking, worst=worst, sample=sample)
     return placed

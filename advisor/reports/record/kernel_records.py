@@ -142,7 +142,7 @@ class RuleResult:
 
 @dataclass(frozen=True, kw_only=True)
 class VendorFinding:
-    """What the vendor's own rule said; ``estimate`` is a share of run time in [0, 1]."""
+    """The message of the vendor's own rule; ``estimate`` is a share of run time in [0, 1]."""
 
     rule: str
     title: str

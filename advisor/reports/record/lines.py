@@ -21,7 +21,7 @@ class LineReason:
 
     rule_id: str
     title: str
-    said: str
+    text: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class CostlyLine:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Told:
+class _Cost:
     """What one finding of one kernel says about one place."""
 
     place: str
@@ -57,23 +57,23 @@ class _Told:
 
 def costly_lines(kernels: Sequence[KernelRecord]) -> tuple[CostlyLine, ...]:
     """Return the lines that cost most, at most ten, the most time first."""
-    by_place: dict[tuple[str, str], list[_Told]] = defaultdict(list)
-    for told in _told(kernels):
-        own = "" if told.line else told.kernel.id  # an offset says nothing outside of its kernel
-        by_place[own, told.place].append(told)
+    by_place: dict[tuple[str, str], list[_Cost]] = defaultdict(list)
+    for cost in _costs(kernels):
+        own = "" if cost.line else cost.kernel.id  # an offset says nothing outside of its kernel
+        by_place[own, cost.place].append(cost)
     lines = (_line(each) for each in by_place.values())
     ranked = sorted((each for each in lines if each.saving > 0), key=lambda each: -each.saving)
     return tuple(ranked[:MOST_LINES])
 
 
-def _told(kernels: Sequence[KernelRecord]) -> Iterator[_Told]:
+def _costs(kernels: Sequence[KernelRecord]) -> Iterator[_Cost]:
     for kernel in kernels:
         for result in kernel.results:
             if result.outcome == "fires" and result.instructions and result.gain:
                 yield from _of_finding(kernel, result, result.instructions)
 
 
-def _of_finding(kernel: KernelRecord, result: RuleResult, ranking: Ranking) -> Iterator[_Told]:
+def _of_finding(kernel: KernelRecord, result: RuleResult, ranking: Ranking) -> Iterator[_Cost]:
     """Yield each line of a finding once, with the shares of its instructions."""
     shares: dict[str, float] = defaultdict(float)
     lines: dict[str, Instruction] = {}
@@ -82,7 +82,7 @@ def _of_finding(kernel: KernelRecord, result: RuleResult, ranking: Ranking) -> I
         shares[place] += each.share
         lines.setdefault(place, each)
     for place, share in shares.items():
-        yield _Told(
+        yield _Cost(
             place=place,
             line=lines[place].line,
             kernel=kernel,
@@ -92,30 +92,30 @@ def _of_finding(kernel: KernelRecord, result: RuleResult, ranking: Ranking) -> I
         )
 
 
-def _line(told: Sequence[_Told]) -> CostlyLine:
+def _line(cost: Sequence[_Cost]) -> CostlyLine:
     """Return a place: over kernels savings add up, in one kernel the largest counts."""
-    kernels = {each.kernel.id: each.kernel for each in told}
-    most = {key: max(each.saving for each in told if each.kernel.id == key) for key in kernels}
+    kernels = {each.kernel.id: each.kernel for each in cost}
+    most = {key: max(each.saving for each in cost if each.kernel.id == key) for key in kernels}
     reasons = {
         each.result.rule_id: LineReason(
-            rule_id=each.result.rule_id, title=each.result.title, said=_said(each)
+            rule_id=each.result.rule_id, title=each.result.title, text=_text(each)
         )
-        for each in sorted(told, key=lambda each: each.saving)
+        for each in sorted(cost, key=lambda each: each.saving)
     }
     return CostlyLine(
-        place=told[0].place,
-        editor=_editor(told[0].line),
+        place=cost[0].place,
+        editor=_editor(cost[0].line),
         kernels=tuple(kernels.values()),
         saving=sum(most.values()),
         reasons=tuple(reversed(reasons.values())),
     )
 
 
-def _said(told: _Told) -> str:
-    ranking = told.ranking
+def _text(cost: _Cost) -> str:
+    ranking = cost.ranking
     excess = "" if ranking.excess == ranking.value else " in excess"
     return (
-        f"{wording.percent(told.share)} of {wording.number(ranking.excess)} {ranking.unit}{excess}"
+        f"{wording.percent(cost.share)} of {wording.number(ranking.excess)} {ranking.unit}{excess}"
     )
 
 

@@ -90,7 +90,7 @@ def _is_touched(history: History, each: SeriesHistory) -> bool:
 def _known_before(
     touched: Sequence[SeriesHistory], settings: TrackingSettings
 ) -> dict[int, SeriesResult]:
-    """Return what the detector said one night earlier of series that the newest night has."""
+    """Return what the detector found one night earlier of series that the newest night has."""
     chosen = [each for each in touched if not each.is_missing and len(each.durations) > 1]
     tracked = [
         Tracked(

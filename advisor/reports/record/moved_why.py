@@ -186,7 +186,7 @@ def _with_causes(
     runs = get_runs(connection, {run for row in rows for run in (row.base_run, row.run_id)})
     details = {run_id: run_details(connection, run_id) for run_id in runs}
     variants = longest_variants(connection, _NIGHTS)
-    told: dict[int, tuple[RunComparison, Changed]] = {}
+    pairs: dict[int, tuple[RunComparison, Changed]] = {}
     for n, row in enumerate(rows):
         before, after = sides[n]
         if before is None or after is None:
@@ -209,9 +209,9 @@ def _with_causes(
         changed = Changed(
             row=compared, samples=None, series_changed=False, places=(places[0], places[1])
         )
-        told[n] = (whole, changed)
-    said_in = {f"{n}:head": words for n in told}
-    causes = find_causes(connection, told, knowledge, comparing, said_in) if told else {}
+        pairs[n] = (whole, changed)
+    words_of = {f"{n}:head": words for n in pairs}
+    causes = find_causes(connection, pairs, knowledge, comparing, words_of) if pairs else {}
     return [
         replace(row, cause=causes[n][0].text, cause_rule=causes[n][0].rule)
         if causes.get(n)

@@ -13,7 +13,7 @@ from datetime import datetime
 from advisor.reports.record.history_settings import HistoryLimits
 
 NEW, OPEN, MENDED, ACCEPTED = "new", "open", "mended", "accepted"
-"""States of a change: first told with this run, standing, undone by a later one, accepted."""
+"""States of a change: first reported with this run, standing, undone by a later one, accepted."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -69,7 +69,7 @@ class _Window:
     """The nights around two runs; ``base`` and ``head`` are positions, None off the branch."""
 
     environment: Mapping[int, str | None]
-    anew: Sequence[int]
+    restarts: Sequence[int]
     chains: Sequence[Sequence[ShapeNights]]
     base: int
     head: int | None
@@ -105,7 +105,7 @@ class _Window:
 
     def _tracked(self, chain: Sequence[ShapeNights]) -> Tracked:
         nights = _nights(chain)
-        firsts = (next((i for i, n in enumerate(nights) if n >= one), 0) for one in self.anew)
+        firsts = (next((i for i, n in enumerate(nights) if n >= one), 0) for one in self.restarts)
         return Tracked(
             values=[duration for one in chain for duration in one.durations],
             environment=[self.environment[night] for night in nights],
@@ -141,7 +141,7 @@ def _window(
     measured = known_conditions([run.measured_by for run in nights])
     return _Window(
         environment={run.position: text for run, text in zip(nights, texts, strict=True)},
-        anew=[nights[number].position for number in split_nights(measured, settings)],
+        restarts=[nights[number].position for number in split_nights(measured, settings)],
         chains=chains_of(shapes),
         base=at_base,
         head=at_head,

@@ -27,7 +27,7 @@ from advisor.reports.record.records import Recommendation, Report
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class PublishContext:
     """What else is known: series by variant, texts of rules, files, and what is settled."""
 
     series: Mapping[str, SeriesOfVariant]
@@ -36,15 +36,15 @@ class Told:
     settings: FormatSettings
 
 
-def publish(report: Report, told: Told, gate: Gate | None = None) -> Published:
+def publish(report: Report, context: PublishContext, gate: Gate | None = None) -> Published:
     """Return what every format is written from; with a gate, what moved is what it read."""
-    first = next(iter(told.series.values()), None)
+    first = next(iter(context.series.values()), None)
     comparison = None if gate is None else gate.comparison
     advisor = program(report.provenance.database)
     if comparison is None:
-        moved = moves_of_history(report, told.settings, told.checkout)
+        moved = moves_of_history(report, context.settings, context.checkout)
     else:
-        moved = moves_of_comparison(comparison, advisor, told.settings, told.checkout)
+        moved = moves_of_comparison(comparison, advisor, context.settings, context.checkout)
     did = did_by_night(report) if gate is None else did_by_gate(gate)
     otherwise = Did() if gate is not None else unknown(report)
     return Published(
@@ -58,12 +58,12 @@ def publish(report: Report, told: Told, gate: Gate | None = None) -> Published:
         moved_sentence=_over_time(report) if comparison is None else "",
         duration=report.duration,
         kernels=tuple(
-            _kernel(kernel, did.get(kernel.id, otherwise), told) for kernel in report.kernels
+            _kernel(kernel, did.get(kernel.id, otherwise), context) for kernel in report.kernels
         ),
         actions=tuple(_action(action) for action in report.actions if not action.about_measurement),
-        findings=tuple(_findings(report, told)),
+        findings=tuple(_findings(report, context)),
         moved=tuple(moved),
-        rules=told.rules,
+        rules=context.rules,
         report_command=report.provenance.report_command,
         gate=gate,
     )
@@ -82,13 +82,13 @@ def _over_time(report: Report) -> str:
     return report.first_night if report.history is None else report.history.sentence
 
 
-def _series(variant_id: str, told: Told) -> SeriesOfVariant:
+def _series(variant_id: str, context: PublishContext) -> SeriesOfVariant:
     unknown = SeriesOfVariant(series_id=variant_id, device="unknown", configuration="default")
-    return told.series.get(variant_id, unknown)
+    return context.series.get(variant_id, unknown)
 
 
-def _kernel(kernel: KernelRecord, did: Did, told: Told) -> PublishedKernel:
-    series = _series(kernel.id, told)
+def _kernel(kernel: KernelRecord, did: Did, context: PublishContext) -> PublishedKernel:
+    series = _series(kernel.id, context)
     return PublishedKernel(
         variant_id=kernel.id,
         series_id=series.series_id,
@@ -124,16 +124,16 @@ class _Found:
         return 0.0 if self.result.gain is None else self.result.gain.likely
 
 
-def _findings(report: Report, told: Told) -> Iterator[PublishedFinding]:
+def _findings(report: Report, context: PublishContext) -> Iterator[PublishedFinding]:
     """Yield findings, the worst first; then those of the run, then what is suppressed."""
     steps = {action.rule_id: action.steps[0] for action in report.actions if action.steps}
     groups: dict[tuple[str, str], list[_Found]] = defaultdict(list)
     for kernel in report.kernels:
         for result in kernel.results:
             if result.outcome == "fires":
-                series = _series(kernel.id, told).series_id
+                series = _series(kernel.id, context).series_id
                 groups[result.rule_id, series].append(_Found(kernel=kernel, result=result))
-    order = list(told.settings.severities["sarif"])
+    order = list(context.settings.severities["sarif"])
     ranked = sorted(
         groups.items(),
         key=lambda group: (
@@ -143,13 +143,13 @@ def _findings(report: Report, told: Told) -> Iterator[PublishedFinding]:
         ),
     )
     for (rule_id, series_id), found in ranked:
-        yield _finding(rule_id, series_id, found, steps.get(rule_id, ""), told)
-    yield from _of_run(report, told)
-    yield from _suppressed(report, told)
+        yield _finding(rule_id, series_id, found, steps.get(rule_id, ""), context)
+    yield from _of_run(report, context)
+    yield from _suppressed(report, context)
 
 
 def _finding(
-    rule_id: str, series_id: str, found: list[_Found], step: str, told: Told
+    rule_id: str, series_id: str, found: list[_Found], step: str, context: PublishContext
 ) -> PublishedFinding:
     ordered = sorted(found, key=lambda each: (-each.weight, each.kernel.id))
     worst = ordered[0]
@@ -163,7 +163,7 @@ def _finding(
         evidence=worst.result.text,
         step=step,
         gain=worst.result.gain,
-        place=_place(worst.result, told.checkout),
+        place=_place(worst.result, context.checkout),
     )
 
 
@@ -172,8 +172,8 @@ def _place(result: RuleResult, checkout: Checkout) -> SourcePlace:
     return checkout.place(next((each.line for each in worst if each.line), None))
 
 
-def _of_run(report: Report, told: Told) -> Iterator[PublishedFinding]:
-    first = next(iter(told.series.values()), None)
+def _of_run(report: Report, context: PublishContext) -> Iterator[PublishedFinding]:
+    first = next(iter(context.series.values()), None)
     whole = ("", "") if first is None else (first.configuration, first.device)
     for finding in report.findings:
         yield PublishedFinding(
@@ -186,20 +186,20 @@ def _of_run(report: Report, told: Told) -> Iterator[PublishedFinding]:
             evidence=finding.evidence,
             step=finding.step,
             gain=finding.gain,
-            place=told.checkout.place(None),
+            place=context.checkout.place(None),
         )
 
 
-def _suppressed(report: Report, told: Told) -> Iterator[PublishedFinding]:
+def _suppressed(report: Report, context: PublishContext) -> Iterator[PublishedFinding]:
     if report.suppressed is None:
         return
     seen = set()
     for finding in report.suppressed.findings:
-        series_id = _series(finding.kernel_id, told).series_id
+        series_id = _series(finding.kernel_id, context).series_id
         if (series_id, finding.rule_id) in seen:
             continue
         seen.add((series_id, finding.rule_id))
-        rule = told.rules.get(finding.rule_id)
+        rule = context.rules.get(finding.rule_id)
         yield PublishedFinding(
             rule_id=finding.rule_id,
             fingerprint=key_id("finding", series_id, finding.rule_id),
@@ -210,6 +210,6 @@ def _suppressed(report: Report, told: Told) -> Iterator[PublishedFinding]:
             evidence=finding.title,
             step="",
             gain=None,
-            place=told.checkout.place(None),
+            place=context.checkout.place(None),
             suppressed=finding.reason,
         )

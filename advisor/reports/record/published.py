@@ -141,8 +141,8 @@ class PublishedMove:
 class Published:
     """One run as other programs read it; findings and moves are the worst first.
 
-    ``moved_sentence`` is what is told over nights, or from when; ``gate`` is what decided, None for
-    a report, which decides nothing.
+    ``moved_sentence`` is the history in a sentence, or from when there is one; ``gate`` is what
+    decided, None for a report, which decides nothing.
     """
 
     run_id: str
@@ -173,7 +173,7 @@ class Published:
         return [each for each in self.moved if each.accepted is None]
 
     @property
-    def told(self) -> list[PublishedMove | PublishedFinding]:
+    def shown(self) -> list[PublishedMove | PublishedFinding]:
         """Return what moved and what was found, the worst first."""
         return [*self.moved, *self.findings]
 

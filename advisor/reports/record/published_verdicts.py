@@ -29,7 +29,7 @@ class Did:
 
 
 def unknown(report: Report) -> Did:
-    """Return what is said about a kernel without nights."""
+    """Return the remark on a kernel without history."""
     why = report.first_night if report.history is None else "no earlier result of this kernel"
     return Did(verdict=str(Verdict.INSUFFICIENT), undecided=f"insufficient: {why}")
 
@@ -60,7 +60,7 @@ def _tracked(known: KernelNights, moved: Sequence[MovedSeries]) -> Did:
 
 
 def did_by_gate(gate: Gate) -> dict[str, Did]:
-    """Return how kernels did, by variant: regressions and budgets fail, findings are only told."""
+    """Return how kernels did, by variant: regressions and budgets fail, findings never fail."""
     looked: dict[str, list[Looked]] = defaultdict(list)
     for each in gate.looked:
         if each.variant_id is not None:

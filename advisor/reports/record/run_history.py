@@ -50,9 +50,9 @@ _FEWEST = 2  # nights, of which one can be compared with the other
 
 @dataclass(frozen=True, kw_only=True)
 class NightsAsked:
-    """From when nights are told, and how much of each kernel.
+    """Which nights are shown, and how much of each kernel.
 
-    ``since`` is a number of nights or a moment, ``None`` the default: what is told, the detector
+    ``since`` is a number of nights or a moment, ``None`` the default: what is shown, the detector
     sees every night up to that of the run. ``baseline`` is the run that it begins with, where the
     user named one. ``history`` is what ``nights_of_run`` gave, where that is known already;
     ``every`` kernel has charts, not only those that a report has room for.
@@ -70,12 +70,12 @@ def history_of_run(
     run: StoredRun,
     knowledge: Knowledge,
     words: VendorWords,
-    told: NightsAsked | None = None,
+    asked: NightsAsked | None = None,
 ) -> RunHistory | None:
     """Return what a report tells over nights; None where the run is the first one."""
-    told = told or NightsAsked()
+    asked = asked or NightsAsked()
     settings, tracking = load_history_settings(), load_settings()
-    history = told.history or nights_of_run(connection, run, told.since)
+    history = asked.history or nights_of_run(connection, run, asked.since)
     shown = [night for night in history.nights if history.is_shown(night)]
     if len(history.nights) < _FEWEST or not shown:
         return None
@@ -88,7 +88,7 @@ def history_of_run(
         since=shown[0].time,
         nights=tuple(_night(night) for night in shown),
         previous=history.nights[-2].run_id,
-        baseline=told.baseline or shown[0].run_id,
+        baseline=asked.baseline or shown[0].run_id,
         sentence=_sentence(history, rows, len(shown), settings, tracking),
         moved=tuple(rows),
         environment=_environment(history),
@@ -100,7 +100,7 @@ def history_of_run(
             report,
             variants,
             moved,
-            ChartedBy(knowledge=knowledge, settings=settings, words=words, every=told.every),
+            ChartedBy(knowledge=knowledge, settings=settings, words=words, every=asked.every),
         ),
         older_open=older_open(history, tracking),
         missing=_missing(history),

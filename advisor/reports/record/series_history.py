@@ -123,7 +123,7 @@ def _nights(runs: Sequence[NightRun], settings: TrackingSettings) -> tuple[Histo
     texts = environment_texts([run.environment for run in ordered])
     ran_on = known_conditions([run.environment for run in ordered])
     measured = known_conditions([run.measured_by for run in ordered])
-    anew = set(split_nights(measured, settings))
+    restarts = set(split_nights(measured, settings))
     return tuple(
         HistoryNight(
             run_id=run.run_id,
@@ -134,7 +134,7 @@ def _nights(runs: Sequence[NightRun], settings: TrackingSettings) -> tuple[Histo
             changed=what_changed(ran_on[number - 1], ran_on[number]) if number else (),
             differs=differences(ran_on[number - 1], ran_on[number]) if number else (),
             started_over=what_changed(measured[number - 1], measured[number])
-            if number in anew
+            if number in restarts
             else (),
         )
         for number, (run, text) in enumerate(zip(ordered, texts, strict=True))
@@ -149,7 +149,7 @@ def _scanned(
     settings: TrackingSettings,
 ) -> tuple[list[SeriesHistory], MachineMoved | None]:
     """Return the known series; their newest nights are judged with those of all series."""
-    anew = [number for number, night in enumerate(nights) if night.started_over]
+    restarts = [number for number, night in enumerate(nights) if night.started_over]
     numbers = [[night for each in chain for night in each.nights] for chain in chains]
     accepted = [
         marks.accepted_of(chain[0].series_id, its)
@@ -159,14 +159,14 @@ def _scanned(
         Tracked(
             values=[duration for each in chain for duration in each.durations],
             environment=[nights[night].environment for night in its],
-            splits=_splits(its, anew),
+            splits=_splits(its, restarts),
             accepted=sorted(levels),
         )
         for chain, its, levels in zip(chains, numbers, accepted, strict=True)
     ]
     results = scan_histories(tracked, settings=settings)
     together = _together(results, numbers, settings)
-    retold = map(_retold, results, together.newest)
+    retold = map(_judged_again, results, together.newest)
     found = [
         replace(
             _series_history(chain, its, each, result, nights, known),
@@ -191,7 +191,7 @@ def _too_few(series: Sequence[SeriesHistory], settings: TrackingSettings) -> tup
     )
 
 
-def _retold(result: SeriesResult, newest: Newest) -> SeriesResult:
+def _judged_again(result: SeriesResult, newest: Newest) -> SeriesResult:
     """Return a result with another verdict of its newest nights, and of the step that they are."""
     changes = tuple(
         replace(change, verdict=newest.verdict)
@@ -268,9 +268,9 @@ def _accepted(
     )
 
 
-def _splits(numbers: Sequence[int], anew: Sequence[int]) -> list[int]:
+def _splits(numbers: Sequence[int], restarts: Sequence[int]) -> list[int]:
     """Return the nights of a series, counted in it, that are the first at or after a new start."""
-    firsts = (next((i for i, n in enumerate(numbers) if n >= night), 0) for night in anew)
+    firsts = (next((i for i, n in enumerate(numbers) if n >= night), 0) for night in restarts)
     return sorted({first for first in firsts if first > 0})
 
 
@@ -296,8 +296,8 @@ def _left_out(branch: Branch, others: tuple[int, int, int]) -> list[str]:
         notes.append(f"{count(without, 'run')} without a branch left out: `{command}` adds them")
     if of_others:
         named = "without a branch" if branch.name is None else f"of branch {branch.name}"
-        told = f"{count(of_others, 'run')} of other branches left out: this is the history {named}"
-        notes.append(f"{told}; --branch NAME shows another")
+        note = f"{count(of_others, 'run')} of other branches left out: this is the history {named}"
+        notes.append(f"{note}; --branch NAME shows another")
     if unlike:
         kind = "measured" if branch.simulated else "simulated"
         notes.append(f"{count(unlike, f'{kind} run')} left out: they are never compared")

@@ -70,7 +70,7 @@ class SeriesHistory:
     """One series: its nights, oldest first, and what the detector found in them.
 
     ``durations`` are of one launch [s], in the order of ``nights``, which ``result`` counts from 0.
-    A series of which a run holds several launch shapes has one history for each, told apart by
+    A series of which a run holds several launch shapes has one history for each, distinguished by
     ``launch_shape``, the newest one; ``launch_shapes`` are those it had over the nights.
     ``calibrated_noise`` is relative. ``is_missing``: the newest night of the branch has none of it.
     """
@@ -97,7 +97,7 @@ class SeriesHistory:
         return self.nights[-1]
 
     def accepted_level(self, change: Change) -> AcceptedLevel | None:
-        """Return what the user said about the level after a change, where it was accepted."""
+        """Return the user's reason for the level after a change, where it was accepted."""
         return next((level for level in reversed(self.accepted) if level.change == change), None)
 
 

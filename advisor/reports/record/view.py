@@ -17,7 +17,7 @@ from advisor.reports.record.kernel_records import KernelRecord
 from advisor.reports.record.kernels import kernel
 from advisor.reports.record.records import Provenance, Report, RunRecord
 from advisor.reports.record.rows import Row, text, whole
-from advisor.reports.record.said import Said, said_of, vendor_findings
+from advisor.reports.record.run_advice import RunAdvice, advice_of_run, vendor_findings
 from advisor.reports.record.source import ReportSource
 from advisor.reports.record.verdict import verdict
 from advisor.version import __version__
@@ -29,35 +29,35 @@ _MOST_SKIPPED = 20
 def build_report(source: ReportSource) -> Report:
     """Return the report of a run by the rules of its source."""
     rows = source.rows
-    drawn, said, sums = _drawn(source), said_of(source), source.totals
-    kernels = _kernels(source, said)
+    charts, advised, sums = _charts(source), advice_of_run(source), source.totals
+    kernels = _kernels(source, advised)
     return Report(
         run=_run(source.run, rows),
-        verdict=verdict(rows, sums, said.actions, said.collect, source.judgement),
+        verdict=verdict(rows, sums, advised.actions, advised.collect, source.judgement),
         duration=sums.duration,
         t_sol=sums.least,
         wasted_time=sums.wasted,
-        actions=said.actions,
-        more_actions=said.more_actions,
+        actions=advised.actions,
+        more_actions=advised.more_actions,
         left_alone=advice.left_alone(kernels, sums.duration),
         not_judged=advice.not_judged(kernels, sums.duration),
-        collect=said.collect,
+        collect=advised.collect,
         conditions=conditions(source.run, rows, source.devices, source.judgement, source.words),
         device=source.device,
-        ceilings=drawn.ceilings,
-        rooflines=drawn.rooflines,
-        plane=drawn.plane,
+        ceilings=charts.ceilings,
+        rooflines=charts.rooflines,
+        plane=charts.plane,
         kernels=kernels,
-        provenance=_provenance(source, drawn.ceilings),
+        provenance=_provenance(source, charts.ceilings),
         skipped=_skipped(source.run),
-        suppressed=said.suppressed,
-        findings=said.findings,
-        rejudged=said.rejudged,
+        suppressed=advised.suppressed,
+        findings=advised.findings,
+        rejudged=advised.rejudged,
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Drawn:
+class _Charts:
     """What the charts show."""
 
     ceilings: tuple[ChartCeiling, ...]
@@ -65,20 +65,20 @@ class _Drawn:
     plane: Plane | None
 
 
-def _drawn(source: ReportSource) -> _Drawn:
+def _charts(source: ReportSource) -> _Charts:
     rows, device, simulated = source.rows, source.device, source.is_simulated
     limits = placements.ceilings(rows, source.ceilings)
     charts = placements.rooflines(
         rows, limits, source.judgement, device=device, simulated=simulated
     )
     plane = placements.plane(rows, charts, device=device, simulated=simulated)
-    return _Drawn(ceilings=limits, rooflines=charts, plane=plane)
+    return _Charts(ceilings=limits, rooflines=charts, plane=plane)
 
 
-def _kernels(source: ReportSource, said: Said) -> tuple[KernelRecord, ...]:
+def _kernels(source: ReportSource, advised: RunAdvice) -> tuple[KernelRecord, ...]:
     vendor = vendor_findings(source.connection, source.request.run_id)
     spoken: dict[str, list[int]] = defaultdict(list)
-    for action in said.actions:
+    for action in advised.actions:
         for name in action.kernels:
             spoken[name.id].append(action.number)
     return tuple(
@@ -90,7 +90,7 @@ def _kernels(source: ReportSource, said: Said) -> tuple[KernelRecord, ...]:
                 source.words,
                 every=source.request.every_fact,
             ),
-            results=said.results.get(variant, ()),
+            results=advised.results.get(variant, ()),
             vendor=vendor.get(variant, ()),
             actions=tuple(dict.fromkeys(spoken[variant])),
         )

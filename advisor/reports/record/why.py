@@ -81,20 +81,20 @@ def explain_changes(
     comparing: Comparing,
 ) -> RunComparison:
     """Return the comparison with causes and facts at the series that did not stay as they were."""
-    told = {
+    compared = {
         number: each
         for number, each in enumerate(asked)
         if each.row.verdict not in (NEW, GONE, Verdict.UNCHANGED)
     }
-    if not told:
+    if not compared:
         return whole
-    asked_of = {number: (whole, each) for number, each in told.items()}
+    asked_of = {number: (whole, each) for number, each in compared.items()}
     words = run_words(connection, [whole.head.run_id], knowledge.settings)
     causes = find_causes(connection, asked_of, knowledge, comparing, words)
     kernels = kernels_of_pairs(connection, KERNELS, PAIRS)
     numbers = _numbers(kernels, knowledge.vocabulary)
     rows = list(whole.rows)
-    for number, each in told.items():
+    for number, each in compared.items():
         rows[number] = replace(
             each.row,
             causes=causes[number],
@@ -105,7 +105,7 @@ def explain_changes(
 
 def find_causes(
     connection: duckdb.DuckDBPyConnection,
-    told: Mapping[int, tuple[RunComparison, Changed]],
+    compared: Mapping[int, tuple[RunComparison, Changed]],
     knowledge: Knowledge,
     comparing: Comparing,
     words: Mapping[str, VendorWords],
@@ -115,7 +115,7 @@ def find_causes(
     The table ``KERNELS`` must hold both sides of each; ``words`` are by the run after it.
     """
     program = _program(knowledge)
-    _take_pairs(connection, told, comparing)
+    _take_pairs(connection, compared, comparing)
     select = change_select(program.columns, KERNELS, knowledge.vocabulary)
     connection.execute(f"CREATE OR REPLACE TEMP TABLE {_FACTS} AS {select}")
     causes: dict[int, list[Evaluation]] = {}
@@ -123,7 +123,9 @@ def find_causes(
         connection, program, _FACTS, key=KEY, outcomes=(Outcome.FIRES,), words=words
     ):
         causes.setdefault(int(found.variant_id), []).append(found)
-    return {number: _ranked(causes.get(number, []), each.row) for number, (_, each) in told.items()}
+    return {
+        number: _ranked(causes.get(number, []), each.row) for number, (_, each) in compared.items()
+    }
 
 
 def _ranked(found: Sequence[Evaluation], row: ComparedSeries) -> tuple[Cause, ...]:
@@ -153,17 +155,17 @@ def _ranked(found: Sequence[Evaluation], row: ComparedSeries) -> tuple[Cause, ..
 
 def _take_pairs(
     connection: duckdb.DuckDBPyConnection,
-    told: Mapping[int, tuple[RunComparison, Changed]],
+    compared: Mapping[int, tuple[RunComparison, Changed]],
     comparing: Comparing,
 ) -> None:
     """Make the table of pairs, a row for each that is to be explained."""
-    places = {number: _places(whole, each) for number, (whole, each) in told.items()}
+    places = {number: _places(whole, each) for number, (whole, each) in compared.items()}
     code = code_of(
         connection,
         sorted({run for pair in places.values() for run, _ in pair}),
         sorted({variant for pair in places.values() for _, variant in pair}),
     )
-    wholes = {id(whole): whole for whole, _ in told.values()}
+    wholes = {id(whole): whole for whole, _ in compared.values()}
     of_runs = {key: _of_runs(whole, comparing) for key, whole in wholes.items()}
     rows = [
         {
@@ -172,7 +174,7 @@ def _take_pairs(
             **_of_pair(each, comparing),
             "same_code": _same_code(code, places[number]),
         }
-        for number, (whole, each) in told.items()
+        for number, (whole, each) in compared.items()
     ]
     kinds = {name: _TYPES[symbol.kind] for name, symbol in pair_facts().items()}
     ids = (KEY, "base_run", "head_run", "base_variant", "head_variant")
@@ -213,8 +215,8 @@ def _of_runs(whole: RunComparison, comparing: Comparing) -> dict[str, Value]:
 
 
 def _names(differ: Sequence[Differs]) -> str | None:
-    said = [f"{each.called} from {each.before} to {each.after}" for each in differ]
-    return ", ".join(said) or None
+    changes = [f"{each.called} from {each.before} to {each.after}" for each in differ]
+    return ", ".join(changes) or None
 
 
 def _places(whole: RunComparison, each: Changed) -> tuple[tuple[str, str], ...]:

@@ -60,8 +60,8 @@ class SiteRequest:
     """What a site is made of. ``shared`` is a digest of what all pages rest on beside runs.
 
     ``report_of`` returns the report of a run as it was on its night; ``url`` is where the site will
-    be, None where nobody said; ``footer`` stands on each page. ``looked`` is a digest of what only
-    a lake has, whose views of questions are there; None where the database is a file.
+    be, None where it is not given; ``footer`` stands on each page. ``looked`` is a digest of what
+    only a lake has, whose views of questions are there; None where the database is a file.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -145,8 +145,8 @@ class _Marks:
 
 def _made_of(marks: _Marks, asked: SiteRequest) -> str:
     """Return a digest of everything that a site rests on."""
-    said = (sorted(marks.runs.items()), marks.shared, asked.url, asked.footer, asked.looked)
-    return hashlib.sha256(repr(said).encode()).hexdigest()
+    known = (sorted(marks.runs.items()), marks.shared, asked.url, asked.footer, asked.looked)
+    return hashlib.sha256(repr(known).encode()).hexdigest()
 
 
 def _whole(asked: SiteRequest, runs: Sequence[StoredRun]) -> Whole:
@@ -264,14 +264,23 @@ def _write_rules(
         up = at.way_up(path)
         if up not in shown:
             shown[up] = _of_rules(asked, wholes, outcomes, addresses, path)
-        told = shown[up]
+        of_rules = shown[up]
         page = rule_shown(
-            rule, words, told.found.get(rule.id, ()), told.records.get(rule.id, ()), asked.footer
+            rule,
+            words,
+            of_rules.found.get(rule.id, ()),
+            of_rules.records.get(rule.id, ()),
+            asked.footer,
         )
         folder.write(path, asked.writer.rule(path, page))
-    told = _of_rules(asked, wholes, outcomes, addresses, at.RULES)
+    of_rules = _of_rules(asked, wholes, outcomes, addresses, at.RULES)
     listed = rules_listed(
-        knowledge.rules, words, told.found, told.records, addresses.links(at.RULES), asked.footer
+        knowledge.rules,
+        words,
+        of_rules.found,
+        of_rules.records,
+        addresses.links(at.RULES),
+        asked.footer,
     )
     folder.write(at.RULES, asked.writer.list(at.RULES, listed))
 

@@ -110,8 +110,8 @@ def load_fleet_words() -> FleetWords:
     parts = {}
     for name in document.mapping("parts"):
         part = document.mapping("parts").mapping(name)
-        told = {key: part.text(key) for key in ("heading", "about", "empty")}
-        parts[name] = {**told, "columns": part.sequence("columns").texts()}
+        texts = {key: part.text(key) for key in ("heading", "about", "empty")}
+        parts[name] = {**texts, "columns": part.sequence("columns").texts()}
         if name not in QUESTIONS:
             raise RuleError(f"there is no view {name}", at=part.at)
     whats = document.mapping("whats")
@@ -146,8 +146,8 @@ def _verdict(asked: FleetAsked, words: FleetWords) -> str:
     kept = [row for row in kernels if not row["simulated"]] or kernels
     judged = sum(row["judged_time"] or 0.0 for row in kept)
     wasted = sum(row["wasted_time"] or 0.0 for row in kept)
-    told = words.texts["verdict" if judged else "unknown"]
-    return told.format(
+    template = words.texts["verdict" if judged else "unknown"]
+    return template.format(
         runs=wording.count(runs, "run"), wasted=gpu_time(wasted), time=gpu_time(judged)
     )
 
@@ -164,15 +164,15 @@ def gpu_time(value: float | None) -> str:
 
 
 def _part(name: str, asked: FleetAsked, words: FleetWords) -> FleetPart:
-    told = words.parts[name]
+    part = words.parts[name]
     found = ask(asked.connection, name, words.rows, _where(name))
     cells = _Cells(asked, words, found)
     return FleetPart(
         id=name.replace("_", "-"),
-        heading=told["heading"],
-        about=told["about"],
-        empty=told["empty"],
-        columns=tuple(told["columns"]),
+        heading=part["heading"],
+        about=part["about"],
+        empty=part["empty"],
+        columns=tuple(part["columns"]),
         rows=tuple(_row(row, cells.of(name, row), asked, words) for row in found.rows),
         more=found.total - len(found.rows),
     )

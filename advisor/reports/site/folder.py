@@ -24,7 +24,7 @@ _DIGITS = 16  # of a digest
 
 @dataclass(frozen=True, kw_only=True)
 class SiteState:
-    """What ``site.json`` says: files by path with a digest of each, and what is told where.
+    """What ``site.json`` says: files by path with a digest of each, and which page shows what.
 
     ``made_of`` is a digest of all that the site rests on, empty while it is written; ``shared`` is
     a digest of everything that all pages rest on, ``runs`` are digests by id.
@@ -182,9 +182,9 @@ def _state(path: Path) -> SiteState | None:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         return None
     runs, files = (_texts(document.get(name)) for name in ("runs", "files"))
-    said = _texts(document)
+    digests = _texts(document)
     return SiteState(
-        made_of=said.get("made_of", ""), shared=said.get("shared", ""), runs=runs, files=files
+        made_of=digests.get("made_of", ""), shared=digests.get("shared", ""), runs=runs, files=files
     )
 
 

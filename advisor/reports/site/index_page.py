@@ -111,7 +111,7 @@ def history_title(whole: Whole) -> str:
 
 def _group(whole: Whole, totals: Mapping[str, RunTotal], links: Links) -> GroupShown:
     report = whole.report
-    told = report.history
+    history = report.history
     page = history_page(report)
     return GroupShown(
         id=_id(whole.newest),
@@ -119,7 +119,7 @@ def _group(whole: Whole, totals: Mapping[str, RunTotal], links: Links) -> GroupS
         is_simulated=whole.newest.simulated,
         newest=NewestRun(href=links.run(whole.newest.run_id), day=run_night(whole.newest)),
         verdict=report.verdict.sentence,
-        sentence=report.first_night if told is None else told.sentence,
+        sentence=report.first_night if history is None else history.sentence,
         open_count=0 if whole.history is None else _open(whole.history),
         trend=_trend(whole, totals),
         span="" if page is None else f"{page.nights}, {page.span}",

@@ -109,7 +109,7 @@ def _figures(found: Sequence[tuple[Whole, Track]]) -> list[Figure]:
     series, kernel = track.series, _kernel(whole, track)
     latest = series.durations[-1] if series.durations else None
     newest = f"in the newest of {wording.count(len(series.nights), 'night')}"
-    said = [
+    given = [
         ("time of a launch", wording.seconds(latest), newest),
         *(_limits(kernel) if kernel is not None else ()),
         ("device", series.device or whole.report.device, ""),
@@ -117,7 +117,9 @@ def _figures(found: Sequence[tuple[Whole, Track]]) -> list[Figure]:
         ("problem", series.problem or "", ""),
     ]
     return [
-        Figure(label=label, value=value, unit="", note=note) for label, value, note in said if value
+        Figure(label=label, value=value, unit="", note=note)
+        for label, value, note in given
+        if value
     ]
 
 

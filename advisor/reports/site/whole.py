@@ -50,7 +50,7 @@ class Track:
 class Whole:
     """One history. ``runs`` are the oldest first, ``report`` is that of the newest one.
 
-    ``history`` is what is told over all nights, None where there is one.
+    ``history`` is the history over all nights, None where there is one.
     """
 
     runs: tuple[StoredRun, ...]
@@ -86,12 +86,12 @@ def whole_history(
     words = run_words(connection, [newest.run_id], settings)[newest.run_id]
     nights = nights_of_run(connection, newest, runs[0].night)
     asked = NightsAsked(since=runs[0].night, history=nights, every=True)
-    told = history_of_run(connection, report, newest, knowledge, words, asked)
+    history = history_of_run(connection, report, newest, knowledge, words, asked)
     return Whole(
         runs=tuple(runs),
         report=report,
-        history=told,
-        tracks=tuple(_tracks(connection, runs, nights, told, report)),
+        history=history,
+        tracks=tuple(_tracks(connection, runs, nights, history, report)),
         words=words,
     )
 
@@ -100,7 +100,7 @@ def _tracks(
     connection: duckdb.DuckDBPyConnection,
     runs: Sequence[StoredRun],
     nights: History,
-    told: RunHistory | None,
+    history: RunHistory | None,
     report: Report,
 ) -> list[Track]:
     found: dict[tuple[str, str], list[FoundOver]] = defaultdict(list)
@@ -112,12 +112,12 @@ def _tracks(
     for series in nights.series:
         key = series.series_id, series.launch_shape
         variant = None if series.is_missing else variants.get(key)
-        own = _own(series, variant, told)
+        own = _own(series, variant, history)
         tracks.append(
             Track(
                 series=series,
                 variant_id=variant,
-                nights=_nights(series, variant, told, own, places),
+                nights=_nights(series, variant, history, own, places),
                 moved=tuple(own),
                 found=tuple(
                     each
@@ -140,9 +140,11 @@ def _variants(
     }
 
 
-def _own(series: SeriesHistory, variant: str | None, told: RunHistory | None) -> list[MovedSeries]:
+def _own(
+    series: SeriesHistory, variant: str | None, history: RunHistory | None
+) -> list[MovedSeries]:
     """Return the changes of a series; one that ended is known by the nights it had."""
-    rows = [] if told is None else [r for r in told.moved if r.series_id == series.series_id]
+    rows = [] if history is None else [r for r in history.moved if r.series_id == series.series_id]
     if variant is not None:
         return [row for row in rows if row.variant_id == variant]
     nights = {night.run_id for night in series.nights}
@@ -152,13 +154,13 @@ def _own(series: SeriesHistory, variant: str | None, told: RunHistory | None) ->
 def _nights(
     series: SeriesHistory,
     variant: str | None,
-    told: RunHistory | None,
+    history: RunHistory | None,
     own: Sequence[MovedSeries],
     places: dict[str, int],
 ) -> KernelNights | None:
-    if told is None:
+    if history is None:
         return None
-    if variant is not None and variant in told.kernels:
-        return told.kernels[variant]
+    if variant is not None and variant in history.kernels:
+        return history.kernels[variant]
     chart = duration_chart(series, places, load_history_settings())
     return series_nights(series, places, own, [chart] if chart.values else [])

@@ -160,11 +160,11 @@ def mostly(terms: Terms | None) -> str:
 
 
 def headline(comparison: RunComparison) -> Iterator[str]:
-    """Yield what is said before the table: runs, counts, total, machine, environment."""
+    """Yield the lines before the table: runs, counts, total, machine, environment."""
     base, head = comparison.base, comparison.head
     counts = Counter(str(row.verdict) for row in comparison.rows)
-    said = ", ".join(f"{counts[str(word)]:,} {word}" for word in ORDER if counts[str(word)])
-    yield f"{_named(base)} → {_named(head)}: {said or 'no kernels'}."
+    counted = ", ".join(f"{counts[str(word)]:,} {word}" for word in ORDER if counts[str(word)])
+    yield f"{_named(base)} → {_named(head)}: {counted or 'no kernels'}."
     total = (seconds(comparison.total_base), seconds(comparison.total_head))
     if comparison.relative is not None:
         yield f"Common series take {total[0]} → {total[1]} ({signed(comparison.relative)})."
@@ -179,8 +179,8 @@ def headline(comparison: RunComparison) -> Iterator[str]:
     for row in comparison.rows:
         if row.accepted is not None:
             since = f"run {row.accepted.run_id}, {row.accepted.because}"
-            told = f"{row.kernel} ({signed(row.relative)}) is judged by the level accepted"
-            yield one_line(f"{told} since: {since}.")
+            line = f"{row.kernel} ({signed(row.relative)}) is judged by the level accepted"
+            yield one_line(f"{line} since: {since}.")
 
 
 def _named(run: StoredRun) -> str:
@@ -204,7 +204,7 @@ def reasons(row: ComparedSeries) -> Iterator[str]:
     """Yield what is known of why a series moved, a sentence each."""
     if row.shape_changed and row.base is not None and row.head is not None:
         yield f"launch shape changed: {row.base.shape} → {row.head.shape}"
-    if _is_told_by_levels(row):
+    if _is_decided_by_levels(row):
         yield f"the nights around both runs: {signed(row.between_levels)}"
     likeliest = {cause.mechanism: cause for cause in reversed(row.causes)}
     for cause in [each for each in row.causes if likeliest[each.mechanism] is each][:_CAUSES]:
@@ -215,15 +215,15 @@ def reasons(row: ComparedSeries) -> Iterator[str]:
             for name, value in row.terms.parts.items()
             if abs(value) >= 5e-4
         )
-        said = ", ".join(parts)
-        if said:
-            yield f"made of: {said} (factors multiply)"
+        terms = ", ".join(parts)
+        if terms:
+            yield f"made of: {terms} (factors multiply)"
     if not row.causes and row.moved:
         facts = (f"{one.label} ×{significant(one.after / one.before)}" for one in row.moved)
         yield f"moved most: {', '.join(facts)}"
 
 
-def _is_told_by_levels(row: ComparedSeries) -> bool:
+def _is_decided_by_levels(row: ComparedSeries) -> bool:
     """Return whether the levels of both nights say something else than the two results."""
     if row.between_levels is None or row.relative is None or row.noise is None:
         return False
@@ -251,5 +251,5 @@ def markdown(comparison: RunComparison) -> str:
     lines += [f"| {' | '.join(map(escape_markdown, cells(row)))} |" for row in shown]
     for row in moved_rows(comparison):
         lines += ["", f"**{escape_markdown(row.kernel)}**: {row.verdict}", ""]
-        lines += [f"- {escape_markdown(said)}" for said in reasons(row)]
+        lines += [f"- {escape_markdown(reason)}" for reason in reasons(row)]
     return "\n".join(lines) + "\n"

@@ -42,8 +42,8 @@ def explanation_text(
         kind = "unless (of many rules)" if guard.shared else "unless"
         _part(paper, kind + (" (required)" if guard.required else ""), guard.clause)
         if guard.clause.holds:
-            said = "reason" if explanation.outcome is Outcome.RULED_OUT else "would say"
-            paper.write(f"{said}: {guard.because}", indent=_STEP)
+            label = "reason" if explanation.outcome is Outcome.RULED_OUT else "would say"
+            paper.write(f"{label}: {guard.because}", indent=_STEP)
     if instructions is not None:
         paper.blank()
         paper.write(instructions.sentence)
@@ -88,8 +88,8 @@ def _sentence(clause: Clause) -> str:
 
 def _read(values: Mapping[str, Value], text: str) -> str:
     read = {name: value for name, value in values.items() if name != text}
-    told = ", ".join(f"{name} = {_value(value, None)}" for name, value in read.items())
-    return f" ({told})" if told else ""
+    listed = ", ".join(f"{name} = {_value(value, None)}" for name, value in read.items())
+    return f" ({listed})" if listed else ""
 
 
 def _value(value: Value, unit: str | None) -> str:

@@ -16,12 +16,12 @@ def verdict(gate: Gate) -> str:
     """Return the first line: what tripped, of how much."""
     against = f" against {gate.baseline.run_id}" if gate.baseline is not None else ""
     tripped, unsure, environment = map(len, (gate.tripped, gate.unsure, gate.environment))
-    said = f"{tripped:,} of {len(gate.looked):,} checks of {gate.run.run_id}{against} failed"
+    summary = f"{tripped:,} of {len(gate.looked):,} checks of {gate.run.run_id}{against} failed"
     if unsure:
-        said += f"; {unsure:,} could not be told"
+        summary += f"; {unsure:,} could not be judged"
     if environment:
-        said += f"; {environment:,} moved with the environment, which fails nothing"
-    return f"{said}."
+        summary += f"; {environment:,} moved with the environment, which fails nothing"
+    return f"{summary}."
 
 
 def text(gate: Gate) -> str:
@@ -43,8 +43,8 @@ def text(gate: Gate) -> str:
 
 
 def _rest(gate: Gate) -> Iterator[tuple[str, Sequence[Looked]]]:
-    """Yield what did not fail and is told, under its title."""
-    parts = (("could not be told", gate.unsure), ("moved with the environment", gate.environment))
+    """Yield what did not fail but is listed, under its title."""
+    parts = (("could not be judged", gate.unsure), ("moved with the environment", gate.environment))
     return ((title, found) for title, found in parts if found)
 
 
@@ -52,10 +52,10 @@ def markdown(gate: Gate) -> str:
     """Return the same as a table, for the summary of a job."""
     lines = [escape_markdown(verdict(gate))]
     parts = ((each.kind, each) for each in gate.tripped)
-    told = [*parts, *((title, each) for title, rest in _rest(gate) for each in rest[:_SHOWN])]
-    if told:
+    entries = [*parts, *((title, each) for title, rest in _rest(gate) for each in rest[:_SHOWN])]
+    if entries:
         lines += ["", "| check | kernel | what | reproduce |", "| --- | --- | --- | --- |"]
-    for word, each in told:
+    for word, each in entries:
         cells = (word, each.kernel, each.text)
         lines.append(f"| {' | '.join(map(escape_markdown, cells))} | `{each.command}` |")
     return "\n".join(lines) + "\n"

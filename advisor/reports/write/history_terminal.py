@@ -115,8 +115,8 @@ def write_outcomes(paper: Paper, report: Report) -> None:
         if group.shared:
             paper.write(group.shared, indent=4)
         for each in group.outcomes:
-            said = f"{each.outcome}: {each.title}, {outcome_words(each)}; {each.rule_id}"
-            paper.write(said, indent=6, first="    -")
+            line = f"{each.outcome}: {each.title}, {outcome_words(each)}; {each.rule_id}"
+            paper.write(line, indent=6, first="    -")
     if history.open_advice:
         paper.write(open_words(history))
 

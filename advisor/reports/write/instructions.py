@@ -57,7 +57,7 @@ def write_lines(paper: Paper, lines: Sequence[CostlyLine]) -> None:
         paper.blank()
         paper.write(f"{wording.seconds(each.saving, 2)} likely saving at {place}")
         for reason in each.reasons:
-            paper.write(f"- {reason.title}: {reason.said}; {reason.rule_id}")
+            paper.write(f"- {reason.title}: {reason.text}; {reason.rule_id}")
 
 
 def _untold(found: Sequence[Ranking]) -> str:
@@ -66,8 +66,8 @@ def _untold(found: Sequence[Ranking]) -> str:
     if any(each.line for each in worst):
         return ""
     if any(each.opcode for each in worst):
-        return "Compile with -lineinfo, and profiles tell the lines of the source."
-    return "The profile holds no code that tells opcodes and lines of the source."
+        return "Compile with -lineinfo to get source lines in profiles."
+    return "The profile contains no code with opcodes and source lines."
 
 
 def _total(ranking: Ranking) -> str:
@@ -85,8 +85,8 @@ def _cells(worst: Instruction) -> tuple[str, ...]:
 
 
 def _cells_of_kinds(worst: Instruction) -> tuple[str, ...]:
-    told = worst.kinds if worst.line is None else worst.kinds[:1]
-    parts = [f"{name} {wording.percent(share)}" for name, share in told]
+    kinds = worst.kinds if worst.line is None else worst.kinds[:1]
+    parts = [f"{name} {wording.percent(share)}" for name, share in kinds]
     parts += [] if worst.line is None else [shorten(worst.line, MOST_OF_LINE)]
     return (*_place(worst), ", ".join(parts))
 

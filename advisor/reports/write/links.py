@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Links:
-    """Where more is told: addresses of kernels by variant, of series, runs and rules by their ids.
+    """Where to read more: addresses of kernels by variant, of series, runs and rules by their ids.
 
     A page that stands alone knows kernels only.
     """

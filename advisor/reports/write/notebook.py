@@ -46,7 +46,7 @@ def report_markdown(report: Report) -> str:
 
 
 def comparison_html(comparison: RunComparison) -> str:
-    """Return what is said before the table, and what moved."""
+    """Return the sentences before the table, and what moved."""
     lines = [f"<p>{_safe(line)}</p>" for line in headline(comparison)]
     rows = [row for row in worst_first(comparison.rows) if row.verdict != Verdict.UNCHANGED]
     table = table_html(COLUMNS, [cells(row) for row in rows[:MOST_ROWS]], len(rows))
@@ -101,9 +101,9 @@ def _cell(text: str) -> str:
 
 def _verdict(report: Report) -> Iterator[str]:
     yield report.verdict.sentence
-    told = report.first_night if report.history is None else report.history.sentence
-    if told:
-        yield told
+    sentence = report.first_night if report.history is None else report.history.sentence
+    if sentence:
+        yield sentence
 
 
 def _actions(report: Report) -> Iterator[str]:

@@ -302,19 +302,19 @@ def _row(kernel: KernelRecord, longest: float | None) -> KernelTableRow:
 
 def kernel_bars(kernel: KernelRecord) -> KernelBars:
     """Return the bars of one kernel."""
-    told: dict[str, list[RuleResult]] = defaultdict(list)
+    by_outcome: dict[str, list[RuleResult]] = defaultdict(list)
     for result in kernel.results:
-        told[result.outcome].append(result)
-    unknown = told["unknown"]
+        by_outcome[result.outcome].append(result)
+    unknown = by_outcome["unknown"]
     return KernelBars(
         kernel=kernel,
         summary=_summary(kernel),
         resources=bars.resource_bars(kernel.resources),
         stalls=bars.stall_bars(kernel.stalls) if kernel.stalls else (),
         occupancy=bars.occupancy_bars(kernel.occupancy) if kernel.occupancy else (),
-        results=(*told["fires"], *told["ruled out"], *unknown[:MOST_UNKNOWN]),
+        results=(*by_outcome["fires"], *by_outcome["ruled out"], *unknown[:MOST_UNKNOWN]),
         more_unknown=max(0, len(unknown) - MOST_UNKNOWN),
-        not_knowable=len(told["not knowable here"]),
+        not_knowable=len(by_outcome["not knowable here"]),
     )
 
 

@@ -209,8 +209,8 @@ def _whole_run(paper: Paper, report: Report) -> None:
     paper.heading("The run as a whole")
     for finding in report.findings:
         paper.write(f"{_saves(finding.gain)}{finding.title}  {finding.rule_id}", indent=2)
-        said = " ".join(filter(None, (finding.evidence, finding.step, finding.remark)))
-        paper.write(said, indent=4)
+        sentence = " ".join(filter(None, (finding.evidence, finding.step, finding.remark)))
+        paper.write(sentence, indent=4)
 
 
 def _saves(gain: Gain | None) -> str:

@@ -42,7 +42,7 @@ class Clause:
 
 @dataclass(frozen=True, kw_only=True)
 class Guarded:
-    """A guard of the rule: its condition, and what is said where it holds."""
+    """A guard of the rule: its condition, and the sentence where it holds."""
 
     clause: Clause
     because: str

@@ -121,18 +121,18 @@ def _part(
 
 def _digest(rules: Sequence[Rule], parts: Mapping[str, CompiledSubject], kernels: str) -> str:
     """Return a digest of what findings rest on; two that differ may give other findings."""
-    said: list[object] = [rules_hash(rules), kernels]
+    hashed: list[object] = [rules_hash(rules), kernels]
     for rule in rules:
         guards = [(guard.because.text, guard.shared) for guard in rule.unless]
-        said += [rule.id, rule.severity.value, rule.is_state, rule.is_unproven, guards]
+        hashed += [rule.id, rule.severity.value, rule.is_state, rule.is_unproven, guards]
     for name, part in parts.items():
         program, relation = part.program, part.kind.relation
         settings = program.settings
-        said += [name, program.written, program.factors, program.floors_rest, program.assumes]
-        said += [(factor.because, factor.factor) for factor in settings.factors]
-        said += [settings.unchecked_factor, settings.uncalibrated_factor, settings.relations]
-        said.append(relation.select(settings, FACTS_TABLE, STORED) if relation else None)
-    return hashlib.blake2b(repr(said).encode(), digest_size=6).hexdigest()
+        hashed += [name, program.written, program.factors, program.floors_rest, program.assumes]
+        hashed += [(factor.because, factor.factor) for factor in settings.factors]
+        hashed += [settings.unchecked_factor, settings.uncalibrated_factor, settings.relations]
+        hashed.append(relation.select(settings, FACTS_TABLE, STORED) if relation else None)
+    return hashlib.blake2b(repr(hashed).encode(), digest_size=6).hexdigest()
 
 
 def _without_subject(rules: Sequence[Rule], vocabulary: Vocabulary) -> set[str]:

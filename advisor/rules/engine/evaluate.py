@@ -69,7 +69,7 @@ def evaluate_facts(
 ) -> dict[str, list[Evaluation]]:
     """Return the same where the facts of the kernels of the runs are in ``FACTS_TABLE``.
 
-    ``decided`` is a table of the outcomes of rules about kernels, where another engine told them.
+    ``decided`` is a table of the outcomes of rules about kernels, where another engine ran.
     """
     found = evaluate_table(
         connection, compiled, FACTS_TABLE, relations, words=words, decided=decided
@@ -78,11 +78,11 @@ def evaluate_facts(
     for each in found:
         by_run[each.run_id].append(each)
     reaches = _reaches(connection, compiled, run_ids)
-    return {run: within_reach(said, reaches.get(run)) for run, said in by_run.items()}
+    return {run: within_reach(judged, reaches.get(run)) for run, judged in by_run.items()}
 
 
 def within_reach(evaluations: Sequence[Evaluation], reach: Reach | None) -> list[Evaluation]:
-    """Return evaluations, with those told apart that the profiler of the run can never decide."""
+    """Return evaluations, with those marked that the profiler of the run can never decide."""
     hopeless = frozenset() if reach is None else reach.hopeless
     return [
         replace(each, outcome=Outcome.NOT_KNOWABLE)
@@ -124,8 +124,8 @@ def evaluate_table(
             continue
         if kind.relation is None:
             program = replace(program, decided=decided)
-            said = run_program(connection, program, table, key=kind.key, words=words)
-            found += settle(said, program.settings.relations.exclusions)
+            judged = run_program(connection, program, table, key=kind.key, words=words)
+            found += settle(judged, program.settings.relations.exclusions)
             continue
         subjects = kind.relation.select(program.settings, table, relations)
         made = ("CREATE OR REPLACE TEMP TABLE", _SUBJECTS_TABLE, "AS", subjects)
@@ -156,15 +156,15 @@ def run_program(
     if not program.rules:
         return []
     wanted = {OUTCOMES.index(outcome) for outcome in outcomes}
-    said = [
+    decided_pairs = [
         (row[0], index, OUTCOMES[code])
         for row in connection.execute(program.outcomes(table, key)).fetchall()
         for index, code in enumerate(row[1:])
         if code in wanted
     ]
-    if not said:
+    if not decided_pairs:
         return []
-    details = read_details(connection, program, table, key, [pair[:2] for pair in said])
+    details = read_details(connection, program, table, key, [pair[:2] for pair in decided_pairs])
     common = (run_id, program.settings, words or {})
     subjects = {
         subject: _subject(subject, facts, details[subject], *common)
@@ -172,7 +172,7 @@ def run_program(
     }
     return [
         _evaluation(program.rules[index], index, outcome, subjects[subject])
-        for subject, index, outcome in said
+        for subject, index, outcome in decided_pairs
     ]
 
 

@@ -104,12 +104,12 @@ def _explained(
     details = read_details(connection, program, _FACTS, key, [(subject, 0) for subject in facts])
     outcomes = dict(connection.execute(program.outcomes(_FACTS, key)).fetchall())
     found = run_program(connection, program, _FACTS, key=key, run_id=run_id, words={run_id: words})
-    said = {each.variant_id: each for each in found}
+    evaluated = {each.variant_id: each for each in found}
     return [
         _explanation(
             subject,
             OUTCOMES[outcomes[subject]],
-            said.get(subject),
+            evaluated.get(subject),
             parts.clauses(values[subject], facts[subject]),
             parts.gain(values[subject], facts[subject], details[subject]),
             rule,

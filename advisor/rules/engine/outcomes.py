@@ -135,7 +135,7 @@ class _Advised:
             predicted_likely=episode.prediction.likely,
             predicted_high=episode.prediction.high,
             achieved=episode.achieved,
-            lines=json.dumps([line.said() for line in lines], allow_nan=False),
+            lines=json.dumps([line.record() for line in lines], allow_nan=False),
         )
 
     def lines(
@@ -179,7 +179,7 @@ class _Line:
     def moved(self) -> Movement:
         return moved(self.check, self.before, self.after)
 
-    def said(self) -> dict[str, object]:
+    def record(self) -> dict[str, object]:
         name = self.check.called or self.check.expression.text
         return {
             "name": name,
@@ -241,14 +241,14 @@ def _of_history(
     by_rule: dict[str, dict[str, Row]] = defaultdict(dict)
     for finding in chain.from_iterable(findings.get(row[_KEY], ()) for row in history):
         by_rule[finding["rule_id"]][finding[_KEY]] = finding
-    for rule_id, said in sorted(by_rule.items()):
+    for rule_id, of_rule in sorted(by_rule.items()):
         fired = {
             key: each["gain_likely"] or 0.0
-            for key, each in said.items()
+            for key, each in of_rule.items()
             if each["outcome"] == "fires"
         }
         if any(fired.values()):
-            nights = [_night(evening, said) for evening in evenings]
+            nights = [_night(evening, of_rule) for evening in evenings]
             yield _Advised(
                 series_id=series_id,
                 rule=rules[rule_id],
@@ -258,15 +258,15 @@ def _of_history(
             )
 
 
-def _night(evening: _Evening, said: Mapping[str, Row]) -> OutcomeNight:
-    """Return a night as one rule sees it, from what it said about the variants."""
-    told = [said[each[_KEY]] for each in evening.variants if each[_KEY] in said]
-    fires = [each for each in told if each["outcome"] == "fires"]
+def _night(evening: _Evening, of_rule: Mapping[str, Row]) -> OutcomeNight:
+    """Return a night as one rule sees it, from its findings on the variants."""
+    found = [of_rule[each[_KEY]] for each in evening.variants if each[_KEY] in of_rule]
+    fires = [each for each in found if each["outcome"] == "fires"]
     gains = [each for each in fires if each["gain_likely"] is not None]
     return OutcomeNight(
         duration=evening.duration,
         fires=bool(fires),
-        is_ruled_out=bool(told) and not fires,
+        is_ruled_out=bool(found) and not fires,
         prediction=_prediction(gains, evening.launches) if gains else None,
         environment=evening.environment,
     )

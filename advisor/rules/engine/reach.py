@@ -294,7 +294,7 @@ def _of_fact(fact: Fact, of_name: OfName) -> Needs:
 def _of_run(run: RunFacts, of_kernel: OfName, never: Collection[str]) -> OfName:
     """Return a test of whether a fact of a run can be known.
 
-    What follows from pairs of kernels, or is said about the run as a whole, can be.
+    What follows from pairs of kernels, or describes the run as a whole, can be.
     """
 
     def of_name(name: str) -> Needs:

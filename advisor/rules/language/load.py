@@ -168,7 +168,7 @@ def _check_overrides(overrides: Overrides, nodes: Mapping[str, MappingNode]) -> 
 
 def _hash(node: MappingNode, overrides: Mapping[str, Override]) -> str:
     """Return 12 hex digits over what the rule says, whichever file a part comes from."""
-    told = repr(node.plain())
+    texts = repr(node.plain())
     if overrides:
-        told += repr(sorted((name, each.value, each.unit) for name, each in overrides.items()))
-    return hashlib.blake2b(told.encode(), digest_size=6).hexdigest()
+        texts += repr(sorted((name, each.value, each.unit) for name, each in overrides.items()))
+    return hashlib.blake2b(texts.encode(), digest_size=6).hexdigest()

@@ -242,5 +242,5 @@ class Rule:
 
 def rules_hash(rules: Iterable[Rule]) -> str:
     """Return 12 hex digits over what all the rules say, whatever their order."""
-    told = "\n".join(sorted(f"{rule.id} {rule.text_hash}" for rule in rules))
-    return hashlib.blake2b(told.encode(), digest_size=6).hexdigest()
+    texts = "\n".join(sorted(f"{rule.id} {rule.text_hash}" for rule in rules))
+    return hashlib.blake2b(texts.encode(), digest_size=6).hexdigest()

@@ -133,11 +133,11 @@ def _add_term(node: MappingNode, terms: Mapping[str, dict[str, str]]) -> None:
     node.refuse_unknown(("terms", *vendors))
     names = node.sequence("terms").texts()
     for vendor in vendors:
-        said = vendor if vendor in node else vendors[0]
-        forms = node.sequence(said).texts()
+        chosen = vendor if vendor in node else vendors[0]
+        forms = node.sequence(chosen).texts()
         if len(forms) != len(names):
-            problem = f"{said} has {len(forms)} forms of {', '.join(names)}"
-            raise RuleError(problem, at=node[said].at, hint="give one word for each name")
+            problem = f"{chosen} has {len(forms)} forms of {', '.join(names)}"
+            raise RuleError(problem, at=node[chosen].at, hint="give one word for each name")
         for name, form in zip(names, forms, strict=True):
             terms[vendor][name] = form
             terms[vendor][name.capitalize()] = capital(form)
@@ -151,8 +151,8 @@ def _words(terms: Mapping[str, str], documents: Sequence[MappingNode]) -> Vendor
         for fact, node in document.mapping("names").items():
             names[fact] = _name(node, terms)
         for fact, node in document.mapping("values").items() if "values" in document else ():
-            said = node.as_mapping()
-            values[fact] = {key: _filled(said[key], terms) for key in said}
+            display = node.as_mapping()
+            values[fact] = {key: _filled(display[key], terms) for key in display}
     return VendorWords(terms=terms, names=names, values=values)
 
 

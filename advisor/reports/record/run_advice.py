@@ -48,7 +48,7 @@ _UNPROVEN = "Unproven: not yet found in one real run and absent from another."
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
+class RunAdvice:
     """What the rules say about a run; ``results`` by variant, ``findings`` of the run as a whole.
 
     ``rejudged`` says that stored findings were passed over, where they were.
@@ -63,7 +63,7 @@ class Said:
     rejudged: str
 
 
-def said_of(source: ReportSource) -> Said:
+def advice_of_run(source: ReportSource) -> RunAdvice:
     """Return what our rules say about a run and its kernels."""
     request, run_id = source.request, source.request.run_id
     reach = source.compiled.reach(text(source.run, "profiler"))
@@ -78,7 +78,7 @@ def said_of(source: ReportSource) -> Said:
     missing = missing_facts(evaluations)
     ask = asking(source.connection, run_id, reach, version, missing)
     collection = _collection(source, evaluations, ask)
-    return Said(
+    return RunAdvice(
         actions=actions,
         more_actions=len(ranked) - sum(len(action.kernels) for action in actions),
         results=advice.results(source, evaluations, ranked, worst, ask),
