@@ -223,7 +223,7 @@ def test_says_why_lines_are_missing(
     text = " ".join(paper.text().split())
     assert said in text
     assert ("LDG" in text, "a.cu:7" in text) == (place is not None, said == "")
-    assert ("lines of the source" in text) == (said != "")
+    assert ("source lines" in text) == (said != "")
 
 
 def test_multiplies_warps_into_threads(kernels: Kernels) -> None:
