@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings as hypothesis_settings
 
 from advisor.documents import build
+from advisor.expression import parse
 from advisor.facts import Vocabulary
 from advisor.hidden import DATA_FRAMES, hide
 from advisor.rules import EvaluationSettings, Rule
@@ -32,10 +33,11 @@ hypothesis_settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session", autouse=True)
-def documents_once() -> Iterator[None]:
-    """Read each text of YAML once in a process: what becomes of it follows from the text alone."""
+def texts_once() -> Iterator[None]:
+    """Parse each document and expression once in a process: what it becomes rests on it alone."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "build", cache(build.build))
+        patch.setattr(parse, "parse", cache(parse.parse))
         yield
 
 
