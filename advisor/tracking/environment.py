@@ -13,14 +13,22 @@ if TYPE_CHECKING:
 def new_environment(
     environment: Sequence[str | None], step: int, settings: TrackingSettings
 ) -> int | None:
-    """Return the first night of a new environment near a step, None where there is none.
+    """Return the night near a step where a new environment may have begun, None where none did.
 
-    New is one that no night shortly before had; from unknown to known, and back, is no change.
+    New is one that no night shortly before had; from unknown to known, and back, is no change. A
+    new one may have begun on any of the unknown nights before the first on which it is known.
     """
     reach = settings.environment_reach
-    near = range(max(1, step - reach), min(len(environment), step + reach + 1))
-    nearest = sorted(near, key=lambda night: abs(night - step))
-    return next((night for night in nearest if is_new(environment, night, settings)), None)
+    last = min(len(environment), step + reach + settings.environment_nights)
+    near = []
+    for night in range(max(1, step - reach), last):
+        if is_new(environment, night, settings):
+            begins = night
+            while not environment[begins - 1]:
+                begins -= 1
+            near.append(min(max(step, begins), night))
+    nearest = min(near, key=lambda night: abs(night - step), default=step + reach + 1)
+    return nearest if abs(nearest - step) <= reach else None
 
 
 def expected_nights(environment: Sequence[str | None], settings: TrackingSettings) -> list[int]:

@@ -133,6 +133,17 @@ def test_a_step_with_a_new_environment_is_the_environment() -> None:
     assert [(c.index, c.verdict) for c in found.changes] == [(60, Verdict.ENVIRONMENT)]
 
 
+def test_a_new_environment_may_have_begun_on_a_night_that_does_not_tell_its_own() -> None:
+    values = nights((100, 60), (106, 40))
+    for unknown in ((58, 62), (60, 65), (57, 60)):
+        first, known = unknown
+        environment = [*["a"] * first, *[None] * (known - first), *["b"] * (100 - known)]
+        (step,) = scan(values, environment=environment).changes
+        assert (step.index, step.verdict) == (60, Verdict.ENVIRONMENT)
+    environment = [*["a"] * 50, *[None] * 4, *["b"] * 46]
+    assert scan(values, environment=environment).changes[0].verdict is Verdict.REGRESSED
+
+
 def test_newest_nights_in_a_new_environment_are_the_environment() -> None:
     found = scan(nights((100, 60), (106, 5)), environment=["a"] * 60 + ["b"] * 5)
     assert found.newest.verdict is Verdict.ENVIRONMENT
