@@ -115,8 +115,15 @@ def open_draft(path: str | Path, wait: float, *, large: bool) -> Iterator[DraftD
         yield DraftDatabase(connection, path, wait)
 
 
+def is_new(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Return whether the file has no devices yet: ``publish`` gives it all that the draft has."""
+    return connection.execute("SELECT device_id FROM device LIMIT 1").fetchone() is None
+
+
 def publish(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) -> None:
     """Copy runs from the draft into the file, which is locked and has none of them."""
+    if is_new(connection):
+        _publish(connection, "meta", "ON CONFLICT DO NOTHING")
     known = "device_id NOT IN (SELECT device_id FROM device)"
     for table in ("ceiling", "device"):  # the first profile that reports a device decides
         _publish(connection, table, f"WHERE {known}")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from advisor.database import write
 from advisor.database.columns import require_columns
-from advisor.database.draft import DraftDatabase, publish
+from advisor.database.draft import DraftDatabase, is_new, publish
 from advisor.database.launches import LaunchWriter
 from advisor.database.outcomes import moved_series
 from advisor.database.planning import plan_for
@@ -175,7 +175,8 @@ def _publish(
     """Move runs from the draft into the file, and follow the series that they continue."""
     if not run_ids:
         return
-    seed_database(connection, knowledge.seed)
+    if not is_new(connection):
+        seed_database(connection, knowledge.seed)
     with write.second_transaction(connection), write.transaction(connection):
         publish(connection, run_ids)
         follow(connection, moved_series(connection, run_ids, knowledge.outcomes), knowledge)
