@@ -155,6 +155,31 @@ QUESTIONS: Mapping[str, str] = {
 """The SELECT of each view, in an order in which they can be made; they need those of facts."""
 
 
+_ASKED = "asked_rows"
+_TOTALS = """
+    WITH of_runs AS (
+        SELECT count(*) AS runs, count(*) FILTER (is_ahead) AS ahead FROM fleet_runs
+    ), of_kernels AS (
+        SELECT simulated, sum(judged_time) AS judged, sum(wasted_time) AS wasted
+        FROM fleet_kernels GROUP BY simulated ORDER BY simulated LIMIT 1
+    )
+    SELECT runs, ahead, judged, wasted FROM of_runs LEFT JOIN of_kernels ON true
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FleetTotals:
+    """Sums over a lake: times [s] of measured runs, and of simulated ones where no other are.
+
+    ``ahead`` are the runs dated after they were stored: clocks of machines disagree.
+    """
+
+    runs: int
+    ahead: int
+    judged_time: float
+    wasted_time: float
+
+
 @dataclass(frozen=True, kw_only=True)
 class AskedRows:
     """The first rows of a view, by the names of its columns, and how many there are in all."""
@@ -180,11 +205,20 @@ def ask(
     connection: duckdb.DuckDBPyConnection, view: str, most: int, where: str = "true"
 ) -> AskedRows:
     """Return at most so many rows of a view, in its order, of those of which ``where`` is true."""
-    cursor = connection.execute(f"SELECT * FROM {quoted(view)} WHERE {where}")
+    query = f"SELECT * FROM {quoted(view)} WHERE {where}"
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {_ASKED} AS {query}")  # kept in its order
+    ((total,),) = connection.execute(f"SELECT count(*) FROM {_ASKED}").fetchall()
+    cursor = connection.execute(f"FROM {_ASKED} LIMIT {most}")
     names = [column[0] for column in cursor.description or ()]
-    rows = cursor.fetchall()
-    shown = tuple(dict(zip(names, row, strict=True)) for row in rows[:most])
-    return AskedRows(rows=shown, total=len(rows))
+    rows = tuple(dict(zip(names, row, strict=True)) for row in cursor.fetchall())
+    connection.execute(f"DROP TABLE {_ASKED}")
+    return AskedRows(rows=rows, total=total)
+
+
+def totals(connection: duckdb.DuckDBPyConnection) -> FleetTotals:
+    """Return the sums over a lake, unknown times counted as none."""
+    ((runs, ahead, judged, wasted),) = connection.execute(_TOTALS).fetchall()
+    return FleetTotals(runs=runs, ahead=ahead, judged_time=judged or 0.0, wasted_time=wasted or 0.0)
 
 
 def looked_at(connection: duckdb.DuckDBPyConnection) -> str:
@@ -192,9 +226,3 @@ def looked_at(connection: duckdb.DuckDBPyConnection) -> str:
     query = "SELECT string_agg(state_id, ' ' ORDER BY state_id) FROM memory.main.followed"
     ((states,),) = connection.execute(query).fetchall()
     return states or ""
-
-
-def runs_ahead(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """Return the runs that are dated after they were stored: clocks of machines disagree."""
-    rows = connection.execute("SELECT run_id FROM fleet_runs WHERE is_ahead ORDER BY 1").fetchall()
-    return [run_id for (run_id,) in rows]

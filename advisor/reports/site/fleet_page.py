@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from advisor import wording
-from advisor.database.questions import QUESTIONS, AskedRows, ask, runs_ahead
+from advisor.database.questions import QUESTIONS, AskedRows, FleetTotals, ask, totals
 from advisor.documents import load
 from advisor.errors import RuleError
 from advisor.reports.site.frame import full_day
@@ -24,7 +24,6 @@ Row = Mapping[str, Any]
 
 _HOUR = 3600.0  # seconds
 _LEAST_HOURS = 0.1  # below it seconds are read more easily
-_ALL = 1_000_000_000  # rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,26 +128,27 @@ def load_fleet_words() -> FleetWords:
 def fleet_shown(asked: FleetAsked) -> FleetPage:
     """Return the page of a lake whose views there are on the connection."""
     words = load_fleet_words()
-    ahead = len(runs_ahead(asked.connection))
+    sums = totals(asked.connection)
     return FleetPage(
         title=words.texts["title"],
         footer=asked.footer,
-        verdict=_verdict(asked, words),
+        verdict=_verdict(sums, words),
         about=words.texts["about"],
-        ahead=words.texts["ahead"].format(runs=wording.count(ahead, "run")) if ahead else "",
+        ahead=_ahead(sums.ahead, words),
         parts=tuple(_part(name, asked, words) for name in words.parts),
     )
 
 
-def _verdict(asked: FleetAsked, words: FleetWords) -> str:
-    runs = ask(asked.connection, "fleet_runs", 0).total
-    kernels = ask(asked.connection, "fleet_kernels", _ALL).rows
-    kept = [row for row in kernels if not row["simulated"]] or kernels
-    judged = sum(row["judged_time"] or 0.0 for row in kept)
-    wasted = sum(row["wasted_time"] or 0.0 for row in kept)
-    template = words.texts["verdict" if judged else "unknown"]
+def _ahead(runs: int, words: FleetWords) -> str:
+    return words.texts["ahead"].format(runs=wording.count(runs, "run")) if runs else ""
+
+
+def _verdict(sums: FleetTotals, words: FleetWords) -> str:
+    template = words.texts["verdict" if sums.judged_time else "unknown"]
     return template.format(
-        runs=wording.count(runs, "run"), wasted=gpu_time(wasted), time=gpu_time(judged)
+        runs=wording.count(sums.runs, "run"),
+        wasted=gpu_time(sums.wasted_time),
+        time=gpu_time(sums.judged_time),
     )
 
 
