@@ -41,6 +41,12 @@ def texts_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def unjudged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Store runs without findings, in half the time: for tests of what rests on no rule."""
+    monkeypatch.setattr("advisor.ingest.store.evaluate_runs", lambda *_, **__: {})
+
+
 @pytest.fixture(scope="session")
 def real_data() -> Path:
     """Return the folder of other people's profiles; skip where it is absent."""

@@ -93,11 +93,11 @@ def test_thirty_nights_in_any_order_and_by_any_way_have_one_history(tmp_path: Pa
         for number, run in enumerate(random.Random(12).sample(RUNS, len(RUNS)))
     ]
     spool = str(tmp_path / "spool")
-    for name, labels in shuffled[::3]:
+    for name, labels in shuffled[:3]:
         list(spool_paths(spool, [str(FOLDER / name)], labels=labels))
-    store(mixed, shuffled[1::3])
+    store(mixed, shuffled[3:15])
     list(merge_spool(str(mixed), spool, wait=10))
-    store(mixed, shuffled[2::3])
+    store(mixed, shuffled[15:])
     apart = history(str(mixed))
     assert all(len(each.nights) == 1 for each in apart.series)
     assert "30 runs of 30 have a label of their own" in apart.notes[0]

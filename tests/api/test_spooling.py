@@ -23,6 +23,8 @@ from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.ingest.spool import merge_spool, spool_paths
 from advisor.resources import data_dir
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 NIGHTS = sorted((data_dir("seed") / "runs" / "nightly").glob("*.ncu-rep"))
 
 

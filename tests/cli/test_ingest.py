@@ -14,6 +14,8 @@ import pytest
 from advisor.api import revision
 from advisor.api.revision import Revision
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 Run = Callable[..., "Outcome"]
 
 
