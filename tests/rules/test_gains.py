@@ -252,6 +252,21 @@ def test_changes_nothing_where_the_assumption_is_unknown(load_rule: Load, judge:
     assert judge(load_rule(text), **facts)[0].cap == pytest.approx(1e-4)
 
 
+def test_what_is_not_known_to_shrink_bounds_nothing(load_rule: Load, judge: Judge) -> None:
+    # Of compute, 60 % busy and the busiest unit, nobody can say what stays; L1 stays as it is.
+    gain = "gain: {low: 0 * duration, likely: duration * 0.3, high: duration * 0.3}"
+    facts = {
+        "duration": 1e-3, "t_units": 6e-4, "compute_utilization": 0.6, "l1_utilization": 0.5,
+        "load_efficiency": 0.5, "limiter": "compute",
+    }  # fmt: skip
+    for limiter, likely in (("compute", 1e-4), ("latency", 3e-4)):
+        fewer = "case when limiter = 'compute' then compute_utilization / 2 end"
+        text = re.sub(r"gain: .*", f"assumes: {{compute_utilization: {fewer}}}\n{gain}", RULE)
+        said = judge(load_rule(text), **{**facts, "limiter": limiter})[0]
+        assert said.gain is not None
+        assert said.gain.likely == pytest.approx(likely)
+
+
 def test_keeps_the_assumptions_of_rules_apart(
     shipped_rules: tuple[Rule, ...], judge: Judge
 ) -> None:

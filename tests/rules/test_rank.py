@@ -106,6 +106,25 @@ def test_what_keeps_the_work_stays_above_the_roof_beside_what_moves_it(rule: Rul
     assert gains == {"sample/a": 3, "sample/b": 1, "sample/moves": 1}
 
 
+def test_what_assumes_without_moving_the_roof_shares_its_room(rule: Rule) -> None:
+    # Of 4 s below the roof "a" takes 3 and "less" the last one, though it assumes less work.
+    assumes = rule.assumes or {"dram_bytes": rule.when}
+    found = [
+        replace(
+            finding(rule, name, likely, cap=cap),
+            rule=replace(rule, id=f"sample/{name}", mechanism=name, assumes=assumed),
+        )
+        for name, likely, cap, assumed in (
+            ("a", 3, 4, {}),
+            ("less", 2, 4, assumes),
+            ("b", 1.5, 4, {}),
+            ("moves", 0.5, 10, assumes),
+        )
+    ]
+    gains = {each.evaluation.rule.id: each.gain.likely for each in rank(found) if each.gain}
+    assert gains == {"sample/a": 3, "sample/less": 1, "sample/moves": 0.5}
+
+
 def test_orders_by_what_is_left_after_the_cut(rule: Rule) -> None:
     found = [
         finding(rule, "a", 7),

@@ -253,8 +253,26 @@ def _floors(
     if settings.busy is None or not _relieving(assumes, settings, vocabulary):
         parts += ["NULL", "NULL"]
     else:
-        parts += [settings.busy.sql(_with(settings.thresholds, of)) for of in (column, facts)]
+        after, now = (settings.busy.sql(_with(settings.thresholds, of)) for of in (column, facts))
+        parts += [_where_known(after, assumes, settings, vocabulary), now]
     return f"{quoted(ASSUMED_BY)}, {', '.join(parts)} FROM ({layered(_PAIRS, columns)})"
+
+
+def _where_known(
+    busy_after: str,
+    assumes: Mapping[int, Mapping[str, str]],
+    settings: EvaluationSettings,
+    vocabulary: Vocabulary,
+) -> str:
+    """Return that time, NULL where all that a rule assumes of units is unknown."""
+    reached = vocabulary.rests_on(settings.busy_names)
+    unknown = (
+        f"WHEN {quoted(ASSUMED_BY)} = {index} AND coalesce(NULL, {', '.join(of_units)}) IS NULL"
+        for index, names in assumes.items()
+        if (of_units := [sql for name, sql in names.items() if name in reached])
+    )
+    cases = " ".join(f"{condition} THEN NULL" for condition in unknown)
+    return f"CASE {cases} ELSE {busy_after} END"
 
 
 def _relieving(

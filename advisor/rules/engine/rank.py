@@ -81,6 +81,7 @@ def _of_subject(findings: Sequence[Evaluation]) -> list[Action]:
     gaining = [first for first, *_ in causes.values() if first.gain is not None]
     left = max((each.cap for each in gaining if each.cap is not None), default=0.0)
     left_likely = max((e.cap_likely for e in gaining if e.cap_likely is not None), default=0.0)
+    roof = min((each.cap for each in gaining if each.cap is not None), default=0.0)
     actions: list[Action] = []
     overtaken: list[Evaluation] = []
     done: list[str] = []
@@ -102,7 +103,8 @@ def _of_subject(findings: Sequence[Evaluation]) -> list[Action]:
         if gain is not None:
             done.append(first.rule.id)
             won += gain.likely
-            won_above_roof += 0.0 if first.rule.assumes else gain.likely
+            moves_roof = first.rule.assumes and (first.cap or 0.0) > roof
+            won_above_roof += 0.0 if moves_roof else gain.likely
             left, left_likely = left - gain.likely, left_likely - gain.likely
     beside = (*overtaken, *explained)
     if beside:
