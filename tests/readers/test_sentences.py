@@ -45,6 +45,25 @@ def test_reads_the_busiest_pipe(pipe: str, over: str, counter: str) -> None:
     assert counters_in([message]) == {counter.format("pct_of_peak_sustained"): 41.7}
 
 
+@pytest.mark.parametrize(
+    ("words", "state"),
+    [
+        ("waiting for the execution pipe to be available.", "math_pipe_throttle"),
+        ("waiting after an EXIT instruction for all outstanding memory", "drain"),
+        ("after EXIT waiting for all outstanding memory operations", "drain"),
+    ],
+)
+def test_reads_stalls_and_the_time_between_two_instructions(words: str, state: str) -> None:
+    message = EACH_WARP.format("17.6", words) + (
+        " This stall type represents about 59.7% of the total average of 29.5 cycles between"
+        " issuing two instructions."
+    )
+    assert counters_in([message]) == {
+        f"smsp__average_warps_issue_stalled_{state}_per_issue_active.ratio": 17.6,
+        "smsp__average_warp_latency_per_inst_issued.ratio": 29.5,
+    }
+
+
 def test_reads_how_much_of_each_sector_is_used() -> None:
     message = (
         "The memory access pattern for global loads from L1TEX might not be optimal. On average,"
