@@ -39,6 +39,13 @@ def test_a_full_l1_is_memory_though_its_members_stand_at_half() -> None:
     assert facts["limiter"] == "memory"
 
 
+def test_l1_by_its_own_utilisation_is_no_equal_of_a_busier_compute_unit() -> None:
+    page = {"compute_utilization": 0.84, "memory_utilization": 0.38, "l1_utilization": 0.77}
+    assert facts_of(**page)["limiter"] == "compute"
+    assert facts_of(**{**page, "memory_utilization": 0.75})["limiter"] == "balanced"
+    assert facts_of(**{**page, "l1_utilization": 0.86})["limiter"] == "balanced"
+
+
 @pytest.mark.parametrize(("l1", "unit"), [(0.61, "L1"), (0.52, "L2"), (None, "L2")])
 def test_the_busiest_memory_unit_goes_with_its_own_utilisation(l1: float | None, unit: str) -> None:
     facts = facts_of(memory_utilization=0.52, l1_utilization=l1, limiting_unit_reported="L2")
