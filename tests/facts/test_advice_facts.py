@@ -52,6 +52,35 @@ def test_knows_when_there_is_nothing_to_win(
     assert facts_of(**{**STREAM, **changed})["nothing_to_win"] is nothing
 
 
+# Compute is 86 % busy, 0.956 of the 90 % that well-written kernels reach; schedulers have room.
+ARITHMETIC: dict[str, Value] = {
+    "compute_utilization": 0.86,
+    "memory_utilization": 0.4,
+    "issue_slot_utilization": 0.6,
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "full"),
+    [
+        ({}, True),
+        ({"compute_utilization": 0.85}, False),  # 0.944
+        ({"compute_utilization": 0.85, "achievable_compute_fraction": 0.88}, True),
+        ({"memory_utilization": 0.8}, False),  # balanced
+        ({"issue_slot_utilization": 0.8}, False),  # fewer instructions help
+        ({"issue_slot_utilization": None}, False),
+        ({"predicated_threads_per_instruction": 24.0, "warp_size": 32.0}, True),
+        ({"predicated_threads_per_instruction": 23.0, "warp_size": 32.0}, False),
+        ({"pipe_fma": 0.86}, False),  # other rules tell what fills it
+        ({"pipe_alu": 0.86, "pipe_tensor": 0.3}, False),
+        ({"pipe_tensor": 0.86, "issue_slot_utilization": 0.85}, True),
+        ({"pipe_tensor": 0.84}, False),  # something else is full
+    ],
+)
+def test_knows_a_pipe_that_is_as_full_as_it_gets(changed: dict[str, Value], full: bool) -> None:
+    assert facts_of(**{**ARITHMETIC, **changed})["arithmetic_at_roof"] is full
+
+
 @pytest.mark.parametrize(
     ("blocks", "taken", "halves", "parts"),
     [
