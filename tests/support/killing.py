@@ -16,13 +16,14 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import duckdb
 
 from advisor.cli.application import application
-from advisor.database import schema, upgrade
+from advisor.database import ids, schema, upgrade
 from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.ingest.spool import spool_paths
 from advisor.knowledge.load import load_knowledge
@@ -47,9 +48,10 @@ STATE = """
         (SELECT count(*) FROM launch WHERE run_id = run.run_id),
         (SELECT count(*) FROM launch_keyed WHERE run_id = run.run_id),
         (SELECT count(*) FROM finding WHERE run_id = run.run_id),
-        (SELECT sum(dram_bytes) FROM launch WHERE run_id = run.run_id) < 0
+        (SELECT list(dram_bytes ORDER BY launch_index) FROM launch WHERE run_id = run.run_id)
     FROM run ORDER BY run_id
 """
+OWNED = "SELECT table_name FROM duckdb_columns() WHERE column_name = 'run_id' AND NOT internal"
 State = dict[str, tuple[object, ...]]
 
 
@@ -57,12 +59,14 @@ State = dict[str, tuple[object, ...]]
 class Kill:
     """What a command does, as words of the command line or a function of the database.
 
-    ``makes`` are patterns of files beside the database that it may make.
+    ``makes`` are patterns of files beside the database that it may make; ``once`` is what cannot be
+    repeated when it is done.
     """
 
     words: tuple[str, ...] = ()
     work: Callable[[Path, Path], None] | None = None
     makes: tuple[str, ...] = ()
+    once: bool = False
 
 
 def _upgrade(database: Path, folder: Path) -> None:
@@ -74,6 +78,7 @@ COMMANDS: dict[str, Kill] = {
     "spool": Kill(words=("ingest", *map(str, NEW), "--spool", "{spool}")),
     "merge": Kill(words=("db", "merge", "{spool}", "--done", "{done}")),
     "prune": Kill(words=("runs", "prune", "--keep", "1")),
+    "remove": Kill(words=("runs", "remove", "latest", "--yes"), once=True),
     "refresh": Kill(words=("refresh", "--all")),
     "relabel": Kill(words=("runs", "label", "{runs}", "--label", "shape", "--tag", "a")),
     "backup": Kill(words=("db", "backup"), makes=("*.backup.duckdb",)),
@@ -109,6 +114,7 @@ class Killing:
         if name not in self._seconds:
             self._whole(name)
         database = self._fresh(name)
+        (self.folder / "told").write_text("")
         child = self._forked(self._work(name, database))
         time.sleep(share * self._seconds[name])
         os.kill(child, signal.SIGKILL)
@@ -118,10 +124,27 @@ class Killing:
         found = self._state(database)
         for run_id in before.keys() | after.keys():
             assert found.get(run_id) in (before.get(run_id), after.get(run_id)), (name, run_id)
+        self._see_what_was_told(name, database, found)
         self.seen[f"{name}, {where}, {sum(found[each] == after[each] for each in found)} done"] += 1
-        self._must(self._work(name, database))
+        if not (COMMANDS[name].once and found == after):
+            self._must(self._work(name, database))
         assert self._state(database) == after, name
         self._tidy(name, database)
+
+    def _see_what_was_told(self, name: str, database: Path, found: State) -> None:
+        """See that what a command said is so; the last line of a killed one may be cut."""
+        bundles = {
+            folder: {ids.run_id(path.stem) for path in database.parent.glob(f"{folder}/*.bundle")}
+            for folder in ("spool", "done")
+        }
+        assert bundles["done"] <= found.keys()
+        *lines, _ = (self.folder / "told").read_text().split("\n")
+        new = {line.split()[1] for line in lines if line.startswith("new ")}
+        assert new <= (bundles["spool"] if name == "spool" else found.keys())
+        assert found.keys().isdisjoint(
+            line.split()[1] for line in lines if line.startswith("removed ")
+        )
+        assert not lines or name != "refresh" or found == self._ends[name][1]
 
     def _whole(self, name: str) -> None:
         """Carry a command to its end, to know how long it takes and what it leaves."""
@@ -154,7 +177,7 @@ class Killing:
         words = ["--db", str(database)]
         for word in command.words:
             words += self._runs() if word == "{runs}" else [word.format(**filled)]
-        return lambda: _command(words)
+        return lambda: _command(words, self.folder / "told")
 
     def _runs(self) -> list[str]:
         return (self.folder / "runs").read_text().split()
@@ -162,6 +185,8 @@ class Killing:
     def _tidy(self, name: str, database: Path) -> None:
         """See that nothing is there but what a command makes."""
         place, makes = database.parent, ("test.duckdb", "spool", "done", *COMMANDS[name].makes)
+        if COMMANDS[name].once:
+            makes += ("test.duckdb.wal",)  # nobody has written since
         left = [
             path.name for path in place.iterdir() if not any(path.match(each) for each in makes)
         ]
@@ -180,6 +205,9 @@ class Killing:
         def look() -> None:
             with duckdb.connect(str(database), read_only=True) as connection:
                 rows = connection.execute(STATE).fetchall()
+                for (table,) in connection.execute(OWNED).fetchall():
+                    others = f"SELECT run_id FROM {table} EXCEPT SELECT run_id FROM run"
+                    assert connection.execute(others).fetchall() == [], table
             os.write(writing, repr(rows).encode())
 
         self._must(look)
@@ -218,11 +246,12 @@ def killed(folder: Path, count: int, names: Mapping[str, Kill] = COMMANDS) -> Co
     return killing.seen
 
 
-def _command(words: list[str]) -> None:
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1)
-    os.dup2(null, 2)
-    status = application(words, standalone_mode=False)
+def _command(words: list[str], told: Path) -> None:
+    with (
+        told.open("w") as out, redirect_stdout(out),
+        Path(os.devnull).open("w") as null, redirect_stderr(null),
+    ):  # fmt: skip
+        status = application(words, standalone_mode=False)
     assert not status, status
 
 
