@@ -188,11 +188,30 @@ def noise_of_residuals(
     reach = settings.clip * np.maximum(_spread(residuals), _floor(ticks, settings))[:, None]
     near = np.clip(residuals, -reach, reach)
     squares = np.einsum("ij,ij->i", near, near)
-    products = np.einsum("ij,ij->i", near[:, 1:], near[:, :-1])
-    correlation = products / np.where(squares > 0, squares, 1.0)
+    correlation, second = (
+        np.einsum("ij,ij->i", near[:, lag:], near[:, :-lag]) / np.where(squares > 0, squares, 1.0)
+        for lag in (1, 2)
+    )
+    correlation = _without_cycle(correlation, second, settings.cycle_score / math.sqrt(n))
     correlation += levels * (1 + 3 * np.maximum(correlation, 0.0)) / n
     deviation = np.sqrt(squares / np.maximum(n - levels, n / 2))
     return _noises(np.maximum(deviation, _floor(ticks, settings)), correlation, n, settings)
+
+
+def _without_cycle(first: Floats, second: Floats, reach: float) -> Floats:
+    """Return the correlation of neighbours that means of many nights stray by.
+
+    Where nights two apart are less alike than neighbours of neighbours are, by more than ``reach``,
+    the noise swings to and fro, as over a week, and a mean over several nights evens it out: as
+    much as a second-order autoregressive process does (Box and Jenkins, Time Series Analysis, 1970,
+    section 3.2.4). The partial correlation has a standard error of the root of the nights.
+    """
+    part = (second - first**2) / np.maximum(1 - first**2, _SAME)
+    swings = part < -reach
+    last = np.where(swings, part, 0.0)
+    next_to = first * (1 - last)
+    kept = (1 - next_to * first - last * second) / (1 - next_to - last) ** 2
+    return np.where(swings, np.minimum(first, (kept - 1) / (kept + 1)), first)
 
 
 def _spread(values: Floats) -> Floats:

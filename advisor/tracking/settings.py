@@ -37,6 +37,7 @@ class TrackingSettings:
     noise_floor: float
     prior_nights: int
     prior_correlation: float
+    cycle_score: float
     largest_correlation: float
     efficiency: float
     clip: float

@@ -82,3 +82,27 @@ def test_correlation_is_drawn_towards_the_prior() -> None:
     residuals = np.array([[0.01, 0.01, -0.01, -0.01] * 25])
     noise = noise_of_residuals(residuals, np.array([0]), np.zeros(1), SETTINGS)
     assert noise.correlations[0] == pytest.approx(0.05, abs=0.01)
+
+
+def test_noise_that_swings_to_and_fro_evens_out_over_nights() -> None:
+    # A wave of a week: neighbours are alike by cos(360°/7) = 0.62, but four nights on it is the
+    # other way round. 0 from 140 nights, 0.3 from 20, is 0.0375.
+    wave = np.sin(2 * np.pi / 7 * np.arange(140))[None, :]
+    noise = noise_of_residuals(0.01 * wave, np.array([0]), np.zeros(1), SETTINGS)
+    assert noise.correlations[0] == pytest.approx(0.0375)
+
+
+def test_noise_that_forgets_slowly_does_not() -> None:
+    # Second-order processes with correlations of neighbours 0.6: nights two apart by 0.36, as where
+    # only neighbours count, and by −0.1, whose mean over many nights varies by
+    # (1 − 0.6 · 1.03125 − 0.1 · 0.71875) / (1 − 1.03125 + 0.71875)² = 0.655 times one night's.
+    rng = np.random.default_rng(5)
+    found = []
+    for one, two in ((0.6, 0.0), (1.03125, -0.71875)):
+        values = np.zeros(20_000)
+        for night in range(2, len(values)):
+            values[night] = one * values[night - 1] + two * values[night - 2] + rng.normal(0, 0.01)
+        residuals = values[None, :]
+        noise = noise_of_residuals(residuals, np.array([0]), np.zeros(1), SETTINGS)
+        found.append(float(noise.correlations[0]))
+    assert found == pytest.approx([0.6, 0.0], abs=0.03)
