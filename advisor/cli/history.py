@@ -156,14 +156,25 @@ def accept(settings: CommandSettings, series: tuple[str, ...], at: str, because:
 def calibrate(settings: CommandSettings, branch: str | None, dry_run: bool, style: str) -> None:
     """Measure the noise of every series from nights of one commit and environment, and store it.
 
-    noise_percent is the spread (one standard deviation) of a night around the level of its commit.
+    Noise is the spread (one standard deviation) of a night around the level of its commit; csv and
+    json call it noise_percent.
     """
     from advisor.api.marking import calibrate as measure
+    from advisor.wording import percent
 
     found = measure(settings.database, branch=branch, store=not dry_run, wait=settings.wait)
-    rows = [(each.kernel, 100 * each.noise, each.runs, each.series_id) for each in found]
-    columns = ("kernel", "noise_percent", "nights", "series")
-    write_rows(columns, rows, style, Narrow(whole=("noise_percent", "nights", "series")))
+    is_table = style == "table"
+    rows = [
+        (
+            each.kernel,
+            percent(each.noise, 2) if is_table else 100 * each.noise,
+            each.runs,
+            each.series_id,
+        )
+        for each in found
+    ]
+    columns = ("kernel", "noise" if is_table else "noise_percent", "nights", "series")
+    write_rows(columns, rows, style, Narrow(whole=("noise", "nights", "series")))
 
 
 @history.command(epilog=_EPILOG)

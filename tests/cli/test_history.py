@@ -6,11 +6,13 @@ import json
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from advisor.api.marking import Calibrated
 from advisor.cli.history_text import as_text, sparkline
 from advisor.reports.record.series_records import History, HistoryNight, SeriesHistory
 from advisor.tracking.records import Change, ChangeKind, Newest, SeriesResult, Verdict
 
 if TYPE_CHECKING:
+    import pytest
     from conftest import Run
 
 FIRST = datetime.fromisoformat("2026-01-01T03:00")
@@ -133,3 +135,16 @@ def test_text_names_the_change_the_run_and_the_next_command() -> None:
 def test_a_level_line_has_no_peak() -> None:
     assert sparkline([2.0, 2.0], "_.-") == ".."
     assert sparkline([1.0, 1.5, 2.0], "_.-") == "_.-"
+
+
+def test_measured_noise_is_a_share_for_readers_and_a_number_for_programs(
+    advisor: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = (Calibrated(series_id="abcdef123456", kernel="gemm", runs=30, noise=0.0055),)
+    monkeypatch.setattr("advisor.api.marking.calibrate", lambda *_, **__: found)
+    header, _, row = advisor("history", "calibrate").out.splitlines()
+    assert header.split() == ["kernel", "noise", "nights", "series"]
+    assert "0.55\N{NO-BREAK SPACE}%" in row
+    listed = advisor("history", "calibrate", "--format", "csv").out.splitlines()
+    assert listed[0] == "kernel,noise_percent,nights,series"
+    assert listed[1].split(",")[1] == "0.55"
