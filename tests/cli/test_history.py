@@ -140,11 +140,11 @@ def test_a_level_line_has_no_peak() -> None:
 def test_measured_noise_is_a_share_for_readers_and_a_number_for_programs(
     advisor: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = (Calibrated(series_id="abcdef123456", kernel="gemm", runs=30, noise=0.0055),)
+    found = (Calibrated(series_id="abcdef123456", kernel="gemm", runs=30, noise=0.0050),)
     monkeypatch.setattr("advisor.api.marking.calibrate", lambda *_, **__: found)
     header, _, row = advisor("history", "calibrate").out.splitlines()
     assert header.split() == ["kernel", "noise", "nights", "series"]
-    assert "0.55\N{NO-BREAK SPACE}%" in row
+    assert "0.50\N{NO-BREAK SPACE}%" in row
     listed = advisor("history", "calibrate", "--format", "csv").out.splitlines()
     assert listed[0] == "kernel,noise_percent,nights,series"
-    assert listed[1].split(",")[1] == "0.55"
+    assert listed[1].split(",")[1] == "0.5"
