@@ -137,7 +137,7 @@ def test_ingest_stays_below_its_directory_links_resolved(tmp_path: Path) -> None
 @pytest.mark.real
 def test_real_profiles_end_with_their_first_action(real_database: Path) -> None:
     answers = Answers(str(real_database), wait=0, configuration=DEFAULTS)
-    for (run,) in answers.query("select run_id from runs order by run_id limit 10")["rows"]:
+    for (run,) in answers.query("select run_id from runs order by run_id limit 5")["rows"]:
         history = reporting.HistoryAsked(since=None)
         report = reporting.load_report(
             str(real_database), run, kernel=None, history=history, wait=0, configuration=DEFAULTS

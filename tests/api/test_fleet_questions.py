@@ -17,7 +17,7 @@ from advisor.database.connect import open_for_reading
 from advisor.database.questions import create_questions
 from advisor.facts import create_views
 from advisor.ingest.lake import add_database
-from advisor.ingest.profiles import RunLabels, ingest_paths
+from advisor.ingest.profiles import RunLabels
 from advisor.knowledge.load import load_facts, load_knowledge
 from advisor.reports.site.fleet_page import FleetAsked, fleet_shown
 from advisor.reports.site.pages import PageWriter
@@ -25,6 +25,7 @@ from advisor.reports.write.links import Links
 from advisor.resources import data_dir
 from advisor.tracking.settings import load_settings
 from tests.api.test_history import Fill, empty, fill, night, noisy
+from tests.support.shared import ingest_nights
 
 __all__ = ["empty", "fill"]  # fixtures
 
@@ -47,11 +48,9 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     """Return a database of two profiled nights, and a lake of it; only to read."""
     folder = tmp_path_factory.mktemp("questions")
     database = str(folder / "nights.duckdb")
-    for number in (1, 2):
-        labels = RunLabels(at=datetime.fromisoformat(f"2026-01-0{number}"))
-        list(
-            ingest_paths(database, [str(SEED / f"night-0{number}.ncu-rep")], labels=labels, wait=9)
-        )
+    ingest_nights(
+        database, {n: RunLabels(at=datetime.fromisoformat(f"2026-01-0{n}")) for n in (1, 2)}
+    )
     return database, lake_of(database, folder / "lake")
 
 

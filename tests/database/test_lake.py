@@ -22,8 +22,9 @@ from advisor.database.lake.write import add_marks, add_run, make_lake, runs_of
 from advisor.database.parts import findings_of_vendor
 from advisor.database.tables import metadata
 from advisor.errors import DatabaseError, UsageError
-from advisor.ingest.profiles import RunLabels, ingest_paths
+from advisor.ingest.profiles import RunLabels
 from advisor.resources import data_dir
+from tests.support.shared import ingest_nights
 
 TABLES = sorted(set(metadata().tables) - {"meta"})
 NIGHTS = 4
@@ -34,11 +35,8 @@ SEED = data_dir("seed") / "runs" / "nightly"
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a database of four nights, two of them in February, with a mark of each kind."""
     path = tmp_path_factory.mktemp("nights") / "nights.duckdb"
-    for night, day in ((1, "01-30"), (2, "01-31"), (3, "02-01"), (4, "02-02")):
-        labels = RunLabels(at=datetime.fromisoformat(f"2026-{day}").replace(tzinfo=None))
-        list(
-            ingest_paths(str(path), [str(SEED / f"night-0{night}.ncu-rep")], labels=labels, wait=9)
-        )
+    days = enumerate(("01-30", "01-31", "02-01", "02-02"), start=1)
+    ingest_nights(path, {n: RunLabels(at=datetime.fromisoformat(f"2026-{d}")) for n, d in days})
     with duckdb.connect(str(path)) as connection:
         now = "TIMESTAMP '2026-02-03'"
         connection.execute(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 
@@ -278,10 +278,12 @@ def test_steps_join_and_say_what_each_value_gives(
         assert set(step.binding) <= set(found.binding)
 
 
-def measured(
-    real_launches: duckdb.DuckDBPyConnection,
-) -> Iterator[tuple[MultiprocessorLimits, BlockShape, dict[str, object]]]:
-    """Yield every launch with its inputs, and its row.
+Measured = list[tuple[MultiprocessorLimits, BlockShape, dict[str, object]]]
+
+
+@pytest.fixture(scope="module")
+def measured(real_launches: duckdb.DuckDBPyConnection) -> Measured:
+    """Return every launch with its inputs, and its row.
 
     In these reports what the driver reserves is what the generation reserves.
     """
@@ -293,6 +295,7 @@ def measured(
     known = [row for row in rows if f"cc-{row['compute_capability']:.1f}" in CUDA]
     assert (len(rows), len(known)) == (736, 736)
     limits = {key: limits_of(key) for key in CUDA}
+    found = []
     for row in known:
         shape = BlockShape(
             threads=int(row["block_size"]),
@@ -301,15 +304,14 @@ def measured(
             shared_dynamic=int(row["shared_memory_dynamic"]),
             carve_out=int(row["shared_memory_configured"]),
         )
-        yield limits[f"cc-{row['compute_capability']:.1f}"], shape, row
+        found.append((limits[f"cc-{row['compute_capability']:.1f}"], shape, row))
+    return found
 
 
 @pytest.mark.real
-def test_equals_the_limits_and_the_occupancy_of_real_reports(
-    real_launches: duckdb.DuckDBPyConnection,
-) -> None:
+def test_equals_the_limits_and_the_occupancy_of_real_reports(measured: Measured) -> None:
     shared: Counter[str] = Counter()
-    for limits, shape, row in measured(real_launches):
+    for limits, shape, row in measured:
         found = occupancy(limits, shape)
         for name in ("registers", "warps", "blocks"):
             assert found.limits[name] == row[f"occupancy_limit_{name}"], (row["run_id"], name)
@@ -333,10 +335,12 @@ def how_shared_memory_was_counted(
 
 
 @pytest.mark.real
-def test_equals_the_stored_curves_point_by_point(real_launches: duckdb.DuckDBPyConnection) -> None:
+def test_equals_the_stored_curves_point_by_point(
+    real_launches: duckdb.DuckDBPyConnection, measured: Measured
+) -> None:
     curves = stored_curves(real_launches)
     points, absent = 0, 0
-    for limits, shape, row in measured(real_launches):
+    for limits, shape, row in measured:
         for parameter in Parameter:
             stored = curves[row["run_id"], row["variant_id"], parameter]
             # The curve of Pascal goes on to 256 registers, one more than it has.

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from advisor.database.connect import open_for_reading
-from advisor.ingest.profiles import RunLabels, ingest_paths
+from advisor.ingest.batches import ProfileWriter
+from advisor.ingest.profiles import RunLabels, ingest_paths, read_profiles
+from advisor.knowledge.load import load_knowledge
+from advisor.resources import data_dir
 
 
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
@@ -51,6 +54,18 @@ def ingest_all(database: Path, folders: Iterable[Path]) -> None:
         ingest_paths(str(database), [str(f) for f in folders], labels=RunLabels(), wait=0)
     )
     assert any(result.status == "new" for result in results)
+
+
+def ingest_nights(database: Path | str, nights: Mapping[int, RunLabels]) -> None:
+    """Ingest simulated nights by their numbers, each with labels of its own, at once."""
+    folder = data_dir("seed") / "runs" / "nightly"
+    profiles = (
+        profile
+        for number, labels in nights.items()
+        for profile in read_profiles([str(folder / f"night-{number:02}.ncu-rep")], labels=labels)
+    )
+    stored = ProfileWriter(str(database), load_knowledge(), wait=10).store(profiles)
+    assert [result.status for result in stored] == ["new"] * len(nights)
 
 
 def runs_of(database: Path) -> dict[str, str]:

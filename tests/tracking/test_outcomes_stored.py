@@ -12,20 +12,18 @@ from advisor.api.advised import rule_records
 from advisor.api.querying import run_query
 from advisor.api.refreshing import refresh_runs
 from advisor.api.runs import list_runs, prune_runs, remove_run
-from advisor.ingest.profiles import RunLabels, ingest_paths
-from advisor.resources import data_dir
+from advisor.ingest.profiles import RunLabels
+from tests.support.shared import ingest_nights
 
 NIGHTS = (18, 19, 20, 21)  # fewer spills from the 20th on: seed/simulation says so
 SPILLS = "memory/local-memory"
 STORED = "SELECT * FROM outcome ORDER BY ALL"
 
 
-def ingest(path: Path, numbers: tuple[int, ...]) -> None:
-    for number in numbers:
-        profile = str(data_dir("seed") / "runs" / "nightly" / f"night-{number:02}.ncu-rep")
-        labels = RunLabels(at=datetime.fromisoformat(f"2026-01-{number:02}"), branch="main")
-        (result,) = ingest_paths(str(path), [profile], labels=labels, wait=10)
-        assert result.status == "new"
+def ingest(path: Path, *numbers: int) -> None:
+    """Ingest these nights at once."""
+    days = {number: datetime.fromisoformat(f"2026-01-{number:02}") for number in numbers}
+    ingest_nights(path, {n: RunLabels(at=day, branch="main") for n, day in days.items()})
 
 
 def outcomes(path: Path, query: str = STORED) -> list[tuple[object, ...]]:
@@ -36,7 +34,7 @@ def outcomes(path: Path, query: str = STORED) -> list[tuple[object, ...]]:
 @pytest.fixture(scope="module")
 def nights(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("nights") / "test.duckdb"
-    ingest(path, NIGHTS)
+    ingest(path, *NIGHTS)
     return path
 
 
@@ -61,7 +59,8 @@ def test_nothing_else_was_decided(nights: Path) -> None:
 
 def test_the_order_of_ingesting_changes_nothing(nights: Path, tmp_path: Path) -> None:
     path = tmp_path / "test.duckdb"
-    ingest(path, (20, 18, 21, 19))
+    for numbers in ((20,), (18, 21), (19,)):
+        ingest(path, *numbers)
     assert outcomes(path) == outcomes(nights)
 
 
