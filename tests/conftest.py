@@ -14,11 +14,12 @@ from advisor.documents import build
 from advisor.expression import parse
 from advisor.facts import Vocabulary
 from advisor.hidden import DATA_FRAMES, hide
+from advisor.ingest.profiles import RunLabels
 from advisor.rules import EvaluationSettings, Rule
 from tests.support.facts import vocabulary_once
 from tests.support.knowledge import rules_once, settings_once
 from tests.support.reports import keep_launches, kept_launches
-from tests.support.shared import ingest_all, made_once
+from tests.support.shared import ingest_all, ingest_nights, made_once
 
 ROOT = Path(__file__).parent.parent
 REAL = ROOT.parent / "shared" / "data"
@@ -39,6 +40,13 @@ def texts_once() -> Iterator[None]:
         patch.setattr(build, "build", cache(build.build))
         patch.setattr(parse, "parse", cache(parse.parse))
         yield
+
+
+@pytest.fixture(scope="session")
+def one_night(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a database of the first simulated night, tagged "weekly"; to copy or to read."""
+    nights = {1: RunLabels(tags=("weekly",))}
+    return made_once(tmp_path_factory, "night.duckdb", lambda path: ingest_nights(path, nights))
 
 
 @pytest.fixture

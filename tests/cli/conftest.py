@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from advisor.cli import main
-from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.resources import data_dir
 
 
@@ -51,17 +50,8 @@ def night() -> str:
     return str(data_dir("seed") / "runs" / "nightly" / "night-01.ncu-rep")
 
 
-@pytest.fixture(scope="session")
-def ingested(tmp_path_factory: pytest.TempPathFactory, night: str) -> Path:
-    """Return a database that holds the simulated profile."""
-    path = tmp_path_factory.mktemp("ingested") / "test.duckdb"
-    (result,) = ingest_paths(str(path), [night], labels=RunLabels(tags=("weekly",)), wait=10)
-    assert result.status == "new"
-    return path
-
-
 @pytest.fixture
-def filled(advisor: Run, ingested: Path, tmp_path: Path) -> Run:
+def filled(advisor: Run, one_night: Path, tmp_path: Path) -> Run:
     """Run ``advisor`` with a database that holds one simulated profile."""
-    shutil.copy(ingested, tmp_path / "test.duckdb")
+    shutil.copy(one_night, tmp_path / "test.duckdb")
     return advisor

@@ -57,18 +57,19 @@ def imported_by(
     return printed, imported
 
 
-def test_reports_by_what_is_remembered_without_a_parser(ingested: Path) -> None:
+def test_reports_by_what_is_remembered_without_a_parser(one_night: Path, tmp_path: Path) -> None:
+    database = Path(shutil.copy(one_night, tmp_path))
     names = {"sqlglot", "sqlalchemy", "numpy", "jinja2", "yaml"}
-    report, first = imported_by(ingested, "report", names=names)
+    report, first = imported_by(database, "report", names=names)
     assert "sqlglot" in first
-    assert imported_by(ingested, "report", names=names) == (report, "[]")
+    assert imported_by(database, "report", names=names) == (report, "[]")
 
 
 def test_ingests_by_what_is_remembered_without_a_parser(
-    ingested: Path, night: str, tmp_path: Path
+    one_night: Path, night: str, tmp_path: Path
 ) -> None:
     names = {"sqlglot", "sqlalchemy", "alembic", "jinja2", "pygments"}
-    database = Path(shutil.copy(ingested, tmp_path))
+    database = Path(shutil.copy(one_night, tmp_path))
     second, third, fourth = (night.replace("01", number) for number in ("02", "03", "04"))
     assert "sqlglot" in imported_by(database, "ingest", second, names=names)[1]
     assert imported_by(database, "ingest", third, names=names)[1] == "[]"

@@ -15,12 +15,9 @@ from advisor.errors import Location
 from advisor.expression import Kind, Symbol, compile_expression, written
 from advisor.expression.reduced import reduced
 from advisor.facts.devices import device_values
-from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.ingest.refresh import stored_launches
-from advisor.resources import data_dir
 from advisor.units import DIMENSIONLESS
 
-NIGHT = data_dir("seed") / "runs" / "nightly" / "night-01.ncu-rep"
 MOST = 4  # launches of a real run that are compared
 AT = Location(name="by hand")
 
@@ -58,11 +55,10 @@ def _rows(connection: duckdb.DuckDBPyConnection, query: str, key: str) -> dict[A
     return {row[key]: row for row in rows}
 
 
-def test_a_simulated_run(tmp_path: Path, ways: Ways) -> None:
-    database = str(tmp_path / "test.duckdb")
-    (result,) = ingest_paths(database, [str(NIGHT)], labels=RunLabels(), wait=0)
-    with open_for_reading(database) as connection:
-        assert compare(connection, str(result.run_id), ways, most=100) > 1000
+def test_a_simulated_run(one_night: Path, ways: Ways) -> None:
+    with open_for_reading(str(one_night)) as connection:
+        ((run_id,),) = connection.execute("SELECT run_id FROM run").fetchall()
+        assert compare(connection, run_id, ways, most=100) > 1000
 
 
 @pytest.mark.real

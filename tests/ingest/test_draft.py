@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import duckdb
@@ -25,15 +26,19 @@ def ingested(database: Path, *paths: Path) -> list[Ingested]:
     return list(ingest_paths(str(database), [*map(str, paths)], labels=RunLabels(), wait=0))
 
 
+@pytest.fixture
+def database(one_night: Path, tmp_path: Path) -> Path:
+    """Return a database of the first night, of the test's own."""
+    return Path(shutil.copy(one_night, tmp_path / "advisor.duckdb"))
+
+
 def runs(database: Path) -> int:
     """Return how many runs a reader sees, who does not wait."""
     with open_for_reading(database, wait=0) as connection:
         return len(connection.execute("SELECT run_id FROM run").fetchall())
 
 
-def test_others_may_read_while_a_profile_is_read(tmp_path: Path) -> None:
-    database = tmp_path / "advisor.duckdb"
-    ingested(database, FIRST)
+def test_others_may_read_while_a_profile_is_read(database: Path) -> None:
     seen = []
 
     def look(progress: str) -> None:
@@ -49,9 +54,7 @@ def test_others_may_read_while_a_profile_is_read(tmp_path: Path) -> None:
     assert runs(database) == 2
 
 
-def test_what_another_stores_meanwhile_is_known(tmp_path: Path) -> None:
-    database = tmp_path / "advisor.duckdb"
-    ingested(database, FIRST)
+def test_what_another_stores_meanwhile_is_known(database: Path) -> None:
     others: list[Ingested] = []
 
     def overtake(progress: str) -> None:
@@ -70,9 +73,7 @@ def test_what_another_stores_meanwhile_is_known(tmp_path: Path) -> None:
     assert counted == [(2 * LAUNCHES,)]
 
 
-def test_a_writer_is_waited_for_once_the_profile_was_read(tmp_path: Path) -> None:
-    database = tmp_path / "advisor.duckdb"
-    ingested(database, FIRST)
+def test_a_writer_is_waited_for_once_the_profile_was_read(database: Path) -> None:
     told: list[str] = []
     results = ingest_paths(
         str(database), [str(SECOND)], labels=RunLabels(), wait=0, progress=told.append
@@ -83,20 +84,19 @@ def test_a_writer_is_waited_for_once_the_profile_was_read(tmp_path: Path) -> Non
 
 
 def test_a_draft_in_a_file_gives_the_same_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    one_night: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    in_memory, in_file = tmp_path / "memory.duckdb", tmp_path / "file.duckdb"
-    ingested(in_memory, FIRST)
+    in_file = tmp_path / "file.duckdb"
     monkeypatch.setattr(batches, "_IN_MEMORY", 0)
     monkeypatch.setattr(draft, "_AT_ONCE", 4)  # so that 14 launches are copied in four parts
     ingested(in_file, FIRST)
     assert [path.name for path in tmp_path.glob(".*")] == []
     with duckdb.connect(":memory:") as connection:
-        connection.execute(f"ATTACH '{in_memory}' AS one (READ_ONLY)")
+        connection.execute(f"ATTACH '{one_night}' AS one (READ_ONLY)")
         connection.execute(f"ATTACH '{in_file}' AS other (READ_ONLY)")
         connection.execute("USE one")
         for table in tables_of_runs(connection):
-            columns = "* EXCLUDE (ingested_at)" if table == "run" else "*"
+            columns = "* EXCLUDE (ingested_at, tags)" if table == "run" else "*"
             for a, b in ((f"one.{table}", f"other.{table}"), (f"other.{table}", f"one.{table}")):
                 query = f"SELECT {columns} FROM {a} EXCEPT ALL SELECT {columns} FROM {b}"
                 assert connection.execute(query).fetchall() == [], table

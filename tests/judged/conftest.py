@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -14,11 +13,9 @@ import yaml
 from advisor.api.querying import run_query
 from advisor.database.connect import open_for_reading
 from advisor.facts.view import create_views
-from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.rules import Action, Evaluation, Outcome, rank
 from advisor.rules.engine.compiled import compile_rules
 from advisor.rules.engine.evaluate import evaluate_runs
-from seed.simulation.generate import RUNS
 from tests.support.advice import Advised
 from tests.support.facts import vocabulary_once
 from tests.support.knowledge import rules_once, settings_once
@@ -37,14 +34,6 @@ def judged(name: str) -> list[dict[str, Any]]:
         "judged"
     ]
     return entries
-
-
-def _ingested(paths: Iterable[Path], folder: Path) -> str:
-    database = str(folder / "judged.duckdb")
-    wanted = sorted({str(path) for path in paths})
-    results = list(ingest_paths(database, wanted, labels=RunLabels(), wait=0))
-    assert [result.status for result in results] == ["new"] * len(wanted)
-    return database
 
 
 @pytest.fixture(scope="session")
@@ -112,9 +101,9 @@ def advice(real_data: Path, real_database: Path) -> dict[tuple[str, int], Advise
 
 
 @pytest.fixture(scope="session")
-def simulated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Advised]:
+def simulated(one_night: Path) -> dict[str, Advised]:
     """Return the advice for each kernel of the first simulated night."""
-    database = _ingested([RUNS / "night-01.ncu-rep"], tmp_path_factory.mktemp("night"))
+    database = str(one_night)
     with run_query(database, KERNELS, wait=0) as answer:
         rows = list(answer.rows)
     runs = frozenset(run_id for _, run_id, _ in rows)

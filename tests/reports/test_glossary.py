@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
 from advisor.api.reporting import ReportForm, render_report
 from advisor.counters.mapping import load_ways
-from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.reports.record.glossary import NumberTerm, glossary, written_ways
-from advisor.resources import data_dir
 from advisor.rules.language.words import VendorWords
 from tests.support.facts import vocabulary_once
 
@@ -41,13 +40,8 @@ def test_opens_a_quantity_by_its_counters(terms: dict[str, NumberTerm]) -> None:
     assert traffic.formula == ""
 
 
-def test_every_number_of_a_kernel_leads_to_its_entry(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
-    database = str(tmp_path_factory.mktemp("glossary") / "one.duckdb")
-    night = str(data_dir("seed") / "runs" / "nightly" / "night-01.ncu-rep")
-    assert [each.status for each in ingest_paths(database, [night], labels=RunLabels(), wait=0)]
-    page = render_report(database, "latest", form=ReportForm(style="html"), wait=0)["-"]
+def test_every_number_of_a_kernel_leads_to_its_entry(one_night: Path) -> None:
+    page = render_report(str(one_night), "latest", form=ReportForm(style="html"), wait=0)["-"]
     rows = re.findall(r'<tr(?: class=sep)?><th scope="row">(.*?)</th><td>', page)
     linked = [row for row in rows if row.startswith('<a href="#n')]
     targets = set(re.findall(r'href="#(n\d+)"', page))
