@@ -71,7 +71,8 @@ demo: $(READY)  ## Ingest the example runs, write their report and site to out/d
 
 .PHONY: test
 test: $(READY)  ## Run every test
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -o cache_dir=.cache/pytest
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder \
+	  -o cache_dir=.cache/pytest
 
 # As $(VENV), but with the oldest of each package that the program needs.
 LOWEST := .cache/lowest

@@ -15,6 +15,8 @@ import yaml
 
 from advisor.resources import data_dir
 
+pytestmark = pytest.mark.slow
+
 RECIPES = Path(__file__).parent.parent / "docs" / "ci"
 BLOCK = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 PROFILE = '#!/bin/sh\nset -eu\nmkdir -p "$1"\ncp "$NIGHT" "$1"\n'

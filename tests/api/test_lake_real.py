@@ -16,10 +16,10 @@ from tests.cli.conftest import Run, advisor
 
 __all__ = ["advisor"]  # the fixture
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.slow]
 
 LARGEST = 400_000  # bytes
-EACH = 3
+EACH = 2
 UNLIKE = {
     "run": ("ingested_at", "skipped_reasons"),  # when; and where, with the profile's path
 }

@@ -24,6 +24,8 @@ from advisor.knowledge.load import load_knowledge
 from advisor.resources import data_dir
 from advisor.tracking.records import Verdict
 
+pytestmark = pytest.mark.slow
+
 FOLDER = data_dir("seed") / "runs" / "nightly"
 RUNS: list[dict[str, Any]] = yaml.safe_load((FOLDER / "runs.yaml").read_text("utf-8"))["runs"]
 KEYS = """

@@ -20,6 +20,8 @@ import pytest
 
 from advisor.database import upgrade
 
+pytestmark = pytest.mark.slow
+
 Start = Callable[..., "subprocess.Popen[str]"]
 Rows = Callable[[Path, str], list[tuple[object, ...]]]
 Contents = Callable[[Path, Path], object]

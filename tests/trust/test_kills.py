@@ -14,6 +14,8 @@ from advisor.api import runs
 from advisor.api.runs import prune_runs
 from tests.support.killing import COMMANDS, killed
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes cannot fork")
 def test_killed_commands_leave_whole_runs_and_nothing_else(tmp_path: Path) -> None:
