@@ -18,6 +18,8 @@ from advisor.ingest.spool import spool_paths
 from advisor.knowledge.load import load_knowledge
 from advisor.resources import data_dir
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 NIGHT = data_dir("seed") / "runs" / "nightly" / "night-01.ncu-rep"
 
 

@@ -16,6 +16,8 @@ from advisor.model import Launch, ReportedDevice, Session, Skipped
 from advisor.readers import Source, reader_of
 from seed.simulation.ncu_encoder import write_report
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 ORIGIN = 1_712_195_495_505_583_251  # ns since 1970; a double of seconds is 119 ns off
 LAUNCH = Launch(index=0, kernel_name="k", counters={"gpu__time_duration.sum": 5000.0})
 NAME = "NVIDIA A100-SXM4-40GB"

@@ -21,6 +21,8 @@ from advisor.readers import ReadOptions, Source
 from advisor.readers.ncu import report as ncu_report
 from seed.simulation.ncu_encoder import write_report
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 OPCODES = "sass__inst_executed_per_opcode"
 NO_KEY = Keyed(keys=(), values=())
 ZEROS = Keyed(keys=("FFMA", "LDG"), values=(0.0, 0.0))
