@@ -91,14 +91,20 @@ WRITING: dict[str, tuple[str, ...]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def spooled(profiles: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a spool of the last profiles; only to read."""
+    spool = tmp_path_factory.mktemp("spooled") / "spool"
+    list(spool_paths(str(spool), list(map(str, profiles[-3:])), labels=RunLabels()))
+    return spool
+
+
 @pytest.fixture
-def write(profiles: list[Path], tmp_path: Path, start: Start, newer: Path, disk: Disk) -> Write:
+def write(profiles: list[Path], spooled: Path, start: Start, newer: Path, disk: Disk) -> Write:
     """Return what carries a command out on the disk's database: status and complaints."""
-    spool = tmp_path / "elsewhere"
-    list(spool_paths(str(spool), [str(profiles[-1])], labels=RunLabels()))
 
     def written(what: str) -> tuple[int, str]:
-        words = [word.format(profile=profiles[-1], spool=spool) for word in WRITING[what]]
+        words = [word.format(profile=profiles[-1], spool=spooled) for word in WRITING[what]]
         program = newer if what == "upgrade" else ROOT
         process = start(disk.path / NAME, *words, program=program, where=disk)
         _, err = process.communicate()
@@ -220,13 +226,11 @@ def test_a_bundle_that_finds_no_room_to_be_unpacked_is_not_called_damaged(
 
 
 def test_says_where_temporary_files_could_be_if_they_can_be_nowhere(
-    database: Path, profiles: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    database: Path, profiles: list[Path], spooled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spool = str(tmp_path / "spool")
-    list(spool_paths(spool, [str(profiles[0])], labels=RunLabels()))
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    monkeypatch.setattr(tempfile, "tempdir", str(spooled / "nowhere"))
     with pytest.raises(DatabaseError, match="temporary files cannot be written") as caught:
-        list(merge_spool(str(database), spool, wait=0))
+        list(merge_spool(str(database), str(spooled), wait=0))
     assert "TMPDIR" in str(caught.value.hint)
     with pytest.raises(DatabaseError, match="temporary files cannot be written"):
         try_paths(str(database), [str(profiles[0])], wait=0)
@@ -280,10 +284,9 @@ def test_a_second_writer_waits_and_then_names_the_first(
 
 
 def test_a_damaged_bundle_is_refused_and_the_others_are_loaded(
-    database: Path, profiles: list[Path], tmp_path: Path, whole_runs: WholeRuns
+    database: Path, spooled: Path, tmp_path: Path, whole_runs: WholeRuns
 ) -> None:
-    spool = tmp_path / "spool"
-    list(spool_paths(str(spool), list(map(str, profiles[:3])), labels=RunLabels()))
+    spool = Path(shutil.copytree(spooled, tmp_path / "spool"))
     cut, swapped, whole = sorted(spool.iterdir())
     cut.write_bytes(cut.read_bytes()[:-100])
     swapped.write_bytes(whole.read_bytes())
