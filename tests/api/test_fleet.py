@@ -27,7 +27,7 @@ from advisor.database.relations import STORED
 from advisor.errors import DatabaseError, Location, UsageError
 from advisor.expression import compile_expression
 from advisor.ingest.lake import add_database
-from advisor.ingest.profiles import RunLabels, ingest_paths
+from advisor.ingest.profiles import RunLabels
 from advisor.knowledge.load import load_knowledge
 from advisor.reports.record.moved import moves
 from advisor.reports.record.series_history import read_history
@@ -37,6 +37,7 @@ from advisor.rules.engine.fleet import compute_here
 from advisor.tracking.settings import load_settings
 from tests.api.test_history import Fill, empty, fill, night, noisy
 from tests.expression.test_portable import CONSTRUCTS, SYMBOLS
+from tests.support.shared import ingest_nights
 
 __all__ = ["empty", "fill"]  # fixtures
 
@@ -55,18 +56,37 @@ needs_spark = pytest.mark.skipif(
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a database of three nights."""
     path = tmp_path_factory.mktemp("nights") / "nights.duckdb"
-    for number in range(1, NIGHTS + 1):
-        labels = RunLabels(at=datetime.fromisoformat(f"2026-01-0{number}"))
-        list(
-            ingest_paths(str(path), [str(SEED / f"night-0{number}.ncu-rep")], labels=labels, wait=9)
-        )
+    days = range(1, NIGHTS + 1)
+    ingest_nights(path, {n: RunLabels(at=datetime.fromisoformat(f"2026-01-0{n}")) for n in days})
     return path
 
 
+@pytest.fixture(scope="module")
+def made(database: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a lake of the database, to copy."""
+    return made_lake(database, tmp_path_factory.mktemp("made") / "lake")
+
+
 @pytest.fixture
-def lake(database: Path, tmp_path: Path) -> Path:
-    """Return a lake of the database."""
-    return made_lake(database, tmp_path / "lake")
+def lake(made: Path, tmp_path: Path) -> Path:
+    """Return a lake of the test's own."""
+    return Path(shutil.copytree(made, tmp_path / "lake")).resolve()
+
+
+@pytest.fixture(scope="module")
+def rejudged_once(
+    made: Path, other_rules: Configuration, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """Return a lake that other rules have judged, to copy."""
+    lake = Path(shutil.copytree(made, tmp_path_factory.mktemp("rejudged") / "lake"))
+    assert judge_lake(str(lake), configuration=other_rules).runs == NIGHTS
+    return lake
+
+
+@pytest.fixture
+def rejudged(rejudged_once: Path, tmp_path: Path) -> Path:
+    """Return a lake of the test's own that other rules have judged."""
+    return Path(shutil.copytree(rejudged_once, tmp_path / "lake")).resolve()
 
 
 @pytest.fixture(scope="module")
@@ -131,14 +151,11 @@ def test_older_nights_can_be_left_out(lake: Path, other_rules: Configuration) ->
     assert judge_lake(str(lake), configuration=other_rules).runs == 1
 
 
-def test_outcomes_of_advice_are_those_of_the_database(
-    lake: Path, database: Path, other_rules: Configuration
-) -> None:
-    judge_lake(str(lake), configuration=other_rules)
+def test_outcomes_of_advice_are_those_of_the_database(rejudged: Path, database: Path) -> None:
     columns = "series_id, rule_id, opened_run, decided_run, state, achieved"
     query = f"SELECT {columns} FROM main.outcome WHERE rule_id <> '{DISABLED}' ORDER BY ALL"
     with open_for_reading(database) as connection:
-        assert asked(lake, query) == connection.execute(query).fetchall()
+        assert asked(rejudged, query) == connection.execute(query).fetchall()
 
 
 def test_what_fails_midway_leaves_nothing(
@@ -383,12 +400,9 @@ def test_spark_of_another_version_or_that_fails_leaves_the_lake_as_it_was(
     assert sorted(lake.rglob("*")) == before
 
 
-def test_the_latest_judging_holds_whatever_clocks_say(
-    lake: Path, other_rules: Configuration
-) -> None:
+def test_the_latest_judging_holds_whatever_clocks_say(made: Path, rejudged: Path) -> None:
     """The clock of who judged first was years ahead."""
-    before = by_rule(lake)
-    judge_lake(str(lake), configuration=other_rules)
+    before, lake = by_rule(made), rejudged
     (first,) = (lake / "judged").iterdir()
     moved_to(lake, first, first.with_name(f"20990101T000000000000Z-{first.name.partition('-')[2]}"))
     assert DISABLED not in by_rule(lake)
@@ -407,10 +421,9 @@ def moved_to(lake: Path, folder: Path, target: Path) -> None:
 
 @pytest.mark.parametrize("lost", ["manifest.json", "finding.parquet"])
 def test_a_judging_that_is_not_whole_is_named_and_left_out(
-    lake: Path, other_rules: Configuration, lost: str
+    made: Path, rejudged: Path, lost: str
 ) -> None:
-    before = by_rule(lake)
-    judge_lake(str(lake), configuration=other_rules)
+    before, lake = by_rule(made), rejudged
     (folder,) = (lake / "judged").iterdir()
     (folder / lost).unlink()
     assert by_rule(lake) == before
