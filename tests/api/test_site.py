@@ -29,7 +29,7 @@ from tests.support.shared import made_once
 
 ATOM = {"a": "http://www.w3.org/2005/Atom"}
 NORM, SPILLS = "layer_norm_kernel", "stencil_heat3d_kernel"
-FEW = 3
+FEW = 2
 
 
 @pytest.fixture(scope="session")
