@@ -130,6 +130,7 @@ ALLOWED: dict[str, tuple[str, set[float]]] = {
     "advisor/ingest/batches.py": ("how many profiles share a transaction", {64}),
     "advisor/ingest/records.py": ("how long a label and how many tags may be", {100, 4096}),
     "advisor/ingest/store.py": ("how much is held in memory", {1024, 200_000}),
+    "advisor/database/lake/views.py": ("how much is held in memory", {200_000}),
     "advisor/database/launches.py": ("how much is held in memory", {4096, 100_000}),
     "advisor/database/planning.py": ("how many launches are few to plan for", {2000}),
     "advisor/database/write.py": ("after how many runs row groups are merged", {32}),
