@@ -123,7 +123,8 @@ def test_works_as_it_is_written(title: str, project: Project) -> None:
             project.put(text[end : block.start()], block["text"])
         end = block.end()
     assert commands >= 3
-    assert project.run(f"python -c {shlex.quote(NAMELESS)}") == "[]\n"
+    if "rules/facts/" in text or "rules/quantities/" in text:
+        assert project.run(f"python -c {shlex.quote(NAMELESS)}") == "[]\n"
 
 
 @pytest.mark.slow
