@@ -1,9 +1,9 @@
 """Where the names of marks go: beside their mark, over nothing that matters, never over a name.
 
-Marks come by falling importance. Eight places are tried for each; overlap with placed labels and
+Marks come by falling importance. Ten places are tried for each; overlap with placed labels and
 marks costs most, then the binding roof, then other lines; outside the frame is no place at all. A
-name that fits nowhere is cut to its tail, then loses its second line, then is left out, for the
-readout has it. Only the first three may cover other marks.
+name that fits nowhere keeps its head and its tail, then loses its second line, then is left out,
+for the readout has it. Only the first three may cover other marks.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ LINE_HEIGHT = 15.0
 _ASCENT = 10.5
 _DESCENT = 3.5
 _GAP = 6.0
+_LOWER = 11.0  # what a label sinks to come off a line beside its mark
 _COST_TAKEN = 10.0
 _COST_ROOF = 3.0
 _COST_LINE = 1.0
-_TAIL = 14
+_SHORT = 14
 _OVER_MARKS = 3
 # Advances of DejaVu Sans at 12 px, the widest of the fonts a system's sans may be.
 _WIDTHS = {
@@ -160,6 +161,22 @@ def place(subjects: Sequence[Subject], around: Surroundings) -> tuple[Label, ...
     return tuple(placed)
 
 
+def shortened(name: str, most: int) -> str:
+    """Return a name with so many characters of its head and tail: kernels differ in either.
+
+    >>> shortened("compute_tendencies_x_279_gpu", 14), shortened("gather", 14)
+    ('compute…279_gpu', 'gather')
+    """
+    return name if len(name) <= most + 1 else f"{name[: most - most // 2]}…{name[-(most // 2) :]}"
+
+
+def crossed(box: Box, around: Surroundings) -> float:
+    """Return what the lines that a box lies on cost."""
+    roof = sum(segment.length_in(box) for segment in around.roof) * FONT_SIZE
+    lines = sum(segment.length_in(box) for segment in around.lines) * FONT_SIZE
+    return _COST_ROOF * roof + _COST_LINE * lines
+
+
 def _advance(character: str) -> float:
     if character in _WIDTHS:
         return _WIDTHS[character]
@@ -193,11 +210,11 @@ def _is_free(box: Box, texts: Sequence[Box]) -> bool:
 
 
 def _wordings(subject: Subject) -> Iterator[tuple[str, ...]]:
-    tail = subject.name if len(subject.name) <= _TAIL else "…" + subject.name[-_TAIL:]
+    short = shortened(subject.name, _SHORT)
     if subject.second:
         yield subject.name, subject.second
-        yield tail, subject.second
-    yield (tail,)
+        yield short, subject.second
+    yield (short,)
 
 
 def _candidates(subject: Subject, lines: tuple[str, ...]) -> Iterator[Label]:
@@ -215,6 +232,8 @@ def _candidates(subject: Subject, lines: tuple[str, ...]) -> Iterator[Label]:
         (subject.x, subject.y - gap - height, "middle"),
         (subject.x + subject.radius, subject.y + gap + _ASCENT, "end"),
         (subject.x + subject.radius, subject.y - gap - height, "end"),
+        (subject.x, subject.y + gap + _ASCENT + _LOWER, "middle"),
+        (subject.x + subject.radius, subject.y + gap + _ASCENT + _LOWER, "end"),
     )
     for x, y, anchor in places:
         boxes = [text_box(x, y + LINE_HEIGHT * i, line, anchor) for i, line in enumerate(lines)]
@@ -233,6 +252,4 @@ def _around(boxes: Sequence[Box]) -> Box:
 def _cost(box: Box, marks: Iterable[Box], around: Surroundings) -> float:
     """Return what a place that covers no text costs."""
     taken = sum(box.overlap(mark) for mark in marks)
-    roof = sum(segment.length_in(box) for segment in around.roof) * FONT_SIZE
-    lines = sum(segment.length_in(box) for segment in around.lines) * FONT_SIZE
-    return _COST_TAKEN * taken + _COST_ROOF * roof + _COST_LINE * lines
+    return _COST_TAKEN * taken + crossed(box, around)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from advisor.reports.charts.drawing import LevelMarks, LevelTick, LevelView
-from advisor.reports.charts.labels import LINE_HEIGHT, Box, text_box
+from advisor.reports.charts.labels import LINE_HEIGHT, Box, crossed, text_box
 from advisor.reports.charts.marks import MOST_AGAIN, MarkSpot, coordinates, log_spot, name_marks
 from advisor.reports.charts.roofs import Line, level_roof
 from advisor.reports.charts.scales import Frame
@@ -22,6 +22,7 @@ from advisor.reports.charts.sheet import (
 )
 
 _TICK = 8.0
+_ASCENT = 8.0
 
 
 def draw_views(sheet: Sheet) -> Iterator[LevelView]:
@@ -73,6 +74,9 @@ def _level_marks(sheet: Sheet, spot: MarkSpot, *, selected: bool) -> LevelMarks:
     if selected:
         sheet.taken.extend(_name_box(tick) for tick in ticks if tick.name)
         sheet.taken.extend(Box(t.x - 2, t.y - 7, t.x + 2, t.y + 7) for t in ticks)
+        drawn = [tick.x for tick in ticks]
+        if drawn:  # words keep off the line that joins them
+            sheet.taken.append(Box(min(drawn), spot.y - 1, max(*drawn, spot.x), spot.y + 1))
     ends = [tick.at[0] for tick in ticks]
     x = spot.at[0]
     span = drop = None
@@ -89,10 +93,15 @@ def _name_box(tick: LevelTick) -> Box:
 
 
 def _named(sheet: Sheet, tick: LevelTick) -> LevelTick:
-    """Return the tick, without its name where other words stand already."""
-    box = _name_box(tick)
-    free = sheet.inside.holds(box) and not any(box.overlap(other) for other in sheet.taken)
-    return tick if free else replace(tick, name="")
+    """Return the tick with its name above or below, where lines cross it least; else without."""
+    around = surroundings(sheet, sheet.roofs.lines)
+    above, below = tick, replace(tick, name_y=_ASCENT - tick.name_y)
+    free = [
+        (crossed(box, around), place)
+        for place in (above, below)
+        if sheet.free(box := _name_box(place))
+    ]
+    return min(free, key=lambda one: one[0])[1] if free else replace(tick, name="")
 
 
 def _level_tick(name: str, at: float, spot: MarkSpot, frame: Frame) -> LevelTick:

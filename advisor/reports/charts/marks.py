@@ -15,6 +15,7 @@ from advisor.reports.charts.labels import (
     Subject,
     Surroundings,
     place,
+    shortened,
     text_box,
 )
 from advisor.reports.charts.scales import Frame
@@ -94,11 +95,8 @@ def share_spot(
 
 
 def chart_name(kernel: KernelRecord, size: DrawingSize) -> str:
-    """Return a kernel's name as a chart writes it: only its head on a phone."""
-    name = kernel.short_name
-    if size.compact and len(name) > _COMPACT_NAME:
-        return name[:_COMPACT_NAME] + "…"
-    return name
+    """Return a kernel's name as a chart writes it: its head and tail on a phone."""
+    return shortened(kernel.short_name, _COMPACT_NAME) if size.compact else kernel.short_name
 
 
 def name_marks(

@@ -51,6 +51,7 @@ from advisor.reports.record.layout import layout
 
 _ROW = 18.0
 _CROWDED = 6.0
+_OFF = 8.0  # pixels: the ring of a mark and a gap
 _EDGE_DISTANCE = 15.0
 _UNIT = "FLOP/s"
 _LEVEL = "dram"
@@ -67,8 +68,8 @@ def draw_roofline(
     listing = _listing(sheet)
     texts = _slope_texts(sheet, minor=False)
     views = tuple(draw_views(sheet))
-    ridge = ridge_text(sheet, sheet.roofs.ridge)
     levels = tuple(draw_levels(sheet, selected))
+    ridge = ridge_text(sheet, sheet.roofs.ridge)
     around = surroundings(sheet, sheet.roofs.lines)
     marks = name_marks(sheet.spots, around, size, second_line(size), coordinates)
     sheet.taken.extend(box for mark in marks for box in label_boxes(mark))
@@ -144,16 +145,21 @@ def _edge_texts(sheet: Sheet) -> tuple[PlacedText, ...]:
     for edge in sorted(sheet.roofs.edge_texts, key=lambda edge: edge.y):
         last = min(frame.y(edge.y), last - _EDGE_DISTANCE)
         y = last - 5 if compact else last + 4
-        box = text_box(x, y, edge.text, anchor)
+        dx = _off_marks(sheet, text_box(x, y, edge.text, anchor)) if compact else 0.0
+        box = text_box(x + dx, y, edge.text, anchor)
         if compact and box.top < frame.top:
             continue
         sheet.taken.append(box)
-        found.append(
-            PlacedText(
-                text=edge.text, x=x, y=y, anchor=anchor, strong=edge.strong, at=(frame.x1, edge.y)
-            )
-        )
+        at = frame.x1, edge.y
+        placed = PlacedText(text=edge.text, x=x, y=y, anchor=anchor, strong=edge.strong, at=at)
+        found.append(replace(placed, dx=dx))
     return tuple(found)
+
+
+def _off_marks(sheet: Sheet, box: Box) -> float:
+    """Return how far words at the right end of a roof go to the left, off the marks there."""
+    under = [spot.box.left for spot in sheet.spots if spot.box.overlap(box)]
+    return min(0.0, min(under) - _OFF - box.right) if under else 0.0
 
 
 def _remark(sheet: Sheet) -> PlacedText | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from advisor import wording
 from advisor.reports.charts.drawing import DrawingSize, PlacedText, Point, Stroke
-from advisor.reports.charts.labels import Anchor, Box, Surroundings, text_box
+from advisor.reports.charts.labels import Anchor, Box, Surroundings, crossed, text_box
 from advisor.reports.charts.marks import MOST_AGAIN, MarkSpot
 from advisor.reports.charts.roofs import DrawnRoofs, Line, pixels, segments
 from advisor.reports.charts.scales import Frame
@@ -87,13 +87,21 @@ def ridge_text(sheet: Sheet, at: Point | None) -> PlacedText | None:
         return None
     x, y = sheet.frame.x(at[0]), sheet.frame.y(at[1])
     text = f"ridge {wording.si(10 ** at[0], 'FLOP/B')}"
-    places: tuple[tuple[float, float, Anchor], ...] = ((10, 18, "start"), (-8, -10, "end"))
+    around = surroundings(sheet, sheet.roofs.lines)
+    places: tuple[tuple[float, float, Anchor], ...] = (
+        (10, 18, "start"), (-8, -10, "end"), (6, -10, "start"), (0, -10, "middle"),
+        (10, -24, "start"), (10, 34, "start"),
+    )  # fmt: skip
+    found = []
     for dx, dy, anchor in places:
         box = text_box(x + dx, y + dy, text, anchor)
         if sheet.free(box):
-            sheet.taken.append(box)
-            return PlacedText(text=text, x=x, y=y, anchor=anchor, at=at, dx=dx, dy=dy)
-    return PlacedText(text="", x=x, y=y, at=at)
+            found.append((crossed(box, around), dx, dy, anchor, box))
+    if not found:
+        return PlacedText(text="", x=x, y=y, at=at)
+    _, dx, dy, anchor, box = min(found, key=lambda place: place[0])
+    sheet.taken.append(box)
+    return PlacedText(text=text, x=x, y=y, anchor=anchor, at=at, dx=dx, dy=dy)
 
 
 def surroundings(sheet: Sheet, lines: Sequence[Line]) -> Surroundings:
