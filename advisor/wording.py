@@ -99,6 +99,15 @@ def seconds(value: float | None, digits: int = 3) -> str:
     return si(value, "s", digits)
 
 
+def between(low: float | None, high: float | None, digits: int = 3) -> str:
+    """Return two times with "to" between them; nothing is 0, without a unit.
+
+    >>> [between(*pair).replace(NO_BREAK, " ") for pair in ((0.0, 7.62e-4), (9e-7, 2.5e-3))]
+    ['0 to 762 µs', '900 ns to 2.50 ms']
+    """
+    return f"{'0' if low == 0 else seconds(low, digits)} to {seconds(high, digits)}"
+
+
 def size(value: float | None, digits: int = 3) -> str:
     """Return an amount of bytes; GB is 10⁹ B."""
     return si(value, "B", digits)

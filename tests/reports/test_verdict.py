@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from advisor.reports.record.judgement import load_judgement
+from advisor.reports.record.kernel_records import Gain
 from advisor.reports.record.records import Collect, Recommendation, RunVerdict
 from advisor.reports.record.verdict import totals, verdict
 from tests.support.example_report import example_report
@@ -151,4 +152,19 @@ def test_promises_nothing_where_the_profile_tells_nothing() -> None:
     said = verdict_of([DONE], [void]).sentence
     assert said == (
         "This profile does not show what limits the run. Start by building with optimisation."
+    )
+
+
+def test_the_headline_says_that_a_gain_may_be_nothing() -> None:
+    advised = card("using tensor cores", about_measurement=False)
+    gain = Gain(low=0.0, likely=2e-3, high=3e-3)
+    (sure, maybe) = (
+        plain(
+            verdict_of([{**DONE, "t_sol_achievable": 4e-3}], [replace(advised, gain=each)]).sentence
+        )
+        for each in (replace(gain, low=1e-3), gain)
+    )
+    assert sure.endswith("Start by using tensor cores: saves about 2.0 ms of 10.0 ms.")
+    assert maybe.endswith(
+        "Start by using tensor cores: saves 0 to 3.0 ms of 10.0 ms, likely 2.0 ms."
     )

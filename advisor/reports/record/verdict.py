@@ -132,8 +132,12 @@ def _limiter(rows: Sequence[Row], sums: Totals) -> tuple[str | None, float]:
 def _to_do(action: Recommendation, sums: Totals) -> str:
     if action.gain is None or sums.duration is None:
         return action.headline
-    saved = f"{wording.seconds(action.gain.likely, 2)} of {wording.seconds(sums.duration)}"
-    return f"{action.headline}: saves about {saved}"
+    gain, total = action.gain, wording.seconds(sums.duration)
+    likely = wording.seconds(gain.likely, 2)
+    if gain.low == 0:  # it may save nothing, and the first sentence says so
+        between = wording.between(gain.low, gain.high, 2)
+        return f"{action.headline}: saves {between} of {total}, likely {likely}"
+    return f"{action.headline}: saves about {likely} of {total}"
 
 
 def _check(actions: Sequence[Recommendation]) -> str:
@@ -234,7 +238,7 @@ def _likely(actions: Sequence[Recommendation], sums: Totals) -> Figure:
         label=label,
         value=value,
         unit=unit + part,
-        note=f"{wording.seconds(low, 2)} to {wording.seconds(high, 2)}, overlaps removed",
+        note=f"{wording.between(low, high, 2)}, overlaps removed",
     )
 
 

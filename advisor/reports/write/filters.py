@@ -62,6 +62,11 @@ def _steps(points: tuple[tuple[float, float], ...]) -> str:
     return f"M{rounded[0][0]} {rounded[0][1]}l" + " ".join(f"{x} {y}" for x, y in moves)
 
 
+def _between(times: Any, digits: int = 3) -> str:
+    """Return the least and the most of what has a ``low`` and a ``high``, such as a gain."""
+    return wording.between(times.low, times.high, digits)
+
+
 def _dots(points: tuple[tuple[float, float], ...]) -> str:
     """Return points as a path of dots, each by its step; there may be years of them."""
     rounded = [(0, 0), *((round(1000 * x), round(1000 * y)) for x, y in points)]
@@ -90,6 +95,7 @@ def _html_in_markdown(text: str) -> Verbatim:
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
+    "between": _between,
     "breakable": _breakable,
     "code_block": _code_block,
     "count": wording.fixed,

@@ -133,7 +133,7 @@ def _action(paper: Paper, action: Recommendation) -> None:
     likely = "not estimated" if gain is None else wording.seconds(gain.likely, 2)
     span = ""
     if gain is not None:
-        span = f"  ({wording.seconds(gain.low, 2)} to {wording.seconds(gain.high, 2)})"
+        span = f"  ({wording.between(gain.low, gain.high, 2)})"
     paper.write(f"{likely}{span}  {action.title}", indent=4, first=f"{action.number:>2}")
     apart = any(kernel.told_apart for kernel in action.shown_kernels)
     names = ("; " if apart else ", ").join(kernel.full_name for kernel in action.shown_kernels)
@@ -217,8 +217,7 @@ def _saves(gain: Gain | None) -> str:
     """Return likely seconds and their range as the beginning of a line; nothing without a gain."""
     if gain is None:
         return ""
-    low, high = wording.seconds(gain.low, 2), wording.seconds(gain.high, 2)
-    return f"{wording.seconds(gain.likely, 2)} ({low} to {high})  "
+    return f"{wording.seconds(gain.likely, 2)} ({wording.between(gain.low, gain.high, 2)})  "
 
 
 def _row(paper: Paper, kernel: KernelRecord, unit: str, change: str) -> list[str]:
