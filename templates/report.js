@@ -43,7 +43,7 @@ if (table) {
     let n = 0; const q = find.value.toLowerCase();
     for (const r of body.rows) n += !(r.hidden = !r.dataset.n.toLowerCase().includes(q) || limiter.value && !r.classList.contains(limiter.value));
     table.classList.toggle('all', !!(q || limiter.value || state.all)); if (more) more.hidden = !!state.all;
-    byId('qn').textContent = n + ' of ' + body.rows.length + ' variants'; put('q', find.value); put('l', limiter.value);
+    byId('qn').textContent = n + ' of ' + body.rows.length + ' kernels'; put('q', find.value); put('l', limiter.value);
   };
   find.value = state.q || ''; limiter.value = state.l || ''; find.oninput = limiter.onchange = filter;
   if (more) more.onclick = () => { put('all', '1'); filter(); };
