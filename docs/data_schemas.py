@@ -206,6 +206,18 @@ def history_labels_schema() -> Schema:
     return {"title": "advisor words over nights", **pair(**keys)}
 
 
+def glossary_labels_schema() -> Schema:
+    """Return the schema of ``labels/glossary.yaml``."""
+    word = pair(
+        id={"type": "string", "pattern": "^[a-z][a-z-]*$", "description": "its address"},
+        word=text("as pages write it"),
+        means=text("what it means, in a sentence"),
+    )
+    word["properties"]["also"] = texts("other ways in which pages write it")
+    keys = {"words": list_of(word, "in the order of the page")}
+    return {"title": "advisor words explained", **pair(**keys)}
+
+
 def fleet_labels_schema() -> Schema:
     """Return the schema of ``labels/fleet.yaml``."""
     most = pair(value={"type": "integer"}, source=text("why so many"))

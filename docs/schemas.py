@@ -86,6 +86,7 @@ def schemas() -> dict[str, Schema]:
         "page-labels": data_schemas.page_labels_schema,
         "opcodes": data_schemas.opcodes_schema,
         "history-labels": data_schemas.history_labels_schema,
+        "glossary-labels": data_schemas.glossary_labels_schema,
         "fleet-labels": data_schemas.fleet_labels_schema,
     }
     return {f"{name}.schema.json": {"$schema": DIALECT, **make()} for name, make in makers.items()}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from advisor.database.read import StoredRun
     from advisor.knowledge.knowledge import Knowledge
-    from advisor.reports.record.glossary import NumberTerm
+    from advisor.reports.record.glossary import NumberTerm, WrittenWays
 
 STDOUT = "-"
 
@@ -183,22 +183,29 @@ def _glossary(
     connection: duckdb.DuckDBPyConnection, report: Report, knowledge: Knowledge
 ) -> tuple[NumberTerm, ...]:
     """Return where the numbers of a report's kernels come from."""
-    from advisor.counters.mapping import load_ways
-    from advisor.readers import reader_of
-    from advisor.reports.record.glossary import glossary, written_ways
+    from advisor.reports.record.glossary import glossary
 
     run_id = report.run.run_id
+    ways = ways_of_run(connection, run_id)
+    words = run_words(connection, [run_id], knowledge.settings)[run_id]
+    kernels = (group.facts for kernel in report.kernels for group in kernel.facts)
+    names = dict.fromkeys(fact.name for facts in kernels for fact in facts)
+    return glossary(names, knowledge.vocabulary, words, ways)
+
+
+def ways_of_run(connection: duckdb.DuckDBPyConnection, run_id: str) -> WrittenWays:
+    """Return from which counters of a run's profiler each quantity comes."""
+    from advisor.counters.mapping import load_ways
+    from advisor.readers import reader_of
+    from advisor.reports.record.glossary import written_ways
+
     profiler = reader_of(str(run_details(connection, run_id)["format"])).COUNTERS
-    ways = remembered(
+    return remembered(
         "written-ways",
         [*yaml_files(counter_dirs(), f"{profiler}/*.yaml"), *code_files()],
         profiler,
         lambda: written_ways(load_ways(profiler)),
     )
-    words = run_words(connection, [run_id], knowledge.settings)[run_id]
-    kernels = (group.facts for kernel in report.kernels for group in kernel.facts)
-    names = dict.fromkeys(fact.name for facts in kernels for fact in facts)
-    return glossary(names, knowledge.vocabulary, words, ways)
 
 
 def report_of_run(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor import __version__
-from advisor.api.reporting import report_of_run, template_files
+from advisor.api.reporting import report_of_run, template_files, ways_of_run
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.connect import open_for_reading
 from advisor.database.lake.place import is_lake
@@ -22,6 +22,7 @@ from advisor.knowledge.load import load_knowledge
 from advisor.reports.record.source import VIEWS, Request
 from advisor.reports.site.build import SiteRequest, write_site
 from advisor.reports.site.folder import SiteFolder, SiteWritten
+from advisor.reports.site.glossary_page import load_glossary_words, word_addresses
 from advisor.reports.site.pages import PageWriter
 from advisor.resources import rule_dirs
 from advisor.tracking.settings import load_settings
@@ -59,6 +60,7 @@ def build_site(
         raise UsageError(f"{url!r} is no address", hint="such as https://ci.example/advisor")
     folder = SiteFolder(Path(directory), force=force)
     knowledge = load_knowledge(configuration)
+    words = load_glossary_words()
     name, of_lake = Path(database).name, is_lake(database)
     with (
         open_for_reading(database, wait) as connection,
@@ -77,7 +79,9 @@ def build_site(
             database=database,
             knowledge=knowledge,
             report_of=report_of,
-            writer=PageWriter(code, has_fleet=of_lake),
+            ways_of=lambda run: ways_of_run(connection, run.run_id),
+            words=words,
+            writer=PageWriter(code, has_fleet=of_lake, words=word_addresses(words)),
             shared=_shared(knowledge, configuration),
             url=url,
             footer=f"advisor {__version__}, {name}, {len(knowledge.rules)} rules, hash"

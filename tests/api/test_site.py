@@ -24,6 +24,7 @@ from advisor.errors import OutputError, UsageError
 from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.reports.record.history_settings import load_history_settings
 from advisor.reports.site.folder import SiteWritten
+from advisor.reports.site.glossary_page import load_glossary_words
 from advisor.resources import data_dir
 from tests.support.shared import made_once
 
@@ -117,8 +118,8 @@ class Links(HTMLParser):
 def test_has_a_page_for_every_run_series_and_rule(demo: Path, site: Path) -> None:
     found = set(contents(site))
     assert {
-        "index.html", "feed.xml", "style.css", "script.js", "search.js", "site.json",
-        "series/index.html", "rules/index.html", "rules/memory/local-memory.html",
+        "index.html", "glossary.html", "feed.xml", "style.css", "script.js", "search.js",
+        "site.json", "series/index.html", "rules/index.html", "rules/memory/local-memory.html",
     } <= found  # fmt: skip
     assert {f"runs/{run}.html" for run in run_ids(demo)} == {
         path for path in found if path.startswith("runs/")
@@ -372,3 +373,40 @@ def test_the_search_is_a_script_that_holds_names_alone(site: Path) -> None:
     entries = json.loads(found[1])
     assert [name for name, _, _ in entries if name.startswith("layer")] == [NORM]
     assert all((site / path).is_file() for _, path, _ in entries)
+
+
+def test_every_page_leads_to_the_glossary_and_its_terms_to_their_places(
+    demo: Path, site: Path
+) -> None:
+    explained = Links((site / "glossary.html").read_text()).ids
+    assert {"w-wasted-time", "w-verdict", "n-dram_bytes", "n-roof_fraction"} <= set(explained)
+    for path, text in contents(site).items():
+        if path.endswith(".html") and path != "glossary.html":
+            assert any(link.endswith("glossary.html") for link in Links(text.decode()).links), path
+    run = (site / "runs" / f"{run_ids(demo)[-1]}.html").read_text()
+    assert '<a class="term" href="../glossary.html#w-wasted-time">Wasted time</a>' in run
+    (series,) = (each for each in (site / "series").glob("*.html") if SPILLS in plain_title(each))
+    text = series.read_text()
+    assert 'href="../glossary.html#n-dram_bytes">DRAM traffic</a>' in text
+    assert 'href="../glossary.html#w-verdict">improved</a>' in text
+
+
+def plain_title(page: Path) -> str:
+    found = re.search("<title>(.*?)</title>", page.read_text())
+    return found[1] if found else ""
+
+
+def test_the_glossary_opens_a_number_down_to_its_counters(site: Path) -> None:
+    text = (site / "glossary.html").read_text()
+    entry = text.split('<div id="n-dram_bytes">')[1].split("</div>")[0]
+    assert "<code>dram__bytes.sum</code>" in entry
+
+
+def test_words_are_those_of_the_style_guide() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "style.md").read_text()
+    listed = re.findall(r"^\| ([^|]+) \| [^|]+ \|$", page.split("## Glossary")[1], re.MULTILINE)
+    explained = " ".join(f"{each.word} {each.means}" for each in load_glossary_words()).lower()
+    for word in listed[2:]:
+        if word not in ("quantity, fact", "eligible warp", "exclusion"):  # of engine pages
+            for part in word.removesuffix(" peak").split(", "):
+                assert part.split("-")[0] in explained, part

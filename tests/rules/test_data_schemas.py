@@ -70,6 +70,7 @@ SHIPPED = {
     "opcodes": "labels/sass.yaml",
     "history-labels": "labels/history.yaml",
     "fleet-labels": "labels/fleet.yaml",
+    "glossary-labels": "labels/glossary.yaml",
 }
 # Quantities have no places in their file; what their loader says of the form reads otherwise.
 QUANTITY_FORM = ("expected", "unknown key", "unknown aggregate")

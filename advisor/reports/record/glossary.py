@@ -25,6 +25,7 @@ WrittenWays = Mapping[str, tuple[str, ...]]
 class NumberUsed:
     """A number that a formula reads; ``place`` is that of its own entry, None where it has none."""
 
+    name: str
     label: str
     place: int | None
 
@@ -109,7 +110,7 @@ def _used(
 ) -> Iterator[NumberUsed]:
     for name in sorted(names):
         if name in places:
-            yield NumberUsed(label=labels[name], place=places[name])
+            yield NumberUsed(name=name, label=labels[name], place=places[name])
 
 
 def _short(text: str) -> str:

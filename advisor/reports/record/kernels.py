@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -25,6 +26,7 @@ from advisor.rules.language.words import VendorWords
 
 _TOP_STALLS = 7
 _UNNAMED = "unnamed kernel"
+_STORED_SHAPE = re.compile(r"\((\d+(?:, \d+)*)\)x\((\d+(?:, \d+)*)\)")
 
 
 def kernel_names(rows: Sequence[Row]) -> dict[str, KernelName]:
@@ -115,6 +117,18 @@ def _shape(row: Row) -> str:
     if any(side[0] is None for side in sides):
         return text(row, "launch_shape") or "launch shape unknown"
     return " × ".join(_extent(side) for side in sides)
+
+
+def written_shape(stored: str) -> str:
+    """Return a launch shape as pages write it; another text stays.
+
+    >>> written_shape("(8640, 1, 1)x(256, 1, 1)"), written_shape("(24, 4, 1)x(128, 1, 1)")
+    ('8,640 × 256', '(24·4) × 128')
+    """
+    found = _STORED_SHAPE.fullmatch(stored)
+    if found is None:
+        return stored
+    return " × ".join(_extent([float(n) for n in side.split(",")]) for side in found.groups())
 
 
 def _extent(sides: Sequence[float | None]) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from advisor.reports.write.links import Links
 
 INDEX, FEED, STATE = "index.html", "feed.xml", "site.json"
-FLEET = "fleet.html"
+FLEET, GLOSSARY = "fleet.html", "glossary.html"
 STYLE, SCRIPT, SEARCH = "style.css", "script.js", "search.js"
 KERNELS, RULES = "series/index.html", "rules/index.html"
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
@@ -51,11 +51,16 @@ def way_up(path: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Addresses:
-    """The pages that a site has, by the ids of what they are about."""
+    """The pages that a site has, by the ids of what they are about.
+
+    ``numbers`` and ``words`` stand in the glossary, words by their places there.
+    """
 
     runs: frozenset[str]
     series: frozenset[str]
     rules: frozenset[str]
+    numbers: frozenset[str] = frozenset()
+    words: Mapping[str, str] = field(default_factory=dict)
 
     def links(self, path: str) -> Links:
         """Return how the page at ``path`` names the others."""
@@ -64,12 +69,9 @@ class Addresses:
             series={each: root + series_page(each) for each in self.series},
             runs={each: root + run_page(each) for each in self.runs},
             rules={each: root + rule_page(each) for each in self.rules},
+            numbers={each: f"{root}{GLOSSARY}#n-{each}" for each in self.numbers},
+            words={said: f"{root}{GLOSSARY}#{place}" for said, place in self.words.items()},
         )
-
-
-def addresses(runs: Iterable[str], series: Iterable[str], rules: Iterable[str]) -> Addresses:
-    """Return the pages of some runs, series and rules."""
-    return Addresses(runs=frozenset(runs), series=frozenset(series), rules=frozenset(rules))
 
 
 def _name(identity: str) -> str:

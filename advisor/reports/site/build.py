@@ -25,6 +25,12 @@ from advisor.reports.site.feed import make_feed
 from advisor.reports.site.fleet_page import FleetAsked, FleetPage, fleet_shown
 from advisor.reports.site.folder import SiteFolder, SiteState, SiteWritten
 from advisor.reports.site.frame import GonePage, run_night
+from advisor.reports.site.glossary_page import (
+    GlossaryPage,
+    Word,
+    numbers_explained,
+    word_addresses,
+)
 from advisor.reports.site.index_page import index_shown
 from advisor.reports.site.lists import kernels_listed, rules_listed, search_script
 from advisor.reports.site.pages import MOST_ROWS, PageWriter
@@ -45,8 +51,19 @@ if TYPE_CHECKING:
     import duckdb
 
     from advisor.knowledge.knowledge import Knowledge
+    from advisor.reports.record.glossary import WrittenWays
 
-_FIXED = (at.STYLE, at.SCRIPT, at.SEARCH, at.FEED, at.KERNELS, at.RULES, at.STATE, at.INDEX)
+_FIXED = (
+    at.GLOSSARY,
+    at.STYLE,
+    at.SCRIPT,
+    at.SEARCH,
+    at.FEED,
+    at.KERNELS,
+    at.RULES,
+    at.STATE,
+    at.INDEX,
+)
 _MANY = 1_000_000  # launches: statements over all nights are planned with care
 _GONE = {
     "runs": "This run is no longer in the database.",
@@ -59,15 +76,18 @@ _GONE = {
 class SiteRequest:
     """What a site is made of. ``shared`` is a digest of what all pages rest on beside runs.
 
-    ``report_of`` returns the report of a run as it was on its night; ``url`` is where the site will
-    be, None where it is not given; ``footer`` stands on each page. ``looked`` is a digest of what
-    only a lake has, whose views of questions are there; None where the database is a file.
+    ``report_of`` returns the report of a run as it was on its night, ``ways_of`` from which
+    counters its quantities come; ``words`` are explained in the glossary. ``url`` is where the
+    site will be, None where it is not given; ``footer`` stands on each page. ``looked`` is a digest of
+    what only a lake has, whose views of questions are there; None where the database is a file.
     """
 
     connection: duckdb.DuckDBPyConnection
     database: str
     knowledge: Knowledge
     report_of: ReportOf
+    ways_of: Callable[[StoredRun], WrittenWays]
+    words: tuple[Word, ...]
     writer: PageWriter
     shared: str
     url: str | None
@@ -94,10 +114,13 @@ def write_site(asked: SiteRequest, folder: SiteFolder) -> SiteWritten:
         return folder.unchanged()
     found = histories(connection)
     wholes = [_whole(asked, runs) for runs in found]
-    addresses = at.addresses(
-        (run.run_id for runs in found for run in runs),
-        (track.series.series_id for whole in wholes for track in whole.tracks),
-        (rule.id for rule in knowledge.rules),
+    explained = _glossary(asked, wholes)
+    addresses = at.Addresses(
+        runs=frozenset(run.run_id for runs in found for run in runs),
+        series=frozenset(t.series.series_id for whole in wholes for t in whole.tracks),
+        rules=frozenset(rule.id for rule in knowledge.rules),
+        numbers=frozenset(term.name for term in explained.numbers),
+        words=word_addresses(asked.words),
     )
     pages = _pages_of(addresses)
     gone = _gone(folder, {path for each in pages.values() for path in each.values()})
@@ -111,6 +134,7 @@ def write_site(asked: SiteRequest, folder: SiteFolder) -> SiteWritten:
     _write_rules(asked, folder, wholes, addresses)
     if asked.looked is not None:
         folder.write(at.FLEET, asked.writer.fleet(_fleet(asked, addresses)))
+    folder.write(at.GLOSSARY, asked.writer.glossary(explained))
     folder.write(at.STYLE, asked.writer.style())
     folder.write(at.SCRIPT, asked.writer.script())
     folder.write(at.SEARCH, search_script(wholes))
@@ -119,6 +143,20 @@ def write_site(asked: SiteRequest, folder: SiteFolder) -> SiteWritten:
     return folder.finish(
         SiteState(made_of=made_of, shared=marks.shared, runs=marks.runs, pages=pages),
         (at.INDEX, asked.writer.index(index)),
+    )
+
+
+def _glossary(asked: SiteRequest, wholes: Sequence[Whole]) -> GlossaryPage:
+    """Return the words and numbers, in the words of the vendor of the newest run."""
+    ways: dict[str, tuple[str, ...]] = {}
+    for whole in reversed(wholes):
+        ways |= asked.ways_of(whole.newest)
+    words = wholes[0].words if wholes else asked.knowledge.settings.vendors.default
+    return GlossaryPage(
+        title="Glossary",
+        footer=asked.footer,
+        words=asked.words,
+        numbers=numbers_explained(asked.knowledge.vocabulary, words, ways),
     )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from advisor.reports.record.history_words import day
+from advisor.reports.site.addresses import GLOSSARY
 from advisor.wording import NO_BREAK
 
 if TYPE_CHECKING:
@@ -17,11 +19,18 @@ if TYPE_CHECKING:
 class SitePlace:
     """Where a page is: ``root`` is the way to the folder of the first page.
 
-    ``has_fleet``: the site is of a lake, and has a page about all of it.
+    ``has_fleet``: the site is of a lake, and has a page about all of it. ``words`` are places in
+    the glossary, by what pages write in small letters.
     """
 
     root: str
     has_fleet: bool = False
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    def word(self, said: str) -> str:
+        """Return the address of what a word means, empty where nobody says."""
+        place = self.words.get(said.lower())
+        return f"{self.root}{GLOSSARY}#{place}" if place else ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from advisor import wording
 from advisor.escaping import json_text
 from advisor.reports.charts.nights import Spark
+from advisor.reports.record.kernels import written_shape
 from advisor.reports.site.addresses import series_page
 from advisor.reports.site.index_page import history_title
 from advisor.reports.site.series_page import over_time, worst_first
@@ -94,7 +95,7 @@ def _series(whole: Whole, links: Links) -> list[ListRow]:
                 str(track.series.result.newest.verdict) if over is None else over.verdict,
                 "" if over is None else " ".join(filter(None, (over.change, over.note))),
                 wording.seconds(track.series.durations[-1]),
-                track.series.launch_shape,
+                written_shape(track.series.launch_shape),
             ),
         )
         for track, over in drawn

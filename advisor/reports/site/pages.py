@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from advisor.reports.site.addresses import FLEET, INDEX, way_up
+from advisor.reports.site.addresses import FLEET, GLOSSARY, INDEX, way_up
 from advisor.reports.site.frame import GonePage, SitePlace
 from advisor.reports.write.links import Links
 from advisor.reports.write.render import environment, page
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from advisor.reports.record.records import Report
     from advisor.reports.site.feed import Feed
     from advisor.reports.site.fleet_page import FleetPage
+    from advisor.reports.site.glossary_page import GlossaryPage
     from advisor.reports.site.index_page import IndexPage
     from advisor.reports.site.lists import ListPage
     from advisor.reports.site.rule_page import RulePage
@@ -27,11 +29,21 @@ _SIZES = ("w1", "w2", "w3")
 
 
 class PageWriter:
-    """Writes pages; ``code`` holds compiled templates, those that were not there are added."""
+    """Writes pages; ``code`` holds compiled templates, those that were not there are added.
 
-    def __init__(self, code: dict[str, bytes] | None = None, *, has_fleet: bool = False) -> None:
+    ``words`` are places in the glossary, as ``frame.SitePlace`` has them.
+    """
+
+    def __init__(
+        self,
+        code: dict[str, bytes] | None = None,
+        *,
+        has_fleet: bool = False,
+        words: Mapping[str, str],
+    ) -> None:
         self._templates = environment(code, autoescape=True)
         self._has_fleet = has_fleet
+        self._words = words
 
     def run(self, path: str, report: Report, links: Links) -> str:
         """Return a report without the details of kernels, which are on pages of their own."""
@@ -63,6 +75,10 @@ class PageWriter:
         """Return the page about a whole lake."""
         return self._page("fleet", FLEET, shown)
 
+    def glossary(self, shown: GlossaryPage) -> str:
+        """Return the page that all others lead to for their words and numbers."""
+        return self._page("glossary", GLOSSARY, shown)
+
     def gone(self, path: str, shown: GonePage) -> str:
         """Return what is left of a page whose subject is gone."""
         return self._page("gone", path, shown)
@@ -84,4 +100,4 @@ class PageWriter:
         return template.render(page=shown, site=self._place(path))
 
     def _place(self, path: str) -> SitePlace:
-        return SitePlace(root=way_up(path), has_fleet=self._has_fleet)
+        return SitePlace(root=way_up(path), has_fleet=self._has_fleet, words=self._words)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from advisor import wording
 from advisor.reports.charts.nights import NightsChart
 from advisor.reports.record.kernel_records import KernelRecord
+from advisor.reports.record.kernels import written_shape
 from advisor.reports.record.records import Figure, RunRecord
 from advisor.reports.record.series_records import WORST_FIRST
 from advisor.reports.site.frame import full_day, run_night
@@ -137,8 +138,9 @@ def _track(whole: Whole, track: Track, titles: Titles, links: Links) -> TrackSho
     series, night = track.series, track.series.newest_night
     over = over_time(whole, track)
     kernel = _kernel(whole, track)
+    shape = written_shape(series.launch_shape) or "unknown shape"
     return TrackShown(
-        heading=f"{whole.newest.branch or 'Nights'}, {series.launch_shape or 'unknown shape'}",
+        heading=f"{whole.newest.branch or 'Nights'}, {shape}",
         about=_about(whole, track),
         is_simulated=whole.newest.simulated,
         verdict=str(series.result.newest.verdict) if over is None else over.verdict,

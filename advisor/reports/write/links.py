@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Links:
-    """Where to read more: addresses of kernels by variant, of series, runs and rules by their ids.
+    """Where to read more: addresses of kernels by variant, of series, runs and rules by their ids,
+    of numbers by their names, and of words as pages write them, in small letters.
 
     A page that stands alone knows kernels only.
     """
@@ -22,6 +23,7 @@ class Links:
     runs: Mapping[str, str] = field(default_factory=dict)
     rules: Mapping[str, str] = field(default_factory=dict)
     numbers: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
 
     def kernel(self, variant_id: str) -> str:
         """Return the address of a kernel, empty where there is none."""
@@ -38,6 +40,10 @@ class Links:
     def number(self, name: str) -> str:
         """Return the address of where a number comes from."""
         return self.numbers.get(name, "")
+
+    def word(self, said: str) -> str:
+        """Return the address of what a word means."""
+        return self.words.get(said.lower(), "")
 
     def rule(self, rule_id: str) -> str:
         """Return the address of a rule."""
