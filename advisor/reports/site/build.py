@@ -78,8 +78,8 @@ class SiteRequest:
 
     ``report_of`` returns the report of a run as it was on its night, ``ways_of`` from which
     counters its quantities come; ``words`` are explained in the glossary. ``url`` is where the
-    site will be, None where it is not given; ``footer`` stands on each page. ``looked`` is a digest of
-    what only a lake has, whose views of questions are there; None where the database is a file.
+    site will be, None where it is not given; ``footer`` stands on each page. ``looked`` is a digest
+    of what only a lake has, whose views of questions are there; None where the database is a file.
     """
 
     connection: duckdb.DuckDBPyConnection
