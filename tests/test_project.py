@@ -141,9 +141,8 @@ ALLOWED: dict[str, tuple[str, set[float]]] = {
     "advisor/reports/charts/bars.py": ("how many labelled steps fit an axis", {4}),
     "advisor/reports/charts/labels.py": (
         "which characters are wide, how long a name may be, how many may cover a mark",
-        {0x2E7F, 14, 3},
+        {0x2E7F, 3},
     ),
-    "advisor/reports/charts/marks.py": ("how long a name fits a small drawing", {16}),
     "advisor/wording.py": ("how many digits are shown", {-5, 14, 1e-4, 0.995, 9.95, 1e15}),
     "advisor/reports/write/render.py": (
         "how long Markdown may be [B], how many rows are open",
@@ -406,7 +405,9 @@ def test_the_wheel_makes_a_report_from_the_example_runs(installed: Path, tmp_pat
     keep_nights(nights / "runs.yaml", 2)  # all thirty take half a minute, and tell no more
     run(installed / "advisor", "--db", "demo.duckdb", "demo", "--output", "demo", cwd=tmp_path)
     pages = [
-        page for page in (tmp_path / "demo").rglob("*.html") if "rules" not in page.parent.parts
+        page
+        for page in (tmp_path / "demo").rglob("*.html")
+        if "rules" not in page.parent.parts and page.name != "glossary.html"  # of no run
     ]
     assert pages
     assert all("simulated" in page.read_text(encoding="utf-8") for page in pages)

@@ -135,15 +135,20 @@ def write_site(asked: SiteRequest, folder: SiteFolder) -> SiteWritten:
     if asked.looked is not None:
         folder.write(at.FLEET, asked.writer.fleet(_fleet(asked, addresses)))
     folder.write(at.GLOSSARY, asked.writer.glossary(explained))
-    folder.write(at.STYLE, asked.writer.style())
-    folder.write(at.SCRIPT, asked.writer.script())
-    folder.write(at.SEARCH, search_script(wholes))
-    folder.write(at.FEED, asked.writer.feed(make_feed(wholes, asked.url)))
+    _write_shared(asked, folder, wholes)
     index = index_shown(wholes, marks.totals, addresses.links(at.INDEX), asked.footer)
     return folder.finish(
         SiteState(made_of=made_of, shared=marks.shared, runs=marks.runs, pages=pages),
         (at.INDEX, asked.writer.index(index)),
     )
+
+
+def _write_shared(asked: SiteRequest, folder: SiteFolder, wholes: Sequence[Whole]) -> None:
+    """Write what pages share, and the feed."""
+    folder.write(at.STYLE, asked.writer.style())
+    folder.write(at.SCRIPT, asked.writer.script())
+    folder.write(at.SEARCH, search_script(wholes))
+    folder.write(at.FEED, asked.writer.feed(make_feed(wholes, asked.url)))
 
 
 def _glossary(asked: SiteRequest, wholes: Sequence[Whole]) -> GlossaryPage:
