@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -41,6 +41,22 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "demo.duckdb",
         lambda path: print(ingest_examples(str(path), wait=0, progress=lambda _: None)),
     )
+
+
+def judged_at_most(patch: pytest.MonkeyPatch, kernels: int) -> None:
+    """Judge so many kernels of the newest nights for a first site, of 14 each."""
+    settings = load_history_settings()
+    limits = replace(settings.limits, site_kernels=kernels)
+    load = "advisor.reports.site.build.load_history_settings"
+    patch.setattr(load, lambda: replace(settings, limits=limits))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def twelve_nights_are_judged() -> Iterator[None]:
+    """Make no page for each of thirty nights, which takes most of the time of a site."""
+    with pytest.MonkeyPatch.context() as patch:
+        judged_at_most(patch, 12 * 14)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -169,9 +185,10 @@ def test_a_run_has_its_report_without_the_details_of_kernels(demo: Path, site: P
 
 
 def test_the_page_of_an_old_night_tells_what_was_known_then(demo: Path, site: Path) -> None:
-    text = plain((site / "runs" / f"{run_ids(demo)[11]}.html").read_text())
-    assert "Nothing moved in 12 nights." in text
-    assert "7ead6a9" not in text
+    text = plain((site / "runs" / f"{run_ids(demo)[18]}.html").read_text())
+    assert "7ead6a9" in text  # of the 13th night
+    assert "a9e98ef" not in text  # of the 20th
+    assert "a9e98ef" in plain((site / "runs" / f"{run_ids(demo)[-1]}.html").read_text())
 
 
 def test_a_series_has_its_history_cause_findings_outcomes_and_detail(site: Path) -> None:
@@ -277,16 +294,7 @@ def test_the_page_of_a_removed_run_becomes_one_sentence(
 def test_old_nights_are_not_judged_for_a_first_site(
     few: Path, few_site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = load_history_settings()
-
-    def judge(kernels: int) -> None:
-        limits = replace(settings.limits, site_kernels=kernels)
-        monkeypatch.setattr(
-            "advisor.reports.site.build.load_history_settings",
-            lambda: replace(settings, limits=limits),
-        )
-
-    judge(20)  # of nights with 14 kernels each
+    judged_at_most(monkeypatch, 20)
     folder = tmp_path / "site"
     build(few, folder)
     *old, newest = (plain((folder / "runs" / f"{run}.html").read_text()) for run in run_ids(few))
