@@ -20,6 +20,7 @@ from advisor.api.fleet import Judged, judge_lake
 from advisor.api.fleet_engines import EngineName
 from advisor.configuration import DEFAULTS, Configuration, load_configuration
 from advisor.database.connect import open_for_reading
+from advisor.database.lake import spark
 from advisor.database.lake.scan import scan
 from advisor.database.lake.verify import remove
 from advisor.database.nights import branch_of_history, known_series
@@ -46,10 +47,15 @@ NIGHTS = 3
 DISABLED = "roofline/stop"
 EQUAL = 1e-12  # relative
 
-needs_spark = pytest.mark.skipif(
-    shutil.which("java") is None or importlib.util.find_spec("pyspark") is None,
-    reason="needs Java and pyspark: make fleet",
-)
+LACKING = [
+    *(["Java 17"] if shutil.which("java") is None else []),
+    *(
+        ["pyspark, which make fleet installs"]
+        if importlib.util.find_spec("pyspark") is None
+        else []
+    ),
+]
+needs_spark = pytest.mark.skipif(bool(LACKING), reason=f"there is no {', and no '.join(LACKING)}")
 
 
 @pytest.fixture(scope="module")
@@ -455,3 +461,51 @@ def test_facts_of_runs_read_no_other_run(lake: Path, asked_for: int) -> None:
 def scanned(lake: Path, file: Path) -> int:
     """Return where a file comes in the order in which a lake names them."""
     return [part.folder for part in scan(lake).parts].index(file.parent)
+
+
+class Builder:
+    """Stands for what makes a session of Spark; has what it was told."""
+
+    def __init__(self) -> None:
+        self.told: dict[str, str] = {}
+        self.sparkContext = SimpleNamespace(setLogLevel=lambda _: None)
+
+    def appName(self, name: str) -> Builder:
+        return self.config("spark.app.name", name)
+
+    def master(self, name: str) -> Builder:
+        return self.config("spark.master", name)
+
+    def config(self, name: str, value: str) -> Builder:
+        self.told[name] = value
+        return self
+
+    def getOrCreate(self) -> Builder:
+        return self
+
+
+@pytest.mark.parametrize(
+    ("master", "is_submitted", "expected"),
+    [
+        (None, False, ("local[*]", True)),
+        (None, True, (None, False)),
+        ("spark://head:7077", False, ("spark://head:7077", False)),
+        ("spark://head:7077", True, ("spark://head:7077", False)),
+    ],
+)
+def test_the_master_is_that_of_the_submission_unless_one_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+    master: str | None,
+    is_submitted: bool,
+    expected: tuple[str | None, bool],
+) -> None:
+    """Memory is asked for where this process starts the only one that works."""
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    if is_submitted:
+        monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "41234")
+    monkeypatch.setenv("PYSPARK_PYTHON", "python3")
+    sessions = SimpleNamespace(builder=Builder(), getActiveSession=lambda: None)
+    monkeypatch.setitem(sys.modules, "pyspark", SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "pyspark.sql", SimpleNamespace(SparkSession=sessions))
+    told = spark._session(master).told
+    assert (told.get("spark.master"), "spark.driver.memory" in told) == expected

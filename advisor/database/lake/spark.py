@@ -55,6 +55,12 @@ _SETTINGS = {
     "spark.sql.codegen.wholeStage": "false",  # hundreds of columns are compiled for minutes
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
+_OF_THIS_MACHINE = {
+    "spark.driver.memory": "4g",  # by default 1g, which tasks of 400 columns fill with garbage
+}
+_SUBMITTED = "PYSPARK_GATEWAY_PORT"
+"""What spark-submit tells a program by, whose master is that of the submission."""
+_WRITTEN = {"parquet.block.size": 16 * 1024**2}  # bytes that a task holds before it writes
 _HINT = 'pip install "advisor[spark]" installs it; it needs Java 17 or newer'
 
 
@@ -77,7 +83,7 @@ class SparkLake:
         """
         path = self.folder / f"{name}-{secrets.token_hex(4)}"
         with failures_reported():
-            self.session.sql(query).write.parquet(str(path))
+            self.session.sql(query).write.options(**_WRITTEN).parquet(str(path))
             self.session.read.parquet(str(path)).createOrReplaceTempView(name)
         return path
 
@@ -182,11 +188,13 @@ def _session(master: str | None) -> Any:
     builder = SparkSession.builder.appName("advisor")
     for name, value in _SETTINGS.items():
         builder = builder.config(name, value)
-    active = SparkSession.getActiveSession()  # of spark-submit, which names the master
-    if active is None or master is not None:
+    has_master = _SUBMITTED in os.environ or SparkSession.getActiveSession() is not None
+    if master is not None or not has_master:
         builder = builder.master(master or LOCAL)
-        if (master or LOCAL).startswith("local"):
-            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # it has this program
+    if (master or LOCAL).startswith("local") and not has_master:
+        for name, value in _OF_THIS_MACHINE.items():
+            builder = builder.config(name, value)
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # it has this program
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
