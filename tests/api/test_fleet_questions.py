@@ -162,7 +162,7 @@ def test_the_page_leads_to_runs_and_says_what_was_found(weeks: str) -> None:
         settings = load_settings()
         create_questions(connection, settings.fewest_hosts, settings.fleet_days)
         asked = FleetAsked(connection=connection, titles={}, links=links, footer="")
-        page = PageWriter(has_fleet=True).fleet(fleet_shown(asked))
+        page = PageWriter(has_fleet=True, words={}).fleet(fleet_shown(asked))
     for words in ("25 runs", "1 run dated after", "went", 'class="regressed"'):
         assert words in page
     assert 'href="runs/run018.html"' in page
