@@ -201,14 +201,36 @@ def test_counts_what_is_not_finite(cell: str) -> None:
     assert (dict(launch.counters), launch.invalid_counters) == ({}, 1)
 
 
-@pytest.mark.parametrize("cell", ["0x10", "1_000", "1 000", "１２", "1.234.567", "--", "1,23,4"])
+@pytest.mark.parametrize(
+    "cell", ["0x10", "1_000", "10 00", "0 100", "１２", "1.23.4", "--", "1,23,4"]
+)
 def test_refuses_a_cell_with_a_unit_that_is_no_number(cell: str) -> None:
     with pytest.raises(InputError, match="expected a number"):
         read(raw(("a__b", "byte", cell)))
 
 
 @pytest.mark.parametrize(
-    "cells", [("1,5", "1.5"), ("1.5", "1,5"), ("1,5", "1,234"), ("1,234", "1,5")]
+    ("cell", "value"),
+    [
+        ("23 982 976", 23_982_976.0),
+        ("23\u202f982\u202f976,5", 23_982_976.5),
+        ("23'982'976.5", 23_982_976.5),
+        ("13.490.336", 13_490_336.0),
+        ("9.420.231,80", 9_420_231.8),
+    ],
+)
+def test_reads_thousands_as_other_languages_write_them(cell: str, value: float) -> None:
+    (launch,) = launches_of(raw(("a__b", "byte", cell)))
+    assert launch.counters["a__b"] == value
+
+
+def test_takes_a_point_for_thousands_behind_a_comma_for_decimals() -> None:
+    (launch,) = launches_of(raw(("a__b", "byte", "1,5"), ("c__d", "byte", "8.192")))
+    assert (launch.counters["a__b"], launch.counters["c__d"]) == (1.5, 8192.0)
+
+
+@pytest.mark.parametrize(
+    "cells", [("1,5", "1.5"), ("1.5", "1,5"), ("1,5", "1,234"), ("1,234", "1,5"), ("8.192", "1,5")]
 )
 def test_refuses_a_decimal_mark_that_may_be_either(cells: tuple[str, str]) -> None:
     with pytest.raises(InputError, match="decimal mark"):

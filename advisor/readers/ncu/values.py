@@ -23,6 +23,9 @@ from advisor.units import Dimension, is_known_unit, parse_unit
 
 _PLAIN = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
 _GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?", re.ASCII)
+_DOTTED = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+", re.ASCII)
+_SPACED = re.compile(r"[-+]?[1-9]\d{0,2}([ \u00a0\u2009\u202f'’]\d{3})+([.,]\d+)?", re.ASCII)
+_GROUPS = str.maketrans("", "", " \u00a0\u2009\u202f'’")
 _COMMA = re.compile(r"[-+]?(\d+|[1-9]\d{0,2}(\.\d{3})+),\d+([eE][-+]?\d+)?", re.ASCII)
 _WITH_INSTANCES = re.compile(r"(\S+) \([^;()]+(?:; [^;()]+)*\)")
 _FAILED = "(!) "  # stands before what a counter that failed has for a value
@@ -100,8 +103,8 @@ def is_size(number: float) -> bool:
 class Numbers:
     """Reads printed numbers of one file and remembers how it writes decimals.
 
-    ``1,234`` is 1234 in English and 1.234 where a comma is the decimal mark. A file that shows
-    elsewhere which one it means is read so; one that uses both is refused.
+    ``1.234`` is 1234 where a comma was the decimal mark before; a file that uses both marks is
+    refused. Thousands may be set apart by spaces or apostrophes, too.
     """
 
     comma_at: Location | None = None
@@ -125,16 +128,25 @@ class Numbers:
         return text if number is None else number
 
     def _number(self, text: str, at: Location) -> float | None:
+        if _SPACED.fullmatch(text):
+            text = text.translate(_GROUPS)
+        elif text.count(".") > 1 and _DOTTED.fullmatch(text):
+            return self._with_comma(text, at)
         if _PLAIN.fullmatch(text) or _GROUPED.fullmatch(text):
             return self._with_point(text, at)
         if not _COMMA.fullmatch(text):
             return None
+        return self._with_comma(text, at)
+
+    def _with_comma(self, text: str, at: Location) -> float:
         if self.comma_at is None:
             self.comma_at = at
             self._refuse_both(at)
         return float(text.replace(".", "").replace(",", "."))
 
     def _with_point(self, text: str, at: Location) -> float:
+        if self.comma_at is not None and _DOTTED.fullmatch(text):
+            return self._with_comma(text, at)
         if self.point_at is None and ("." in text or "," in text):
             self.point_at = at
             self._refuse_both(at)
