@@ -125,8 +125,8 @@ def require_lake(root: Path) -> None:
     """
     place = Location(name=str(root))
     try:
-        described = json.loads((root / MARK).read_text(encoding="utf-8"))
-        version = int(described["format"])
+        mark = json.loads((root / MARK).read_text(encoding="utf-8"))
+        version = int(mark["format"])
     except FileNotFoundError as error:
         hint = f"advisor lake add PROFILE --lake {root} makes one"
         raise DatabaseError("there is no such lake", at=place, hint=hint) from error

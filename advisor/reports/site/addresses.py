@@ -70,7 +70,7 @@ class Addresses:
             runs={each: root + run_page(each) for each in self.runs},
             rules={each: root + rule_page(each) for each in self.rules},
             numbers={each: f"{root}{GLOSSARY}#n-{each}" for each in self.numbers},
-            words={said: f"{root}{GLOSSARY}#{place}" for said, place in self.words.items()},
+            words={form: f"{root}{GLOSSARY}#{place}" for form, place in self.words.items()},
         )
 
 

@@ -27,9 +27,9 @@ class SitePlace:
     has_fleet: bool = False
     words: Mapping[str, str] = field(default_factory=dict)
 
-    def word(self, said: str) -> str:
-        """Return the address of what a word means, empty where nobody says."""
-        place = self.words.get(said.lower())
+    def word(self, written: str) -> str:
+        """Return the address of what a word means, empty where the glossary has none."""
+        place = self.words.get(written.lower())
         return f"{self.root}{GLOSSARY}#{place}" if place else ""
 
 

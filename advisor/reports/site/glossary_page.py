@@ -67,7 +67,7 @@ def load_glossary_words() -> tuple[Word, ...]:
 
 def word_addresses(words: Sequence[Word]) -> Mapping[str, str]:
     """Return the place of each word on the page, by all ways to write it in small letters."""
-    return {said.lower(): f"w-{each.id}" for each in words for said in (each.word, *each.also)}
+    return {form.lower(): f"w-{each.id}" for each in words for form in (each.word, *each.also)}
 
 
 def numbers_explained(
