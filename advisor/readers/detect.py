@@ -31,6 +31,7 @@ MOST_MEMBERS = 10_000
 
 _GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # the second begins an archive of nothing
+_PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # what unpacks piece by piece
 _CHUNK = 1024 * 1024
 _TAR = slice(257, 262)  # bytes that say "ustar", also in archives of GNU tar
 _LOOKED_AT = 1024 * 1024  # bytes: a program may print a lot before the profiler's table begins
@@ -185,9 +186,11 @@ def _opened(packed: BinaryIO, name: str) -> zipfile.ZipFile:
 
 
 def _member(archive: zipfile.ZipFile, item: zipfile.ZipInfo, name: str) -> IO[bytes]:
-    if item.compress_type == zipfile.ZIP_LZMA:
-        problem = "packed with LZMA, which may take any amount of memory to unpack"
-        raise _DamagedError(problem, at=Location(name=name), hint="unpack it yourself")
+    if item.compress_type not in _PACKED:
+        kind = zipfile.compressor_names.get(item.compress_type, f"method {item.compress_type}")
+        problem = f"packed with {kind}, which is not unpacked here: its memory has no bound"
+        hint = "unpack it yourself, or pack it with deflate"
+        raise _DamagedError(problem, at=Location(name=name), hint=hint)
     try:
         return archive.open(item)
     except _DAMAGE as error:
