@@ -32,6 +32,7 @@ MOST_MEMBERS = 10_000
 _GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # the second begins an archive of nothing
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # what unpacks piece by piece
+_UNBOUNDED = {zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "LZMA"}
 _CHUNK = 1024 * 1024
 _TAR = slice(257, 262)  # bytes that say "ustar", also in archives of GNU tar
 _LOOKED_AT = 1024 * 1024  # bytes: a program may print a lot before the profiler's table begins
@@ -187,7 +188,7 @@ def _opened(packed: BinaryIO, name: str) -> zipfile.ZipFile:
 
 def _member(archive: zipfile.ZipFile, item: zipfile.ZipInfo, name: str) -> IO[bytes]:
     if item.compress_type not in _PACKED:
-        kind = zipfile.compressor_names.get(item.compress_type, f"method {item.compress_type}")
+        kind = _UNBOUNDED.get(item.compress_type, f"method {item.compress_type}")
         problem = f"packed with {kind}, which is not unpacked here: its memory has no bound"
         hint = "unpack it yourself, or pack it with deflate"
         raise _DamagedError(problem, at=Location(name=name), hint=hint)
