@@ -209,7 +209,23 @@ def test_lets_no_unproven_rule_explain_a_state(rule: Rule) -> None:
     state = replace(state, rule=replace(state.rule, is_state=True, severity=Severity.NOTE))
     assert names([cause, state]) == ["cause"]
     cause = replace(cause, rule=replace(cause.rule, is_unproven=True))
-    assert names([cause, state]) == ["state", "cause"]
+    proven = finding(rule, "proven", 2)
+    assert names([cause, state, proven]) == ["proven", "cause"]
+
+
+def test_tells_an_unproven_cause_before_a_state_where_no_other_is_found(rule: Rule) -> None:
+    cause, state = finding(rule, "cause", 4), finding(rule, "state", 6)
+    cause = replace(cause, rule=replace(cause.rule, is_unproven=True))
+    state = replace(state, rule=replace(state.rule, is_state=True))
+    assert names([cause, state]) == ["cause", "state"]
+    first, last = rank([cause, state])
+    assert first.evaluation.confidence_because == ("no published profile has shown this cause yet",)
+    assert last.gain is not None
+    assert last.gain.likely == 2  # what the cause leaves unexplained
+    # What promises nothing is no cause to tell of, and says nothing of the state.
+    nothing = finding(rule, "cause", 0)
+    nothing = replace(nothing, rule=replace(nothing.rule, is_unproven=True))
+    assert names([nothing, state]) == ["state", "cause"]
 
 
 def explained(evaluation: Evaluation, *causes: str) -> Evaluation:

@@ -7,7 +7,8 @@ advice of like size that does not. What makes a whole profile meaningless stands
 that could be saved. Rules that only describe a state promise what the causes leave
 unexplained, and stand beside the first where that is nothing. What the actions of a kernel promise
 together never exceeds what that kernel could save at most, so a later one is cut at what the
-earlier ones left. Rules that are unproven come after all others and take nothing from them.
+earlier ones left. Rules that are unproven come after all others and take nothing from them; where
+nothing else names a cause they come before the states, for a state names none.
 
 Confidence follows the record of a rule: how often its advice worked here (``believed``).
 """
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from advisor.tracking.settings import OutcomeSettings
 
 _LOUDNESS = {severity: place for place, severity in enumerate(Severity)}
+_SELDOM_SEEN = "no published profile has shown this cause yet"
 
 Records = Mapping[str, "Record"]
 """The records of rules, by rule."""
@@ -76,6 +78,7 @@ def rank(evaluations: Iterable[Evaluation]) -> list[Action]:
 
 def _of_subject(findings: Sequence[Evaluation]) -> list[Action]:
     """Return the actions of one subject, cut one after the other; states after causes."""
+    findings = _believable(findings)
     explained = _explained(findings)
     causes = _causes([each for each in findings if each not in explained])
     gaining = [first for first, *_ in causes.values() if first.gain is not None]
@@ -110,6 +113,23 @@ def _of_subject(findings: Sequence[Evaluation]) -> list[Action]:
     if beside:
         actions[0] = replace(actions[0], overtaken=beside)
     return actions
+
+
+def _believable(findings: Sequence[Evaluation]) -> Sequence[Evaluation]:
+    """Return the findings of one subject; without a proven cause, its unproven ones count."""
+    if any(_is_cause(each) for each in findings):
+        return findings
+    return [_believable_one(each) for each in findings]
+
+
+def _believable_one(finding: Evaluation) -> Evaluation:
+    promises = finding.gain is not None and finding.gain.likely > 0
+    if finding.rule.is_state or not finding.rule.is_unproven or not promises:
+        return finding
+    reasons = (*finding.confidence_because, _SELDOM_SEEN)
+    return replace(
+        finding, rule=replace(finding.rule, is_unproven=False), confidence_because=reasons
+    )
 
 
 def _causes(findings: Sequence[Evaluation]) -> dict[str, list[Evaluation]]:
