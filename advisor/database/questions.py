@@ -33,7 +33,7 @@ _VARIANTS = """
 """
 _KERNELS = f"""
     SELECT simulated, kernel_id, any_value(kernel_name) AS kernel_name,
-        arg_max(series_id, duration) AS series_id,
+        any_value(short_name) AS short_name, arg_max(series_id, duration) AS series_id,
         count(DISTINCT run_id) AS runs, sum(launch_count)::BIGINT AS launches,
         sum(duration) AS duration, sum(wasted_time) AS wasted_time,
         sum(duration) FILTER (wasted_time IS NOT NULL) AS judged_time,
@@ -135,7 +135,8 @@ _WEEK = """
         WHERE night > began AND moved.state <> 'accepted'
     )
     SELECT simulated, branch, label, device_names, what, kind,
-        coalesce(normalised_name, id) AS name, id, night, base, head, relative,
+        coalesce(normalised_name, id) AS name, coalesce(short_name, id) AS short_name, id,
+        night, base, head, relative,
         list_filter([base_run, told.run_id], lambda run: run IS NOT NULL) AS run_ids
     FROM told JOIN history USING (history_id)
     LEFT JOIN main.series ON kind = 'kernel' AND series.series_id = id

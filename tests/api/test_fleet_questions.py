@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from markupsafe import escape
 
 from advisor.api.fleet import judge_lake
 from advisor.api.querying import run_query
@@ -176,4 +177,10 @@ def test_a_site_of_a_lake_has_the_page(nights: tuple[str, str], tmp_path: Path) 
     page = (folder / "fleet.html").read_text()
     assert "2 runs waste" in page
     assert page.count('href="runs/') > 14
+    named = asked(lake, "SELECT DISTINCT kernel_name, short_name FROM kernels")
+    assert any("(" in full and "(" not in short for full, short in named)
+    plain = page.replace("<wbr>", "")
+    for full, short in named:
+        assert f">{escape(short)}</a>" in plain
+        assert (f' title="{escape(full)}"' in page) == (full != short)
     assert build_site(lake, str(folder), wait=9).written == 0

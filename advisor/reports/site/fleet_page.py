@@ -28,9 +28,13 @@ _LEAST_HOURS = 0.1  # below it seconds are read more easily
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """A cell of a table; ``share`` of the largest in its column is drawn as a bar."""
+    """A cell of a table; ``share`` of the largest in its column is drawn as a bar.
+
+    ``full`` is what ``text`` is short for, if anything.
+    """
 
     text: str
+    full: str = ""
     href: str = ""
     tone: str = ""
     is_number: bool = False
@@ -222,7 +226,8 @@ class _Cells:
         of_it = wasted / judged if wasted is not None and judged else None
         return (
             Cell(
-                text=row["kernel_name"],
+                text=row["short_name"],
+                full=row["kernel_name"],
                 href=self._asked.links.series.get(row["series_id"], ""),
                 is_code=True,
             ),
@@ -249,13 +254,15 @@ class _Cells:
             if is_advice
             else self._asked.links.series.get(row["id"], "")
         )
-        name = self._asked.titles.get(row["id"], row["id"]) if is_advice else row["name"]
+        name = self._asked.titles.get(row["id"], row["id"]) if is_advice else row["short_name"]
         change = "" if row["head"] is None else _change(row)
         place = (row["branch"], row["label"], row["device_names"])
         return (
             Cell(text=self._words.whats.get(row["what"], row["what"]), tone=row["what"]),
             Cell(text=full_day(row["night"])),
-            Cell(text=name, href=href, is_code=not is_advice),
+            Cell(
+                text=name, full="" if is_advice else row["name"], href=href, is_code=not is_advice
+            ),
             Cell(text=change),
             Cell(text=", ".join(filter(None, place))),
         )
