@@ -119,6 +119,7 @@ class LevelTick:
     y: float
     path: str
     name_y: float
+    name_x: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from advisor.reports.charts.drawing import LevelMarks, LevelTick, LevelView
-from advisor.reports.charts.labels import LINE_HEIGHT, Box, crossed, text_box
+from advisor.reports.charts.labels import LINE_HEIGHT, Box, crossed, text_box, text_width
 from advisor.reports.charts.marks import MOST_AGAIN, MarkSpot, coordinates, log_spot, name_marks
 from advisor.reports.charts.roofs import Line, level_roof
 from advisor.reports.charts.scales import Frame
@@ -23,6 +23,7 @@ from advisor.reports.charts.sheet import (
 
 _TICK = 8.0
 _ASCENT = 8.0
+_GAP = 4.0
 
 
 def draw_views(sheet: Sheet) -> Iterator[LevelView]:
@@ -89,17 +90,21 @@ def _level_marks(sheet: Sheet, spot: MarkSpot, *, selected: bool) -> LevelMarks:
 
 
 def _name_box(tick: LevelTick) -> Box:
-    return text_box(tick.x, tick.y + tick.name_y, tick.name, "middle")
+    return text_box(tick.x + tick.name_x, tick.y + tick.name_y, tick.name, "middle")
 
 
 def _named(sheet: Sheet, tick: LevelTick) -> LevelTick:
-    """Return the tick with its name above or below, where lines cross it least; else without."""
+    """Return the tick with its name where lines cross it least; without where nothing is free.
+
+    Above or below comes first, then beside its upper or lower half.
+    """
     around = surroundings(sheet, sheet.roofs.lines)
-    above, below = tick, replace(tick, name_y=_ASCENT - tick.name_y)
+    beside = text_width(tick.name) / 2 + _GAP
+    spots = [(0.0, tick.name_y), (0.0, _ASCENT - tick.name_y)]
+    spots += [(x, y) for x in (beside, -beside) for y in (-_GAP, _GAP + _TICK)]
+    places = [replace(tick, name_x=x, name_y=y) for x, y in spots]
     free = [
-        (crossed(box, around), place)
-        for place in (above, below)
-        if sheet.free(box := _name_box(place))
+        (crossed(box, around), place) for place in places if sheet.free(box := _name_box(place))
     ]
     return min(free, key=lambda one: one[0])[1] if free else replace(tick, name="")
 
