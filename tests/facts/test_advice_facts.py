@@ -60,6 +60,9 @@ ARITHMETIC: dict[str, Value] = {
 }
 
 
+BUSY: dict[str, Value] = {"duration": 1.0, "warp_size": 32.0, "peak_fp32": 1e12}
+
+
 @pytest.mark.parametrize(
     ("changed", "full"),
     [
@@ -71,7 +74,19 @@ ARITHMETIC: dict[str, Value] = {
         ({"issue_slot_utilization": None}, False),
         ({"predicated_threads_per_instruction": 24.0, "warp_size": 32.0}, True),
         ({"predicated_threads_per_instruction": 23.0, "warp_size": 32.0}, False),
-        ({"pipe_fma": 0.86}, False),  # other rules tell what fills it
+        ({"pipe_fma": 0.86}, True),
+        ({"pipe_fma": 0.86, "issue_slot_utilization": 0.85}, True),  # the pipe is what is full
+        ({"pipe_fma": 0.85}, True),
+        ({"pipe_fma": 0.84}, False),  # something else is full
+        ({"pipe_fp64": 0.86, "compute_capability": 8.0}, True),
+        ({"pipe_fp64": 0.86, "compute_capability": 8.6}, False),  # single precision is faster
+        ({"pipe_fma": 0.86, **BUSY, "predicated_threads_per_instruction": 23.0}, False),
+        ({"pipe_fma": 0.86, **BUSY, "predicated_threads_per_instruction": 24.0}, True),
+        ({"pipe_fma": 0.86, **BUSY, "fp32_unfused": 21.0, "fp32_fused": 79.0}, False),
+        ({"pipe_fma": 0.86, **BUSY, "fp32_unfused": 20.0, "fp32_fused": 80.0}, True),
+        # Half of the peak, and less: the pipe multiplies integers.
+        ({"pipe_fma": 0.86, **BUSY, "flops_fp32": 5e11}, True),
+        ({"pipe_fma": 0.86, **BUSY, "flops_fp32": 4.9e11}, False),
         ({"pipe_alu": 0.86, "pipe_tensor": 0.3}, False),
         ({"pipe_tensor": 0.86, "issue_slot_utilization": 0.85}, True),
         ({"pipe_tensor": 0.84}, False),  # something else is full
