@@ -48,18 +48,22 @@ class KernelName:
 
 @dataclass(frozen=True, kw_only=True)
 class ShownFact:
-    """A value with its unit and kind (measured, derived, …, and of what a share is)."""
+    """A value with its unit and kind (measured, derived, …, and of what a share is).
+
+    ``essential`` ones stand out among the others.
+    """
 
     name: str
     label: str
     value: float | str | None
     unit: str
     kind: str
+    essential: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class FactGroup:
-    """Facts that belong together; ``name`` is for the terminal, HTML only draws a rule."""
+    """Facts that belong together under a ``name``."""
 
     name: str
     facts: tuple[ShownFact, ...]

@@ -236,6 +236,7 @@ def _fact(row: Row, entry: FactLine, vocabulary: Vocabulary, words: VendorWords)
         value=shown,
         unit=unit,
         kind=_kind(row, entry, vocabulary) if shown is not None else "not collected",
+        essential=entry.essential,
     )
 
 
