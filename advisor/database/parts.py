@@ -215,10 +215,8 @@ def rows_of(
     connection: duckdb.DuckDBPyConnection, select: str, run_ids: Sequence[str]
 ) -> list[Row]:
     """Return the rows of some runs that a SELECT of kernels gives, the longest first."""
-    which = ", ".join("?" * len(run_ids))
     order = "ORDER BY duration DESC NULLS LAST, run_id, variant_id"
-    query = f"SELECT * FROM ({select}) WHERE run_id IN ({which}) {order}"
-    return _rows(connection, query, list(run_ids))
+    return _rows(connection, f"SELECT * FROM ({select}) {_of_runs(run_ids)} {order}", run_ids)
 
 
 def keep_rows(
@@ -227,9 +225,16 @@ def keep_rows(
     """Put what a SELECT gives of some runs into a table of this connection alone.
 
     Rows are in order of run and variant: sums over them have the same last digit every time.
+    """
+    made = f"CREATE OR REPLACE TEMP TABLE {quoted(table)} AS SELECT * FROM ({select})"
+    order = "ORDER BY run_id, variant_id"
+    connection.execute(f"{made} {_of_runs(run_ids)} {order}", list(run_ids))
+
+
+def _of_runs(run_ids: Sequence[str]) -> str:
+    """Return the clause for the rows of runs, whose ids are its parameters.
+
     DuckDB reads all runs for the sums of one that is a list of one, and not of one that is equal.
     """
-    runs = "= ?" if len(run_ids) == 1 else f"IN ({', '.join('?' * len(run_ids))})"
-    made = f"CREATE OR REPLACE TEMP TABLE {quoted(table)} AS SELECT * FROM ({select})"
-    which = f"WHERE run_id {runs} ORDER BY run_id, variant_id"
-    connection.execute(f"{made} {which}", list(run_ids))
+    several = f"IN ({', '.join('?' * len(run_ids))})"
+    return f"WHERE run_id {'= ?' if len(run_ids) == 1 else several}"

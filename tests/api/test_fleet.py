@@ -24,9 +24,11 @@ from advisor.database.lake import spark
 from advisor.database.lake.scan import scan
 from advisor.database.lake.verify import remove
 from advisor.database.nights import branch_of_history, known_series
+from advisor.database.parts import rows_of
 from advisor.database.relations import STORED
 from advisor.errors import DatabaseError, Location, UsageError
 from advisor.expression import compile_expression
+from advisor.facts import kernels_select
 from advisor.ingest.lake import add_database
 from advisor.ingest.profiles import RunLabels
 from advisor.knowledge.load import load_knowledge
@@ -437,6 +439,9 @@ def test_a_judging_that_is_not_whole_is_named_and_left_out(
     assert left_out.place == str(folder.relative_to(lake))
 
 
+ROW = ("run_id", "variant_id", "duration")
+
+
 def facts_of(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) -> int:
     """Return of how many kernels of runs facts were computed."""
     compiled = load_knowledge().compiled
@@ -454,6 +459,9 @@ def test_facts_of_runs_read_no_other_run(lake: Path, asked_for: int) -> None:
             file.write_bytes(b"nothing to read")
         runs = [file.parent.parent.name.removeprefix("run_id=") for file in files[:asked_for]]
         assert facts_of(connection, runs) > 0
+        sums = ["run_duration"] if asked_for == 1 else []
+        select = kernels_select(load_knowledge().vocabulary, (*ROW, *sums))
+        assert {row["run_id"] for row in rows_of(connection, select, runs)} == set(runs)
         with pytest.raises(duckdb.InvalidInputException):
             connection.execute("SELECT sum(duration) FROM variant")
 
