@@ -187,7 +187,7 @@ def _add(folder: Path, root: Path, found: _Found) -> None:
         )
         return
     for file in described.tables.values():
-        size = _size(root / file.path)
+        size = size_of(root / file.path)
         if size != file.bytes:
             has = "is missing" if size is None else f"has {size:,} B of {file.bytes:,} B"
             found.leave(folder, root, f"half-written: {Path(file.path).name} {has}")
@@ -198,7 +198,8 @@ def _add(folder: Path, root: Path, found: _Found) -> None:
     found.parts.append(Part(folder=folder, manifest=described))
 
 
-def _size(path: Path) -> int | None:
+def size_of(path: Path) -> int | None:
+    """Return the size of a file [B], None where there is none."""
     try:
         return path.stat().st_size
     except (FileNotFoundError, NotADirectoryError):

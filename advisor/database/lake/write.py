@@ -33,6 +33,7 @@ from advisor.database.lake.place import (
     TEMPORARY,
     device_part,
 )
+from advisor.database.lake.scan import size_of
 from advisor.database.lake.tables import DETAILS, Columns, columns_of
 from advisor.database.lake.tables import MARKS as TABLES_OF_MARKS
 from advisor.database.lake.tables import SHARED as SHARED_TABLES
@@ -270,16 +271,15 @@ class WrittenPart:
         if not rows:
             path.unlink()
             return
-        digest = hash_of(path)
-        place = path.name
+        digest, size, place = hash_of(path), path.stat().st_size, path.name
         if shared:
             kept = self.root / SHARED / table / f"{digest}.parquet"
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            size = path.stat().st_size
-            path.replace(kept)  # what is there has the same content
             place = str(kept.relative_to(self.root))
-        else:
-            size = path.stat().st_size
+            if size_of(kept) == size:  # to replace a file waits for the disk
+                path.unlink()
+            else:
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                path.replace(kept)
         self.tables[table] = TableFile(path=place, rows=rows, bytes=size, sha256=digest)
 
     def commit(self, runs: Sequence[RunName], month: str, device: str) -> bool:
