@@ -7,6 +7,7 @@ import os
 import shutil
 import socket
 import threading
+from collections.abc import Mapping
 from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
@@ -16,7 +17,8 @@ import pytest
 
 from advisor.database.connect import FETCHES_NOTHING, open_for_reading, opened
 from advisor.database.lake.compact import compact
-from advisor.database.lake.scan import scan
+from advisor.database.lake.door import opened_beside
+from advisor.database.lake.scan import Lake, scan
 from advisor.database.lake.verify import damage, remove
 from advisor.database.lake.write import add_marks, add_run, make_lake, runs_of
 from advisor.database.parts import findings_of_vendor
@@ -111,6 +113,23 @@ def test_a_run_is_named_after_its_content_and_partitioned(made: Path) -> None:
         told = json.loads((folder / "manifest.json").read_text())["runs"][0]
         assert folder.name == f"{told['content_hash']}-0"
         assert folder.parent.name == f"run_id={told['content_hash'][:12]}"
+
+
+def test_a_file_that_runs_share_is_written_once_unless_it_is_cut_off(
+    database: Path, tmp_path: Path
+) -> None:
+    make_lake(tmp_path / "lake")
+    with opened(database, wait=9, read_only=True, reaches_others=True) as connection:
+        first, second, third, *_ = runs_of(connection)
+        add_run(connection, tmp_path / "lake", first)
+        (file,) = (tmp_path / "lake" / "shared" / "device").iterdir()
+        before = file.stat()
+        add_run(connection, tmp_path / "lake", second)
+        assert file.stat().st_ino == before.st_ino
+        os.truncate(file, 9)
+        add_run(connection, tmp_path / "lake", third)
+        assert file.stat().st_size == before.st_size
+    assert not list(damage(scan(tmp_path / "lake")))
 
 
 def test_what_nights_share_is_there_once(made: Path) -> None:
@@ -243,6 +262,19 @@ def test_a_compacted_lake_has_the_same_rows_in_fewer_files(database: Path, lake:
         assert rows(f"lake:{lake}", table) == rows(str(database), table), table
     assert compact(lake, FETCHES_NOTHING).packs == 0
     assert add_all(database, lake) == [False] * NIGHTS
+
+
+def test_a_lake_is_opened_once_to_be_compacted(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened_for: list[int] = []
+
+    def counted(found: Lake, settings: Mapping[str, bool | int]) -> object:
+        opened_for.append(len(found.parts))
+        return opened_beside(found, settings)
+
+    monkeypatch.setattr("advisor.database.lake.compact.opened_beside", counted)
+    assert compact(lake, FETCHES_NOTHING).packs == 2
+    assert compact(lake, FETCHES_NOTHING).packs == 0
+    assert opened_for == [NIGHTS]
 
 
 def test_a_pack_holds_for_runs_whose_clock_was_ahead(lake: Path) -> None:

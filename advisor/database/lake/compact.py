@@ -14,7 +14,7 @@ import secrets
 import shutil
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -22,7 +22,7 @@ from pathlib import Path
 
 import duckdb
 
-from advisor.database.lake.door import opened_over
+from advisor.database.lake.door import opened_beside
 from advisor.database.lake.manifest import RunName
 from advisor.database.lake.place import PACK, REMOVED, RUNS, TEMPORARY
 from advisor.database.lake.scan import Lake, LeftOut, Part, scan
@@ -61,27 +61,40 @@ def compact(
     """
     try:
         lake = scan(root)
-        packs = runs = 0
-        left_out = list(lake.left_out)
-        for (month, device), group in groupby(sorted(lake.parts, key=_partition), key=_partition):
-            parts = tuple(group)
-            if not _worth(parts):
-                continue
-            progress(f"{month}, {device}: {len(parts):,} parts")
-            place = f"{RUNS}/month={month}/device={device}"
-            with _locked(root, f"{month} {device}") as holder:
-                if holder is not None:
-                    left_out.append(LeftOut(place=place, reason=f"{holder} compacts it"))
-                    continue
-                problem, packed = _pack(lake, parts, settings, root / place)
-                if problem is None:
-                    packs, runs = packs + 1, runs + packed
-                else:
-                    left_out.append(LeftOut(place=place, reason=problem))
+        ordered = sorted(lake.parts, key=_partition)
+        groups = (tuple(group) for _, group in groupby(ordered, key=_partition))
+        done = _packed(lake, [parts for parts in groups if _worth(parts)], settings, progress)
         deleted = _delete(root, grace)
     except OSError as error:
         raise not_written(root, error) from error
-    return Compacted(packs=packs, runs=runs, deleted=deleted, left_out=tuple(left_out))
+    runs = [each for each in done if isinstance(each, int)]
+    return Compacted(
+        packs=len(runs),
+        runs=sum(runs),
+        deleted=deleted,
+        left_out=(*lake.left_out, *(each for each in done if isinstance(each, LeftOut))),
+    )
+
+
+def _packed(
+    lake: Lake,
+    groups: Sequence[tuple[Part, ...]],
+    settings: Mapping[str, bool | int],
+    progress: Callable[[str], None],
+) -> list[int | LeftOut]:
+    """Write a pack of each group of parts; return the number of its runs, or why there is none."""
+    done: list[int | LeftOut] = []
+    with contextlib.ExitStack() as stack:
+        if groups:  # to open costs more than to see that nothing is to be done
+            opened = stack.enter_context(opened_beside(lake, settings))
+        for parts in groups:
+            month, device = _partition(parts[0])
+            progress(f"{month}, {device}: {len(parts):,} parts")
+            place = f"{RUNS}/month={month}/device={device}"
+            with _locked(lake.root, f"{month} {device}") as holder:
+                packed = f"{holder} compacts it" if holder else _pack(lake, parts, opened, place)
+            done.append(packed if isinstance(packed, int) else LeftOut(place=place, reason=packed))
+    return done
 
 
 def _partition(part: Part) -> tuple[str, str]:
@@ -94,28 +107,29 @@ def _worth(parts: tuple[Part, ...]) -> bool:
 
 
 def _pack(
-    lake: Lake, parts: tuple[Part, ...], settings: Mapping[str, bool | int], partition: Path
-) -> tuple[str | None, int]:
-    """Write the pack of a partition; return what went wrong, if anything, and how many runs."""
+    lake: Lake,
+    parts: tuple[Part, ...],
+    opened: tuple[duckdb.DuckDBPyConnection, Columns],
+    partition: str,
+) -> int | str:
+    """Write the pack of a partition; return how many runs it has, or what went wrong."""
     runs = sorted(
         (run for part in parts for run in part.manifest.runs if run.run_id in part.used),
         key=lambda run: run.run_id,
     )
     month, device = _partition(parts[0])
+    connection, columns = opened
     try:
-        with (
-            opened_over(lake, settings) as (connection, columns),
-            writing(connection, lake.root, columns) as pack,
-        ):
-            pack.goes_to(partition / f"{PACK}{_digest(runs, columns, pack)}")
+        with writing(connection, lake.root, columns) as pack:
+            pack.goes_to(lake.root / partition / f"{PACK}{_digest(runs, columns, pack)}")
             pack.after = _just_after(max(part.manifest.written_at for part in parts))
             _copy(lake, parts, pack, columns)
             if (lost := _lost(parts, pack)) is not None:
-                return lost, 0
+                return lost
             pack.commit(runs, month, device)
     except duckdb.Error as error:
-        return f"cannot be read: {str(error).strip().splitlines()[0]}", 0
-    return None, len(runs)
+        return f"cannot be read: {str(error).strip().splitlines()[0]}"
+    return len(runs)
 
 
 def _just_after(written_at: str) -> str:

@@ -70,6 +70,16 @@ def opened_over(
 
     Where small tables are to ``hold``, they are read now; of all others views are made.
     """
+    with opened_beside(lake, settings) as (connection, columns):
+        create_tables(connection, lake, columns, hold=hold)
+        yield connection, columns
+
+
+@contextlib.contextmanager
+def opened_beside(
+    lake: Lake, settings: Mapping[str, bool | int]
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, Columns]]:
+    """Yield a connection that reaches the files of a lake, without tables, and their columns."""
     with (
         scratch_folder() as folder,
         contextlib.closing(
@@ -79,6 +89,4 @@ def opened_over(
         connection.execute(f"SET allowed_directories = [{literal(str(lake.root))}]")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET TimeZone = 'UTC'")
-        columns = make_shape(connection)
-        create_tables(connection, lake, columns, hold=hold)
-        yield connection, columns
+        yield connection, make_shape(connection)
