@@ -339,6 +339,9 @@ def test_takes_what_memory_does_from_bytes_over_time_where_nothing_else_tells(
     assert found["busiest_unit"] == expected
 
 
+THREE_PASSES: dict[str, Value] = {"l1_utilization": 0.6, "compute_utilization": 0.2}
+
+
 @pytest.mark.parametrize(
     ("changed", "passes", "many"),
     [
@@ -349,6 +352,13 @@ def test_takes_what_memory_does_from_bytes_over_time_where_nothing_else_tells(
         ({"lsu_utilization": 0.1, "l1_data_utilization": 0.49}, 4.9, False),
         ({"lsu_utilization": 0.1, "l1_data_utilization": 0.5}, 5.0, True),
         ({"l1_utilization": None}, None, None),
+        # Little of it comes from below L1: no stream, so no wide accesses of a stream.
+        ({**THREE_PASSES, "l2_utilization": 0.2, "dram_utilization": 0.39}, 3.0, True),
+        ({**THREE_PASSES, "l2_utilization": 0.2, "dram_utilization": 0.41}, 3.0, False),
+        ({**THREE_PASSES, "l2_utilization": 0.41, "dram_utilization": 0.2}, 3.0, False),
+        ({**THREE_PASSES, "l2_utilization": None, "dram_utilization": 0.39}, 3.0, True),
+        ({**THREE_PASSES, "compute_utilization": 0.3, "l2_utilization": 0.2}, 2.0, False),
+        ({**THREE_PASSES, "compute_utilization": 0.29, "l2_utilization": 0.2}, 60 / 29, True),
     ],
 )
 def test_tells_passes_from_whole_units_where_nothing_else_was_measured(
@@ -383,3 +393,61 @@ def test_sees_one_stream_through_l2_and_device_memory(
 ) -> None:
     facts = facts_of(l2_hit_rate=hits, dram_utilization=dram, l2_utilization=l2)
     assert facts["l2_passes_on"] is passes_on
+
+
+# 32 warps of 20 instructions each stream from device memory.
+STREAMED: dict[str, Value] = {
+    "duration": 1.0,
+    "instructions_executed": 640.0,
+    "grid_size": 8.0,
+    "block_size": 128.0,
+    "warp_size": 32.0,
+    "dram_utilization": 0.5,
+    "l2_utilization": 0.6,
+    "l1_utilization": 0.3,
+    "compute_utilization": 0.2,
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "streams"),
+    [
+        ({}, True),
+        ({"instructions_executed": 32 * 127.0}, True),
+        ({"instructions_executed": 32 * 128.0}, False),
+        ({"instructions_executed": None}, False),
+        ({"dram_utilization": 0.3, "l2_utilization": 0.3}, True),
+        ({"dram_utilization": 0.29, "l2_utilization": 0.2}, False),
+        ({"l2_utilization": 0.63}, False),  # device memory at less than 80 % of that
+        ({"l1_utilization": 0.51}, False),
+        ({"compute_utilization": 0.51}, False),
+    ],
+)
+def test_knows_threads_that_only_wait_for_device_memory(
+    changed: dict[str, Value], streams: bool
+) -> None:
+    assert facts_of(**{**STREAMED, **changed})["streams"] is streams
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        {"instructions_executed": 640.0},
+        # 4 schedulers of 2 multiprocessors issue in 16 % of 500 cycles.
+        {"sm_count": 2.0},
+        # As many multiprocessors as 8 blocks in one wave of 4 on each.
+        {"waves_per_sm": 1.0, "occupancy_limit_warps": 4.0},
+    ],
+)
+def test_tells_instructions_from_issue_slots_where_nobody_counted_them(
+    known: dict[str, Value],
+) -> None:
+    slots: dict[str, Value] = {
+        "issue_slot_utilization": 0.16,
+        "sm_active_cycles": 500.0,
+        "schedulers_per_sm": 4.0,
+    }
+    shape: dict[str, Value] = {"grid_size": 8.0, "block_size": 128.0, "warp_size": 32.0}
+    slots["duration"] = 1.0
+    found = facts_of(**{**slots, **shape, **known})
+    assert found["instructions_per_warp"] == pytest.approx(20)
