@@ -65,6 +65,9 @@ _GIVES_BACK: dict[str, str] = {
 BLOCK_SIZE = 32_768
 """Bytes in a block of a new file: a transaction holds so much of each column at least."""
 
+STORAGE_VERSION = "v1.5.0"
+"""Of new files: a commit keeps the descriptions of rows it left alone; older ones read them all."""
+
 ROW_GROUP = 2048
 """Rows, the least: a transaction holds them in memory for every column of a table."""
 
@@ -248,8 +251,12 @@ def create(path: Path) -> None:
     try:
         with scratch_beside(place) as folder:
             made = folder / "new.duckdb"
-            settings = {**_ALONE, "default_block_size": BLOCK_SIZE}
-            with duckdb.connect(str(made), config=dict(settings)) as connection:
+            settings: dict[str, str | bool | int | float | list[str]] = {
+                **_ALONE,
+                "default_block_size": BLOCK_SIZE,
+                "storage_compatibility_version": STORAGE_VERSION,
+            }
+            with duckdb.connect(str(made), config=settings) as connection:
                 schema.make(connection)
                 add_pack_columns(connection)
                 connection.execute("CHECKPOINT")  # closing would do it, and hide that it failed

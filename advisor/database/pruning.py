@@ -10,7 +10,13 @@ from pathlib import Path
 
 import duckdb
 
-from advisor.database.connect import BLOCK_SIZE, DEFAULT_WAIT, opened, scratch_beside
+from advisor.database.connect import (
+    BLOCK_SIZE,
+    DEFAULT_WAIT,
+    STORAGE_VERSION,
+    opened,
+    scratch_beside,
+)
 from advisor.database.read import NIGHT
 from advisor.database.write import set_meta, transaction
 from advisor.errors import DatabaseError, Location
@@ -135,7 +141,7 @@ def _copy_into(connection: duckdb.DuckDBPyConnection, path: Path, made: Path) ->
     source = connection.execute("SELECT current_database()").fetchone()
     if source is None:
         raise DatabaseError("has no name", at=Location(name=str(path)))
-    options = f"(READ_WRITE, BLOCK_SIZE {BLOCK_SIZE})"
+    options = f"(READ_WRITE, BLOCK_SIZE {BLOCK_SIZE}, STORAGE_VERSION {literal(STORAGE_VERSION)})"
     copy = quoted(f"copy of {source[0]}")
     connection.execute(f"ATTACH {literal(str(made))} AS {copy} {options}")
     try:

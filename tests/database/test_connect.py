@@ -14,7 +14,13 @@ import numpy as np
 import pytest
 
 from advisor.database import schema
-from advisor.database.connect import open_for_query, open_for_reading, open_for_writing
+from advisor.database.connect import (
+    STORAGE_VERSION,
+    open_for_query,
+    open_for_reading,
+    open_for_writing,
+)
+from advisor.database.pruning import compact
 from advisor.database.read import list_runs
 from advisor.errors import DatabaseError
 
@@ -252,6 +258,24 @@ def test_keeps_what_memory_does_not_hold_beside_the_database(
         connection.execute(f"CREATE TEMP TABLE sorted AS {numbers}")
         assert Path(f"{database}.tmp").is_dir()
     assert list(elsewhere.iterdir()) == []
+
+
+def test_a_commit_describes_only_what_changed(database: Path) -> None:
+    """Files of DuckDB's older versions have every column described anew by each commit.
+
+    With 981,960 launches that took 0.9 s of processor time, whatever was written; else 0.06 s.
+    """
+
+    def version() -> str:
+        with open_for_reading(database) as connection:
+            query = "SELECT tags['storage_version'] FROM duckdb_databases() WHERE NOT internal"
+            return str(connection.execute(query).fetchall()[0][0])
+
+    with open_for_writing(database):
+        pass
+    assert version() == f"{STORAGE_VERSION}+"
+    compact(database)
+    assert version() == f"{STORAGE_VERSION}+"
 
 
 def test_what_is_not_committed_is_rolled_back(database: Path) -> None:
