@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeVar
+
+from advisor.records import dataclass
 
 if TYPE_CHECKING:
     from numpy import float64

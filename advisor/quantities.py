@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from advisor.errors import Location, RuleError
+from advisor.records import dataclass
 from advisor.resources import data_dir, installed_packs, rule_dirs
 
 Group = Literal["launch", "quantities", "device"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from advisor.database.parts import rows_of
 from advisor.escaping import json_text
 from advisor.facts import current, kernels_select
 from advisor.knowledge.load import find_rule, load_knowledge
+from advisor.records import dataclass
 from advisor.reports.record.opened import value_in_words
 from advisor.rules.engine.evaluate import run_words
 from advisor.rules.language.verification import Movement

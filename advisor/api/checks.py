@@ -5,12 +5,12 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import AdvisorError
+from advisor.records import dataclass
 from advisor.version import __version__
 
 _LIBRARIES = ("duckdb", "sqlalchemy", "alembic", "sqlglot", "jinja2", "click", "protobuf", "numpy")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from advisor.database.read import open_run, run_details
 from advisor.knowledge.load import load_knowledge
 from advisor.profilers import Options
 from advisor.profilers.command import profiled
+from advisor.records import dataclass
 from advisor.reports.record.rows import text
 from advisor.reports.record.source import named
 from advisor.rules import Collection, Outcome, collect, evaluate_runs, named_launches

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from advisor.errors import UsageError
 from advisor.escaping import json_text
 from advisor.facts import current, kernels_select
 from advisor.knowledge.load import find_rule, load_knowledge
+from advisor.records import dataclass
 from advisor.reports.record.commands import program
 from advisor.reports.record.instructions import worst_instructions
 from advisor.reports.record.source import named

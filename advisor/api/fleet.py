@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ from advisor.database.lake.scan import LeftOut, scan
 from advisor.database.lake.write import add_judged
 from advisor.errors import UsageError
 from advisor.knowledge.load import load_knowledge
+from advisor.records import dataclass
 from advisor.rules.engine.fleet import follow_runs, judge_runs
 from advisor.tracking.comparing import load_comparing
 from advisor.tracking.settings import load_settings

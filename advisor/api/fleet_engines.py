@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from advisor.database import judged as door
 from advisor.database.histories import histories
 from advisor.database.nights import accepted_levels
+from advisor.records import dataclass
 from advisor.reports.record.fleet_moved import moved_in
 from advisor.rules.engine.fleet import compute_here
 

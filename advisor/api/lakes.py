@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from advisor.database.connect import FETCHES_NOTHING
 from advisor.database.lake import compact as compacting
 from advisor.database.lake import verify as verifying
 from advisor.database.lake.place import folder_of
 from advisor.database.lake.scan import Lake, LeftOut, scan
+from advisor.records import dataclass
 from advisor.wording import count
 
 GRACE = compacting.GRACE

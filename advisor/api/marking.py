@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor.api.matching import SeriesWanted, describe, find_series, matching_series
@@ -21,6 +20,7 @@ from advisor.database.nights import (
 )
 from advisor.database.read import find_run
 from advisor.errors import UsageError
+from advisor.records import dataclass
 from advisor.tracking.conditions import environment_texts
 from advisor.tracking.settings import load_settings
 from advisor.wording import count

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor.errors import UsageError
+from advisor.records import dataclass
 from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:

@@ -10,12 +10,13 @@ import csv
 import io
 import math
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from statistics import median
 from typing import TYPE_CHECKING, NoReturn, get_args
 
 from advisor.errors import InputError, Location
+from advisor.records import dataclass
 from advisor.tracking.scan import Better
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from advisor.database.parts import curves_of, rows_of
@@ -27,6 +27,7 @@ from advisor.hardware.occupancy import (
 )
 from advisor.knowledge.load import load_facts
 from advisor.knowledge.parts import load_mapping
+from advisor.records import dataclass
 from advisor.reports.record.rows import Row, number, text, whole
 from advisor.reports.record.source import named
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import duckdb
@@ -18,6 +17,7 @@ from advisor.database.records import storable
 from advisor.errors import UsageError
 from advisor.facts import create_views
 from advisor.knowledge.load import load_facts
+from advisor.records import dataclass
 from advisor.tracking.settings import load_settings
 
 _BATCH = 1_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from advisor.facts import create_views
 from advisor.facts.formulas import yaml_files
 from advisor.knowledge.cache import code_files, kept, remembered
 from advisor.knowledge.load import load_knowledge
+from advisor.records import dataclass
 from advisor.reports.record.judgement import judgement_file, load_judgement
 from advisor.reports.record.records import Report
 from advisor.reports.record.source import VIEWS, Request, read_source

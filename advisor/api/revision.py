@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import subprocess
-from dataclasses import dataclass
 
 from advisor.errors import Location, UsageError
+from advisor.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

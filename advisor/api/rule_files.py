@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from advisor.errors import ConfigError, Location, RuleError, UsageError
 from advisor.facts.operations import load_operations, run_operation_examples
 from advisor.knowledge.compile import has_rules
 from advisor.knowledge.load import find_rule, load_knowledge
+from advisor.records import dataclass
 from advisor.resources import data_dir, rule_dirs
 from advisor.rules.engine.examples import run_examples
 from advisor.rules.language.lint import Remark, lint

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from advisor.database.write import remove_run as remove
 from advisor.database.write import transaction
 from advisor.errors import UsageError
 from advisor.ingest.records import check_texts
+from advisor.records import dataclass
 
 if TYPE_CHECKING:
     import duckdb

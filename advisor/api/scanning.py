@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.api.nights_table import NightSeries, Time, read_table
 from advisor.errors import InputError, Location
+from advisor.records import dataclass
 from advisor.tracking.records import SeriesResult, Verdict
 from advisor.tracking.scan import Nights, scan_many
 from advisor.tracking.settings import load_settings

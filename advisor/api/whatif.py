@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import UsageError
 from advisor.modelling.whatif_asked import parse_scales, settings_for
+from advisor.records import dataclass
 
 if TYPE_CHECKING:
     import duckdb

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from advisor.api.explaining import explanations, kernel_label
@@ -13,6 +13,7 @@ from advisor.database.read import open_run, run_details
 from advisor.errors import UsageError
 from advisor.escaping import json_text
 from advisor.knowledge.load import load_knowledge
+from advisor.records import dataclass
 from advisor.reports.record.ideas import Idea, ideas_of, rules_about
 from advisor.reports.record.layout import layout
 from advisor.reports.record.opened import Opened, OpenedKernel, read_kernels

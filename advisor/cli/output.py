@@ -7,7 +7,6 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import click
 
 from advisor.errors import OutputError
+from advisor.records import dataclass
 from advisor.wording import one_line, printable
 
 FORMATS = click.Choice(["table", "csv", "json"])

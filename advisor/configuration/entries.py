@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from advisor.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

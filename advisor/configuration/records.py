@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from advisor.configuration.setting import Setting
+from advisor.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from advisor.counters.instructions import FILE, read_view
@@ -12,6 +12,7 @@ from advisor.counters.staging import Breakdown, OpcodeColumn, UnitName, Weight, 
 from advisor.documents import DocumentNode, MappingNode, load
 from advisor.errors import Location, RuleError
 from advisor.facts.formulas import NamedNumber, add_new, read_numbers, yaml_files
+from advisor.records import dataclass
 from advisor.units import Dimension, Unit, parse_unit
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from advisor.documents import DocumentNode, MappingNode, load
 from advisor.errors import RuleError
 from advisor.facts.formulas import yaml_files
+from advisor.records import dataclass
 
 FILE = "instructions.yaml"
 VIEW_KEYS = (

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from advisor.counters.files import CounterFiles, FormulaEntry, read_counter_files
@@ -19,6 +18,7 @@ from advisor.facts.formulas import Formula, compile_formula
 from advisor.facts.layers import Column, dependency_order
 from advisor.quantities import Quantities, Quantity, load_quantities
 from advisor.quoting import literal
+from advisor.records import dataclass
 from advisor.resources import counter_dirs
 from advisor.suggest import did_you_mean
 from advisor.units import DIMENSIONLESS, Unit, parse_unit

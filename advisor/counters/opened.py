@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from advisor.expression.reduced import names_of
+from advisor.records import dataclass
 
 if TYPE_CHECKING:
     from advisor.counters.mapping import Alternative, Derived, Ways

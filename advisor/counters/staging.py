@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import translate
 from operator import mul
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from advisor.facts.layers import Column, layered, select
 from advisor.model import Keyed, Launch, Packed
 from advisor.quantities import Quantities
 from advisor.quoting import quoted
+from advisor.records import dataclass
 from advisor.units import Dimension
 
 if TYPE_CHECKING:

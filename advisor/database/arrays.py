@@ -8,7 +8,6 @@ Source: Apache Arrow, "The Arrow PyCapsule Interface"; DuckDB, "Import from Apac
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -16,6 +15,8 @@ import duckdb
 import nanoarrow as na
 import numpy as np
 from numpy.typing import NDArray
+
+from advisor.records import dataclass
 
 Array = NDArray[Any]
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from advisor.documents import DocumentNode, load
+from advisor.records import dataclass
 from advisor.resources import data_dir
 
 _FILE = "names.yaml"

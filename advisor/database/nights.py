@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -16,6 +15,7 @@ import duckdb
 
 from advisor.database.read import NIGHT
 from advisor.quoting import listed
+from advisor.records import dataclass
 
 _LAST = f"""
     SELECT run_id AS last_id, label AS last_label, configuration AS last_configuration,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from advisor.database.read import NIGHT
 from advisor.database.write import set_meta, transaction
 from advisor.errors import DatabaseError, Location
 from advisor.quoting import literal, quoted
+from advisor.records import dataclass
 
 _DROPPED = ("launch", "launch_keyed", "variant_instruction", "variant_place", "reference_finding")
 _TO_COMPACT = "to_compact"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import duckdb
 
 from advisor.database.read import NIGHT
 from advisor.quoting import listed
+from advisor.records import dataclass
 
 _FINGERPRINTS = """
     SELECT run.run_id, md5(concat(run::VARCHAR, coalesce(levels, '')))

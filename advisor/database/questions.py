@@ -8,13 +8,13 @@ together.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import duckdb
 
 from advisor.database.histories import RUNS_SELECT
 from advisor.quoting import quoted
+from advisor.records import dataclass
 
 
 def _runs(dated: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 
 import duckdb
@@ -15,6 +14,7 @@ from advisor.database.planning import plan_for
 from advisor.database.records import storable
 from advisor.errors import UsageError
 from advisor.quoting import listed
+from advisor.records import dataclass
 from advisor.suggest import did_you_mean
 
 LATEST = "latest"

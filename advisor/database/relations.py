@@ -7,11 +7,12 @@ one beside it, Parquet files, rows written in the statement itself, or what laun
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from advisor.quoting import quoted
+from advisor.records import dataclass
 
 _MAIN = "main"
 

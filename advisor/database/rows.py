@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from advisor.model import Launch
+from advisor.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

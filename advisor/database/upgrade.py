@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -13,6 +12,7 @@ from advisor.database.columns import add_pack_columns, lacks_pack_columns
 from advisor.database.connect import DEFAULT_WAIT, opened
 from advisor.database.copying import Progress, copied, restored, stamp
 from advisor.database.write import transaction
+from advisor.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,12 +6,12 @@ Launches may be removed afterwards; what was stored of their variants stays.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import duckdb
 
 from advisor.database.relations import Relations
 from advisor.quoting import literal, quoted
+from advisor.records import dataclass
 
 INCOMING = "incoming_variant"
 """The table in which variants are complete but for the facts that are tracked."""

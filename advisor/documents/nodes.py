@@ -6,9 +6,9 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from advisor.errors import Location, RuleError
+from advisor.records import dataclass
 from advisor.suggest import did_you_mean
 
 MAX_NODES = 100_000

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from advisor.errors import Location
+from advisor.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ the checked tree.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Literal
 
 from advisor.errors import Location
@@ -15,6 +15,7 @@ from advisor.expression.sql import SqlWriter
 from advisor.expression.text import written
 from advisor.expression.tree import ExpressionNode, Kind, Symbol, Text
 from advisor.quoting import quoted
+from advisor.records import dataclass
 from advisor.units import DIMENSIONLESS, Unit
 
 if TYPE_CHECKING:

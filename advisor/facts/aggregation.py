@@ -7,11 +7,11 @@ value leaves out the launches where it is NULL, in numerator and denominator tog
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from advisor.facts.vocabulary import Fact, Vocabulary
 from advisor.quantities import Quantity
 from advisor.quoting import literal, quoted
+from advisor.records import dataclass
 
 _VALID = "launch_valid"
 _TIME = "duration"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from advisor.configuration import KernelOperation
 from advisor.errors import ConfigError, Location
@@ -12,6 +11,7 @@ from advisor.expression import Kind
 from advisor.facts.naming import OfKernel
 from advisor.facts.operations import Operation, least
 from advisor.quoting import literal, quoted
+from advisor.records import dataclass
 from advisor.suggest import did_you_mean
 
 # What a fact may take from an operation: its kind and unit.

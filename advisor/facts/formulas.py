@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,6 +12,7 @@ from advisor.errors import Location, RuleError
 from advisor.expression import Dialect, Expression, Kind, Symbol, compile_expression
 from advisor.expression.needs import Needs, needs
 from advisor.quoting import quoted
+from advisor.records import dataclass
 from advisor.units import Unit, parse_unit
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from advisor.quoting import quoted
+from advisor.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

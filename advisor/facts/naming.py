@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from advisor.documents import MappingNode
 from advisor.errors import RuleError
 from advisor.expression import Dialect
 from advisor.facts.formulas import Columns
 from advisor.quoting import literal
+from advisor.records import dataclass
 
 
 class OfKernel(ABC):

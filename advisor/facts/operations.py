@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from advisor.errors import Location, RuleError
 from advisor.expression import Expression, Kind, Symbol, compile_expression
 from advisor.facts.formulas import Formula, NamedNumber, compile_formula, read_numbers
 from advisor.facts.sizes import wrong_sizes
+from advisor.records import dataclass
 from advisor.resources import rule_dirs
 from advisor.units import Unit, parse_unit
 

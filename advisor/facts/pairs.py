@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from advisor.database.relations import Relations
@@ -19,6 +18,7 @@ from advisor.expression import Kind, Symbol
 from advisor.facts.formulas import Formula, NamedNumber, compile_formula
 from advisor.facts.layers import Column, layered
 from advisor.quoting import literal, quoted
+from advisor.records import dataclass
 from advisor.units import parse_unit
 
 SIDES = ("first", "next")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from advisor.database.relations import STORED, Relations
@@ -14,6 +13,7 @@ from advisor.facts.formulas import Formula, NamedNumber, compile_formula, read_n
 from advisor.facts.layers import Column, layered
 from advisor.facts.pairs import Pairs, load_kinds, load_pairs
 from advisor.quoting import quoted
+from advisor.records import dataclass
 from advisor.resources import data_dir
 from advisor.units import parse_unit
 

@@ -8,7 +8,6 @@ facts of launches, and the sums that paired facts read. Facts of kernels are com
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from advisor.database.relations import Relations
@@ -26,6 +25,7 @@ from advisor.facts.formulas import Formula
 from advisor.facts.layers import Column, layered, select
 from advisor.facts.vocabulary import Fact, Vocabulary
 from advisor.quoting import literal, quoted
+from advisor.records import dataclass
 
 NOTHING_ADDED: Mapping[str, str] = MappingProxyType({})
 KEYS = ("run_id", "variant_id")

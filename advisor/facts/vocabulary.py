@@ -7,7 +7,6 @@ the names and units of all others, so their order in the files does not matter.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -28,6 +27,7 @@ from advisor.facts.layers import dependency_order
 from advisor.facts.naming import ByName, OfKernel, read_by_name
 from advisor.quantities import Quantities, Quantity, load_quantities
 from advisor.quoting import literal, quoted
+from advisor.records import dataclass
 from advisor.resources import data_dir, rule_dirs
 from advisor.suggest import did_you_mean
 from advisor.units import parse_unit

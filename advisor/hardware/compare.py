@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from advisor.errors import UsageError
 from advisor.hardware.describe import peak
 from advisor.hardware.devices import load_occupancy_limits
+from advisor.records import dataclass
 
 if TYPE_CHECKING:
     from advisor.hardware.machines import Machine

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from advisor.errors import UsageError
@@ -15,6 +14,7 @@ from advisor.hardware.devices import (
     Ceiling,
     load_devices,
 )
+from advisor.records import dataclass
 
 if TYPE_CHECKING:
     from advisor.hardware.devices import DeviceSpec

@@ -5,9 +5,10 @@ Source: ``seed/README.md`` says what each key of the files means.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
+from advisor.records import dataclass
 from advisor.resources import data_dir
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ A device of one's own stands in a scenario, or in a file that ``advisor hardware
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from advisor.documents import DocumentNode, MappingNode, load
 from advisor.errors import ConfigError, Location, RuleError, UsageError
 from advisor.hardware.called import device_called, devices_called
 from advisor.hardware.devices import NOMINAL, PRACTICAL, PROJECT, Ceiling, DeviceSpec
+from advisor.records import dataclass
 from advisor.suggest import did_you_mean
 
 KEYS = (

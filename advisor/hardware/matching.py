@@ -7,11 +7,11 @@ share an alias, and where a name covers more than one product, the reported attr
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from advisor.hardware.devices import load_devices
 from advisor.hardware.part import name_of_whole, part_of
+from advisor.records import dataclass
 from advisor.resources import data_dir
 
 if TYPE_CHECKING:

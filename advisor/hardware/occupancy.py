@@ -9,7 +9,7 @@ capability as in ``seed/occupancy-limits.yaml``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from advisor.errors import UsageError
 from advisor.hardware.called import devices_called, several_devices
 from advisor.hardware.devices import CUDA, load_devices, load_occupancy_limits
+from advisor.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

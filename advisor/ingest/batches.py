@@ -6,7 +6,6 @@ import contextlib
 import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +18,7 @@ from advisor.ingest.records import Profile, RunLabels, Stored
 from advisor.ingest.store import store_profiles
 from advisor.knowledge.knowledge import Knowledge
 from advisor.model import Skipped
+from advisor.records import dataclass
 from advisor.wording import count
 
 _MOST = 64  # profiles in one transaction

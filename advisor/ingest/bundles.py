@@ -17,7 +17,7 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from types import NoneType
@@ -29,6 +29,7 @@ from advisor.ingest.batches import temporary_files
 from advisor.ingest.detail import DETAILS, Detail
 from advisor.ingest.records import LARGEST_RANK, LONGEST_TEXT, Profile, RunLabels
 from advisor.readers import Source, reader_of
+from advisor.records import dataclass
 from advisor.scratch import scratch_folder
 from advisor.version import __version__
 

@@ -9,7 +9,7 @@ import stat
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from advisor.configuration import DEFAULTS, Configuration
@@ -25,6 +25,7 @@ from advisor.readers.detect import (
     looks_like_profile,
     plain_sources,
 )
+from advisor.records import dataclass
 
 __all__ = ["Ingested", "RunLabels", "ingest_paths", "read_profiles"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from advisor.database import ids
@@ -15,6 +14,7 @@ from advisor.ingest.detail import USUAL_DETAIL, Detail
 from advisor.model import Skipped
 from advisor.readers import Reader, Source
 from advisor.readers.base import State
+from advisor.records import dataclass
 
 LARGEST_RANK = 2**31 - 1
 """The largest number of a process of a group; more than any launcher counts."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from advisor.ingest.store import follow, judge
 from advisor.knowledge.knowledge import Knowledge
 from advisor.model import Dim3, Keyed, Launch
 from advisor.readers import reader_of
+from advisor.records import dataclass
 
 if TYPE_CHECKING:
     import duckdb

@@ -13,7 +13,6 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +37,7 @@ from advisor.ingest.records import USUAL, HowToRead, Profile, RunLabels
 from advisor.ingest.store import check_profile
 from advisor.knowledge.knowledge import Knowledge
 from advisor.knowledge.load import load_knowledge
+from advisor.records import dataclass
 from advisor.scratch import scratch_folder, sweep
 from advisor.wording import count
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -31,6 +31,7 @@ from advisor.ingest.records import Profile, Stored
 from advisor.knowledge.knowledge import Knowledge
 from advisor.model import Launch, Record, Session, Skipped
 from advisor.readers import ReadOptions
+from advisor.records import dataclass
 from advisor.rules.engine.evaluate import evaluate_runs, run_words
 from advisor.rules.engine.findings import store_evaluations
 from advisor.rules.engine.outcomes import renew_outcomes

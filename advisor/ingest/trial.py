@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from advisor.database.connect import open_for_reading
@@ -20,6 +20,7 @@ from advisor.ingest.batches import (
 from advisor.ingest.profiles import read_profiles
 from advisor.ingest.records import USUAL, HowToRead, Profile, RunLabels
 from advisor.knowledge.load import load_knowledge
+from advisor.records import dataclass
 from advisor.scratch import scratch_folder
 
 if TYPE_CHECKING:

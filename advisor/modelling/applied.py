@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from advisor.database.parts import keep_rows
 from advisor.facts.layers import select
 from advisor.quoting import literal, quoted
+from advisor.records import dataclass
 from advisor.rules.engine.evaluate import evaluate_table
 from advisor.rules.language.rule import Outcome
 from advisor.rules.language.subjects import KERNEL

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from advisor.documents import load
+from advisor.records import dataclass
 from advisor.resources import data_dir
 
 

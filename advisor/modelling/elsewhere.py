@@ -9,12 +9,12 @@ time of empty launches, which is the device's own. ``high`` is how much longer r
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor import wording
 from advisor.errors import AdvisorError
 from advisor.modelling.roofs import DRAM, DeviceRoofs, pipe_of
+from advisor.records import dataclass
 
 if TYPE_CHECKING:
     from advisor.hardware.machines import Machine

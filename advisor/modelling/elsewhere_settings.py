@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from advisor.documents import MappingNode, load
+from advisor.records import dataclass
 from advisor.resources import data_dir
 
 

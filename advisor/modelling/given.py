@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from advisor.documents import DocumentNode, ScalarNode
 from advisor.errors import Location, RuleError, UsageError
 from advisor.expression import Kind, Symbol, compile_expression
+from advisor.records import dataclass
 from advisor.units import DIMENSIONLESS
 
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from advisor.database.relations import Relations
 from advisor.facts import kernels_select
 from advisor.modelling.elsewhere import MeasuredWork
 from advisor.modelling.roofs import DRAM
+from advisor.records import dataclass
 
 if TYPE_CHECKING:
     import duckdb

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.errors import Location, UsageError
+from advisor.records import dataclass
 from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:

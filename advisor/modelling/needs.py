@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from advisor.errors import UsageError
 from advisor.modelling.given import Sizes
+from advisor.records import dataclass
 
 if TYPE_CHECKING:
     from advisor.errors import Location

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from advisor.errors import UsageError
 from advisor.modelling.names import parse_number
+from advisor.records import dataclass
 from advisor.suggest import did_you_mean
 
 MOST_POINTS = 100_000

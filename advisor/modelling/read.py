@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from advisor.modelling.costs import costs_of, read_costs
 from advisor.modelling.given import Given, check_circles, number, read_given
 from advisor.modelling.names import check_ceiling, check_name
 from advisor.modelling.scenario import ROOFS, Costs, DeclaredOperation, Roof
+from advisor.records import dataclass
 from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:

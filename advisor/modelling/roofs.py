@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from advisor.errors import UsageError
 from advisor.hardware.describe import peak
 from advisor.hardware.devices import NOMINAL
+from advisor.records import dataclass
 
 if TYPE_CHECKING:
     from advisor.hardware.machines import Machine

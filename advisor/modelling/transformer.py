@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -21,6 +21,7 @@ from advisor.modelling.read import read_operation
 from advisor.modelling.results import LanguageModel, ModelNumbers
 from advisor.modelling.scenario import Item, Scenario, ScenarioState
 from advisor.modelling.workloads import condition, without
+from advisor.records import dataclass
 from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:

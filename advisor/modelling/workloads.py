@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from advisor.documents import DocumentNode, MappingNode, SequenceNode, load
 from advisor.errors import RuleError
 from advisor.expression import Kind, Symbol, compile_expression
 from advisor.modelling.given import Given, read_given
+from advisor.records import dataclass
 from advisor.units import DIMENSIONLESS
 
 FOLDER = "workloads"

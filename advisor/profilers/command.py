@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PureWindowsPath
 
 from advisor.profilers.files import Options, Profiler
+from advisor.records import dataclass
 
 PROGRAM = "<program>"
 ARGUMENTS = "<arguments>"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
 from advisor.documents import MappingNode, load
 from advisor.errors import RuleError
+from advisor.records import dataclass
 from advisor.resources import rule_dirs
 
 KEYS = (

@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from advisor.errors import InputError, Location
 from advisor.model import Record
+from advisor.records import dataclass
 from advisor.units import Dimension
 
 if TYPE_CHECKING:

@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
 from typing import NamedTuple
+
+from advisor.records import dataclass
 
 Values = Mapping[str, float | None]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from advisor.documents import load
 from advisor.errors import RuleError
+from advisor.records import dataclass
 from advisor.resources import data_dir
 from advisor.tracking.attribution import Format, Resource
 from advisor.units import parse_unit

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
 
 import numpy as np
 
+from advisor.records import dataclass
 from advisor.tracking.comparing import Limits
 from advisor.tracking.launches import Launches, LaunchTest, launch_tests, student_chance
 from advisor.tracking.levels import Levels

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from advisor.records import dataclass
 from advisor.tracking.records import Change, ChangeKind, SeriesResult
 from advisor.tracking.scan import Nights, scan_many
 

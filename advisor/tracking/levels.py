@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
+from advisor.records import dataclass
 from advisor.tracking.records import ChangeKind, Verdict
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ followed it: a kernel that became slower for another reason is not blamed on the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 from statistics import median
 
+from advisor.records import dataclass
 from advisor.tracking.settings import OutcomeSettings
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+
+from advisor.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

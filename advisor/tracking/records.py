@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from advisor.records import dataclass
 
 
 class Verdict(StrEnum):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from advisor.records import dataclass
 from advisor.tracking.changes import changes_of, newest_of, states_change
 from advisor.tracking.environment import expected_nights
 from advisor.tracking.newest import newest_shift

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from advisor.records import dataclass
 from advisor.tracking.environment import new_environment
 from advisor.tracking.noise import chance
 from advisor.tracking.records import Verdict

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from advisor.documents import load
 from advisor.errors import RuleError
+from advisor.records import dataclass
 from advisor.resources import data_dir
 from advisor.units import parse_unit
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from advisor.records import dataclass
 from advisor.tracking.gates import Gated, MachineShift, false_discovery_bar, machine_shift
 from advisor.tracking.records import Newest, Verdict
 

@@ -6,8 +6,10 @@ A folder without one is not whole, and is not read.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
+
+from advisor.records import dataclass
 
 FORMAT = 1
 """Version of the layout of a lake, of which a manifest is one."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from advisor.database.lake import manifest
@@ -17,6 +17,7 @@ from advisor.database.lake.manifest import Manifest, ManifestError, RunName
 from advisor.database.lake.place import JUDGED, MARK, MARKS, PACK, REMOVED, RUNS
 from advisor.database.schema import revisions
 from advisor.errors import DatabaseError, Location
+from advisor.records import dataclass
 from advisor.wording import count
 
 

@@ -13,7 +13,6 @@ import secrets
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,7 @@ from advisor.database.lake.tables import DETAILS, FOLLOWED, MARKS, SHARED, Colum
 from advisor.errors import DatabaseError
 from advisor.hidden import DATA_FRAMES, unhide
 from advisor.quoting import literal
+from advisor.records import dataclass
 
 if TYPE_CHECKING:
     import duckdb

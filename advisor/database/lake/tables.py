@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 import duckdb
@@ -12,6 +11,7 @@ from advisor.database.columns import add_pack_columns
 from advisor.database.ids import key_id
 from advisor.database.schema import make
 from advisor.quoting import quoted
+from advisor.records import dataclass
 
 SHAPE = "shape"
 """The schema of an open lake that holds every table of the database, empty."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
@@ -16,6 +15,7 @@ from advisor.model import Keys, Packed, Place
 from advisor.readers.ncu.container import Container, PayloadEntry
 from advisor.readers.ncu.cubin import FunctionCode, read_build, read_function
 from advisor.readers.ncu.messages import text
+from advisor.records import dataclass
 from advisor.resources import data_dir
 
 _BYTES_EACH = 16  # of an instruction

@@ -12,7 +12,6 @@ Format".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.readers.ncu import messages
+from advisor.records import dataclass
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -12,13 +12,13 @@ import contextlib
 import logging
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, BinaryIO, Literal
 
 from google.protobuf.message import DecodeError
 
 from advisor.errors import InputError, Location
 from advisor.readers.ncu import messages
+from advisor.records import dataclass
 
 MAGIC = b"NVR\0"
 

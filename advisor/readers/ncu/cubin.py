@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
+
+from advisor.records import dataclass
 
 _MAGIC = b"\x7fELF\x02\x01"  # 64 bits, little endian
 _SECTION = struct.Struct("<IIQQQQIIQQ")

@@ -10,7 +10,6 @@ import functools
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
 from typing import Any
 
@@ -30,6 +29,7 @@ from advisor.readers.ncu.columns import (
 from advisor.readers.ncu.findings import findings
 from advisor.readers.ncu.messages import moment, text
 from advisor.readers.ncu.values import is_size, shape_of
+from advisor.records import dataclass
 
 _LISTS = ("group:", "regex:")  # texts that only list the members of a request
 _GRID_IN_BLOCKS_SINCE = (2020, 3)  # profiler version; before, the grid was stored in threads

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from google.protobuf.message import DecodeError
@@ -26,6 +26,7 @@ from advisor.readers.ncu.launch import LaunchReader, Result
 from advisor.readers.ncu.messages import text
 from advisor.readers.ncu.sampling import sampled
 from advisor.readers.ncu.session import SessionPieces
+from advisor.records import dataclass
 
 FORMAT = "ncu-rep"
 COUNTERS = "ncu"

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from advisor import wording
+from advisor.records import dataclass
 from advisor.reports.record.kernel_records import (
     Gain,
     KernelRecord,

@@ -8,9 +8,9 @@ projects them again when someone zooms.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
+from advisor.records import dataclass
 from advisor.reports.charts.labels import Anchor
 from advisor.reports.charts.scales import Frame
 

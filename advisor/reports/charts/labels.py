@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
+
+from advisor.records import dataclass
 
 FONT_SIZE = 12.0
 LINE_HEIGHT = 15.0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from advisor import wording
+from advisor.records import dataclass
 from advisor.reports.charts.drawing import DrawingSize, Mark, PlacedText
 from advisor.reports.charts.labels import (
     LINE_HEIGHT,

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
 
 from advisor import wording
+from advisor.records import dataclass
 from advisor.reports.record.history_words import SHORT_COMMIT, day
 from advisor.reports.record.over_time import AdviceOutcome, FactNights, RunHistory, ShownNight
 

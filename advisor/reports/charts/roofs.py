@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from advisor import wording
+from advisor.records import dataclass
 from advisor.reports.charts.labels import Box, LineSegment, text_width
 from advisor.reports.charts.scales import Frame
 from advisor.reports.record.charted import ChartCeiling, Roofline

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from advisor import wording
+from advisor.records import dataclass
 
 MARGIN = 0.3
 _LEAST_SPAN = 1.5

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from advisor.escaping import label_text
+from advisor.records import dataclass
 from advisor.reports.escaping import shorten
 from advisor.reports.record.format_settings import FormatSettings
 from advisor.reports.record.published import Published, PublishedKernel

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC
 
 from advisor.escaping import csv_lines
+from advisor.records import dataclass
 from advisor.reports.record.published import Published, PublishedFinding, PublishedMove
 
 KINDS: Mapping[str, Mapping[str, type]] = {

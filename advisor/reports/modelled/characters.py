@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor import wording
+from advisor.records import dataclass
 
 if TYPE_CHECKING:
     from advisor.modelling.results import OperationResult

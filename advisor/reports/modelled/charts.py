@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor import wording
+from advisor.records import dataclass
 from advisor.reports.charts.drawing import SIZES, Drawing
 from advisor.reports.charts.roofline import draw_roofline
 from advisor.reports.modelled.ceilings import ceiling_label

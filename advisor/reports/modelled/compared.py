@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor import escaping, wording
+from advisor.records import dataclass
 from advisor.reports.modelled.ceilings import ceiling_label
 from advisor.reports.write.paper import Paper, meter
 from advisor.reports.write.render import environment, script_digest

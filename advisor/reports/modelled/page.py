@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from advisor.records import dataclass
 from advisor.reports.modelled.ceilings import ceiling_label
 from advisor.reports.modelled.charts import (
     Waterfall,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from advisor.records import dataclass
 from advisor.reports.modelled.whatif import bound_by, factors, faster, headline, notes, summary
 from advisor.reports.write.render import environment, script_digest
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import duckdb
@@ -12,6 +11,7 @@ import duckdb
 from advisor.database.comparisons import durations_of, variants_of_series
 from advisor.database.nights import accepted_levels, series_links
 from advisor.database.read import StoredRun, get_runs, run_details
+from advisor.records import dataclass
 from advisor.reports.record.compared import AcceptedBaseline
 from advisor.reports.record.past import SeriesAsked, past_of
 from advisor.reports.record.spreads import launches_of, spread_of

@@ -5,8 +5,9 @@ Numbers are in stored units; texts are raw, as in ``records``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from advisor.records import dataclass
 
 CeilingKind = Literal["profiled", "achievable", "nominal"]
 

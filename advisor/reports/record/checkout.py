@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
+from advisor.records import dataclass
 from advisor.reports.record.published import SourcePlace
 
 _MOST_FOLDERS = 2_000  # that are looked through for a source

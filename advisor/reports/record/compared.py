@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from advisor.database.read import StoredRun
+from advisor.records import dataclass
 from advisor.tracking.attribution import Terms
 from advisor.tracking.gates import MachineShift
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,6 +14,7 @@ from advisor.database.read import StoredRun, run_details
 from advisor.errors import UsageError
 from advisor.facts import current, kernels_select
 from advisor.knowledge.knowledge import Knowledge
+from advisor.records import dataclass
 from advisor.reports.record.accepted import Again, judge_accepted
 from advisor.reports.record.compared import (
     GONE,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from advisor.documents import load
 from advisor.documents.nodes import MappingNode
 from advisor.knowledge.cache import code_files, remembered
+from advisor.records import dataclass
 from advisor.resources import data_dir
 
 _SEVERITIES = ("error", "warning", "note")

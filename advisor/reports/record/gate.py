@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import duckdb
@@ -15,6 +14,7 @@ from advisor.errors import ConfigError
 from advisor.expression import Kind
 from advisor.facts import current, kernels_select
 from advisor.facts.vocabulary import Vocabulary
+from advisor.records import dataclass
 from advisor.reports.record.commands import on_database
 from advisor.reports.record.compared import ComparedSeries, RunComparison
 from advisor.reports.record.layout import layout

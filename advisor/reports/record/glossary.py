@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor.expression import written
 from advisor.facts.formulas import Formula
+from advisor.records import dataclass
 
 if TYPE_CHECKING:
     from advisor.counters.mapping import Ways

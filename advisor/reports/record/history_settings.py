@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from advisor.documents import load
 from advisor.errors import RuleError
 from advisor.knowledge.cache import code_files, remembered
+from advisor.records import dataclass
 from advisor.reports.record.judgement import judgement_file
 from advisor.resources import data_dir
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from advisor.records import dataclass
 from advisor.reports.record.kernel_records import Gain
 from advisor.reports.record.opened import value_in_words
 from advisor.rules.language.rule import Outcome

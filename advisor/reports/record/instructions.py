@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from advisor import wording
@@ -16,6 +16,7 @@ from advisor.database.parts import (
     places_of,
     samples_of,
 )
+from advisor.records import dataclass
 from advisor.reports.escaping import shorten
 from advisor.rules.language.rule import Outcome
 

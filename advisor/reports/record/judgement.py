@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 
 from advisor.documents import load
+from advisor.records import dataclass
 from advisor.resources import data_dir
 
 _SECTIONS = ("thresholds", "history", "moved_facts")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
 from advisor.database.night_kernels import OWN, take_kernels_of_series
 from advisor.facts import current, kernels_select
+from advisor.records import dataclass
 from advisor.reports.record.layout import layout
 from advisor.reports.record.moved import Move, RunVariant
 from advisor.reports.record.over_time import (

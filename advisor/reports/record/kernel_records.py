@@ -5,9 +5,9 @@ Numbers are in stored units and ``None`` means unknown; times are sums over laun
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from advisor.records import dataclass
 from advisor.reports.record.instructions import Ranking
 
 Outcome = Literal["fires", "ruled out", "unknown", "not knowable here"]

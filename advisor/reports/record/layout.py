@@ -7,12 +7,12 @@ add to every part.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from advisor.documents import MappingNode, load
 from advisor.knowledge.cache import code_files, remembered
+from advisor.records import dataclass
 from advisor.resources import rule_dirs
 
 FILE = "report.yaml"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from urllib.parse import quote
 
 from advisor import wording
+from advisor.records import dataclass
 from advisor.reports.record.instructions import Instruction, Ranking
 from advisor.reports.record.kernel_records import KernelRecord, RuleResult
 

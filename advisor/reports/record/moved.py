@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING
 
+from advisor.records import dataclass
 from advisor.reports.record.over_time import ACCEPTED, MENDED, NEW, OPEN, MovedSeries
 from advisor.tracking.history import Tracked, scan_histories
 from advisor.tracking.records import ChangeKind, Verdict

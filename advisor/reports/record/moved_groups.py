@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor import wording
+from advisor.records import dataclass
 from advisor.reports.record.history_words import day, short_commit
 from advisor.reports.record.over_time import OPEN
 from advisor.rules.language.words import capital

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from advisor.database.parts import rows_of
@@ -11,6 +11,7 @@ from advisor.expression import written
 from advisor.expression.reduced import names_of
 from advisor.facts import current, kernels_select
 from advisor.facts.formulas import Formula
+from advisor.records import dataclass
 from advisor.reports.record.layout import layout
 from advisor.reports.record.rows import Row
 from advisor.wording import UNKNOWN, share, si

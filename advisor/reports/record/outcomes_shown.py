@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING
 
 from advisor.database.outcomes import stored_outcomes
+from advisor.records import dataclass
 from advisor.reports.record.over_time import AdviceOutcome
 from advisor.tracking.records import Verdict
 from advisor.tracking.settings import load_outcome_settings

@@ -7,9 +7,9 @@ relative: 0.5 is half as much again. ``None`` is unknown. Texts are raw, as in `
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
+from advisor.records import dataclass
 from advisor.reports.record.history_settings import HistoryLimits
 
 NEW, OPEN, MENDED, ACCEPTED = "new", "open", "mended", "accepted"

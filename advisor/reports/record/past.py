@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import duckdb
 
@@ -19,6 +18,7 @@ from advisor.database.nights import (
     series_links,
 )
 from advisor.database.read import StoredRun
+from advisor.records import dataclass
 from advisor.tracking.comparing import Limits
 from advisor.tracking.conditions import environment_texts, known_conditions, split_nights
 from advisor.tracking.history import Tracked, scan_histories

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from advisor.database.ids import key_id
+from advisor.records import dataclass
 from advisor.reports.record.checkout import Checkout
 from advisor.reports.record.commands import program
 from advisor.reports.record.format_settings import FormatSettings

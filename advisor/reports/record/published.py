@@ -7,9 +7,9 @@ Times of kernels are sums over their launches in the run [s], those of changes a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
+from advisor.records import dataclass
 from advisor.reports.record.gate import Gate
 from advisor.reports.record.kernel_records import Gain
 

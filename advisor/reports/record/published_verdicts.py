@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from advisor.records import dataclass
 from advisor.reports.record.gate import BUDGET, REGRESSION, Gate, Looked
 from advisor.reports.record.over_time import ACCEPTED, MENDED, KernelNights, MovedSeries
 from advisor.reports.record.records import Report

@@ -7,9 +7,9 @@ each output format escapes them itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from advisor.records import dataclass
 from advisor.reports.record.charted import ChartCeiling, Plane, Roofline
 from advisor.reports.record.glossary import NumberTerm
 from advisor.reports.record.instructions import Ranking

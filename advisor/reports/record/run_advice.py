@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from advisor import wording
 from advisor.database.parts import findings_of_vendor
 from advisor.profilers import Options
 from advisor.profilers.command import profiled
+from advisor.records import dataclass
 from advisor.reports.record import advice
 from advisor.reports.record.commands import program
 from advisor.reports.record.instructions import of_findings

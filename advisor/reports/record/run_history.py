@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from advisor import wording
 from advisor.database.night_kernels import variants_of_run
 from advisor.database.nights import Branch, known_series
+from advisor.records import dataclass
 from advisor.reports.record.charted import NightPath
 from advisor.reports.record.history_settings import HistorySettings, load_history_settings
 from advisor.reports.record.history_words import day, history_sentence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from advisor.database.nights import (
     nights_of_branch,
     other_runs,
 )
+from advisor.records import dataclass
 from advisor.reports.record.alike import series_alike
 from advisor.reports.record.series_records import (
     WORST_FIRST,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from advisor.records import dataclass
 from advisor.tracking.records import Verdict
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from advisor.configuration import Suppression
 from advisor.database.parts import keep_rows
 from advisor.errors import UsageError
 from advisor.facts import Vocabulary, current
+from advisor.records import dataclass
 from advisor.reports.record.judgement import Judgement
 from advisor.reports.record.kernel_records import KernelName
 from advisor.reports.record.kernels import kernel_names

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from advisor import wording
+from advisor.records import dataclass
 from advisor.reports.record.judgement import Judgement
 from advisor.reports.record.layout import limited_by
 from advisor.reports.record.records import Collect, Figure, Recommendation, RunVerdict

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PureWindowsPath
 
+from advisor.records import dataclass
 from advisor.reports.record import advice, placements
 from advisor.reports.record.charted import ChartCeiling, Plane, Roofline
 from advisor.reports.record.commands import program

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import duckdb
 
@@ -12,6 +12,7 @@ from advisor.database.comparisons import code_of, kernels_of_pairs, take_pairs
 from advisor.expression import Kind
 from advisor.facts.vocabulary import Vocabulary
 from advisor.knowledge.knowledge import Knowledge
+from advisor.records import dataclass
 from advisor.reports.record.compared import (
     GONE,
     NEW,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from advisor.records import dataclass
 from advisor.reports.write.links import Links
 
 INDEX, FEED, STATE = "index.html", "feed.xml", "site.json"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from advisor.database.night_kernels import variants_of_run
@@ -19,6 +19,7 @@ from advisor.database.published import (
     shared_fingerprint,
 )
 from advisor.database.read import StoredRun
+from advisor.records import dataclass
 from advisor.reports.record.history_settings import load_history_settings
 from advisor.reports.site import addresses as at
 from advisor.reports.site.feed import make_feed

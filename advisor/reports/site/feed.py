@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from advisor import wording
+from advisor.records import dataclass
 from advisor.reports.record.history_words import short_commit
 from advisor.reports.record.moved_groups import moved_groups, outcome_words
 from advisor.reports.site.addresses import run_page, series_page

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from advisor import wording
 from advisor.database.questions import QUESTIONS, AskedRows, FleetTotals, ask, totals
 from advisor.documents import load
 from advisor.errors import RuleError
+from advisor.records import dataclass
 from advisor.reports.site.frame import full_day
 from advisor.reports.write.links import Links
 from advisor.resources import data_dir

@@ -8,12 +8,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
 from advisor.errors import OutputError, UsageError
 from advisor.escaping import json_text
+from advisor.records import dataclass
 from advisor.reports.site.addresses import STATE
 
 FORMAT = "advisor site"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from advisor.records import dataclass
 from advisor.reports.record.history_words import day
 from advisor.reports.site.addresses import GLOSSARY
 from advisor.wording import NO_BREAK

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor.documents import load
 from advisor.errors import RuleError
+from advisor.records import dataclass
 from advisor.reports.record.glossary import NumberTerm, glossary
 from advisor.reports.record.layout import layout
 from advisor.resources import data_dir

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor import wording
+from advisor.records import dataclass
 from advisor.reports.charts.nights import NightsChart, nights_chart
 from advisor.reports.record.history_words import SHORT_COMMIT
 from advisor.reports.record.moved_groups import moved_groups

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor import wording
 from advisor.escaping import json_text
+from advisor.records import dataclass
 from advisor.reports.charts.nights import Spark
 from advisor.reports.record.kernels import written_shape
 from advisor.reports.site.addresses import series_page

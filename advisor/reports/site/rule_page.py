@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from advisor import wording
+from advisor.records import dataclass
 from advisor.reports.record.kernel_records import Gain
 from advisor.reports.site.frame import full_day, run_night
 from advisor.reports.write.links import Links

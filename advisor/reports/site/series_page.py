@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor import wording
+from advisor.records import dataclass
 from advisor.reports.charts.nights import NightsChart
 from advisor.reports.record.kernel_records import KernelRecord
 from advisor.reports.record.kernels import written_shape

@@ -6,12 +6,12 @@ To judge a night takes seconds, and there may be years of them. Decision 0028 sa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor import wording
 from advisor.database.published import LongestKernel
 from advisor.database.read import StoredRun
+from advisor.records import dataclass
 from advisor.reports.record.commands import program
 from advisor.reports.site.frame import run_night
 from advisor.reports.write.links import Links

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor.database.night_kernels import variants_of_run
 from advisor.database.published import FoundOver, findings_over
 from advisor.database.read import StoredRun, list_runs
+from advisor.records import dataclass
 from advisor.reports.record.history_settings import load_history_settings
 from advisor.reports.record.kernel_nights import duration_chart, series_nights
 from advisor.reports.record.run_history import NightsAsked, history_of_run, nights_of_run

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from advisor import wording
+from advisor.records import dataclass
 from advisor.reports.charts import nights as drawn
 from advisor.reports.record.history_words import day
 from advisor.reports.record.moved_groups import (

@@ -10,7 +10,6 @@ import base64
 import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from jinja2 import BytecodeCache, FileSystemLoader, StrictUndefined
@@ -19,6 +18,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
 from advisor import wording
+from advisor.records import dataclass
 from advisor.reports.charts import bars
 from advisor.reports.charts.drawing import SIZES, Drawing
 from advisor.reports.charts.marks import MOST_MARKS

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from advisor.expression import Expression, Kind, Symbol, compile_expression, written
 from advisor.expression.reduced import names_of
 from advisor.expression.tree import ExpressionNode
 from advisor.quoting import quoted
+from advisor.records import dataclass
 from advisor.rules.engine.gains import Raw, Seconds, cut
 from advisor.rules.engine.program import detail_columns
 from advisor.rules.language.rule import SECONDS, FilledExpression, Rule, Value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import duckdb
 
@@ -12,6 +12,7 @@ from advisor.database.coverage import known_quantities
 from advisor.database.parts import launches_of
 from advisor.expression.needs import NOTHING
 from advisor.profilers.command import Profiled, asking_words, command_words
+from advisor.records import dataclass
 from advisor.rules.engine.evaluation import Evaluation
 from advisor.rules.engine.reach import CountersWanted, Mode, ProfilerRequest, Reach, Search
 from advisor.rules.language.rule import Outcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import duckdb
 
@@ -12,6 +12,7 @@ from advisor.database.relations import STORED, USUAL, Relations
 from advisor.facts import kernels_select
 from advisor.facts.bindings import OfOperation
 from advisor.facts.vocabulary import Vocabulary
+from advisor.records import dataclass
 from advisor.rules.engine.program import (
     Program,
     compile_program,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import duckdb
 
@@ -13,6 +13,7 @@ from advisor.database.parts import keep_rows, profilers_of
 from advisor.database.read import get_vendors
 from advisor.database.relations import STORED, Relations
 from advisor.facts import current
+from advisor.records import dataclass
 from advisor.rules.engine.compiled import FACTS_TABLE, Compiled
 from advisor.rules.engine.evaluation import Evaluation, settle
 from advisor.rules.engine.gains import Raw, cut

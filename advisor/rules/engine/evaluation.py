@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from advisor.records import dataclass
 from advisor.rules.engine.gains import Seconds
 from advisor.rules.language.relations import Exclusion
 from advisor.rules.language.rule import Outcome, Rule, Value

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import duckdb
 
 from advisor.expression import Kind, Symbol
 from advisor.facts.vocabulary import Vocabulary
 from advisor.quoting import quoted
+from advisor.records import dataclass
 from advisor.rules.engine.evaluate import run_program
 from advisor.rules.engine.evaluation import Evaluation
 from advisor.rules.engine.program import OUTCOMES, Program, compile_program

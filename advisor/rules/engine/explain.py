@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import duckdb
 
 from advisor.database.parts import keep_rows
 from advisor.database.relations import STORED
 from advisor.facts.vocabulary import Vocabulary
+from advisor.records import dataclass
 from advisor.rules.engine.clauses import Clause, Clauses, GainExplained, Guarded, Row, RuleParts
 from advisor.rules.engine.evaluate import read_details, run_program
 from advisor.rules.engine.evaluation import Evaluation

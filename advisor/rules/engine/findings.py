@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from advisor.configuration import Suppression
 from advisor.database.parts import stored_findings
 from advisor.database.rows import FindingRow
 from advisor.database.write import insert_findings
+from advisor.records import dataclass
 from advisor.rules.engine.compiled import Compiled
 from advisor.rules.engine.evaluate import evaluate_table, not_collected, run_program, within_reach
 from advisor.rules.engine.evaluation import Evaluation, settle

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from advisor.facts.layers import Column
 from advisor.facts.vocabulary import Fact, Vocabulary
 from advisor.quoting import quoted
+from advisor.records import dataclass
 
 Columns = Callable[[str], str]
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 
 from advisor.database import outcomes as door
 from advisor.database.rows import OutcomeRow
 from advisor.facts import Vocabulary, current, kernels_select
+from advisor.records import dataclass
 from advisor.rules.language.rule import Rule
 from advisor.rules.language.subjects import KERNEL
 from advisor.rules.language.verification import Criterion, Movement, measure_sql, measured, moved

@@ -6,7 +6,6 @@ All SQL is written when a program is compiled, so that a kept program needs no e
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from advisor.database.dialects import spelled
 from advisor.errors import Location, RuleError
@@ -14,6 +13,7 @@ from advisor.expression import Dialect
 from advisor.facts.layers import layered
 from advisor.facts.vocabulary import Vocabulary
 from advisor.quoting import quoted
+from advisor.records import dataclass
 from advisor.rules.engine.gains import ASSUMED_BY, assume, assumed
 from advisor.rules.language.rule import BOUNDS, Outcome, Rule, Threshold
 from advisor.rules.language.settings import EvaluationSettings

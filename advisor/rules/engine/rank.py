@@ -17,10 +17,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from advisor.database.outcomes import decided_outcomes
+from advisor.records import dataclass
 from advisor.rules.engine.evaluation import Evaluation
 from advisor.rules.engine.gains import Seconds, shrunk
 from advisor.rules.language.rule import Outcome, Severity

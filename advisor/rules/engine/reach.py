@@ -8,7 +8,6 @@ is every fact that cannot do without it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from advisor.expression.needs import NOTHING, Needs, needs
@@ -16,6 +15,7 @@ from advisor.facts.naming import OfKernel
 from advisor.facts.runs import KERNELS, RunFacts
 from advisor.facts.vocabulary import KERNEL_COLUMNS, Fact, KnownOf, Vocabulary
 from advisor.profilers import Profiler, load_profilers, version_key
+from advisor.records import dataclass
 from advisor.rules.language.rule import Rule
 from advisor.rules.language.subjects import KERNEL, SUBJECTS
 

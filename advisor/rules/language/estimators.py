@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from advisor.documents import MappingNode, load
 from advisor.errors import RuleError
 from advisor.expression import Expression, Kind, Symbol, compile_expression
+from advisor.records import dataclass
 from advisor.resources import data_dir
 from advisor.rules.language.rule import BOUNDS, SECONDS, FilledExpression, GainRange
 from advisor.rules.language.subjects import KERNEL, SUBJECTS, Subjects

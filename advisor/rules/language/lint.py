@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +12,7 @@ from advisor.documents import DocumentNode, MappingNode, ScalarNode, SequenceNod
 from advisor.errors import Location, RuleError
 from advisor.facts.operations import add_operation, operation_paths, read_operation
 from advisor.facts.vocabulary import load_vocabulary
+from advisor.records import dataclass
 from advisor.resources import data_dir
 from advisor.rules.language.load import add_rule, make_scopes, rule_paths
 from advisor.rules.language.parse import Scope, parse_rule, problems

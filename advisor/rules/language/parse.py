@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from typing import TypeVar
@@ -11,6 +10,7 @@ from typing import TypeVar
 from advisor.documents import DocumentNode, MappingNode
 from advisor.errors import RuleError
 from advisor.expression import Expression, Kind, Symbol, compile_expression
+from advisor.records import dataclass
 from advisor.rules.language.estimators import Estimator
 from advisor.rules.language.example_files import check_examples, read_examples
 from advisor.rules.language.rule import (

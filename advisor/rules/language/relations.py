@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from advisor.documents import MappingNode, load
+from advisor.records import dataclass
 from advisor.resources import data_dir
 
 FILE = "relations.yaml"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 
 from advisor.errors import Location
 from advisor.expression import Dialect, Expression
 from advisor.quoting import quoted
+from advisor.records import dataclass
 from advisor.rules.language.sentences import Piece, spoken
 from advisor.rules.language.verification import Verify
 from advisor.units import parse_unit

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from advisor.counters.instructions import InstructionView, load_instruction_view
 from advisor.documents import MappingNode, load
 from advisor.expression import Expression, Kind, Symbol, compile_expression
 from advisor.facts.runs import RunFacts, load_run_facts
+from advisor.records import dataclass
 from advisor.resources import counter_dirs, data_dir
 from advisor.rules.language.relations import FactRelations, load_relations
 from advisor.rules.language.rule import SECONDS, Guard, Rule, Threshold

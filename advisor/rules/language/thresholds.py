@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from advisor.documents import DocumentNode
 from advisor.errors import AdvisorError, ConfigError, Location, RuleError
 from advisor.expression import Kind, Symbol
+from advisor.records import dataclass
 from advisor.rules.language.rule import Threshold
 from advisor.suggest import did_you_mean
 from advisor.units import Unit, parse_unit

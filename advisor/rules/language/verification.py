@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 from advisor.expression import Expression
 from advisor.quoting import quoted
+from advisor.records import dataclass
 
 Columns = Callable[[str], str]
 

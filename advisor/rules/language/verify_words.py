@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from advisor.expression import written
+from advisor.records import dataclass
 from advisor.rules.language.verification import Criterion, Direction, Verify
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from advisor.documents import DocumentNode, MappingNode, SequenceNode, load
 from advisor.errors import RuleError
+from advisor.records import dataclass
 from advisor.resources import data_dir
 from advisor.rules.language.rule import Template, Value
 from advisor.rules.language.verify_words import DisplayName, display_name

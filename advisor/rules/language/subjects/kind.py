@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from advisor.database.relations import Relations
 from advisor.expression import Symbol
 from advisor.facts.vocabulary import Vocabulary
+from advisor.records import dataclass
 from advisor.rules.language.settings import EvaluationSettings, SharedGuard
 
 
