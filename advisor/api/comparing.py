@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.api.modelling import load_machines
+from advisor.api.modelling import check_devices, load_machines
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import ConfigError, Location, OutputError, UsageError
 
@@ -22,6 +22,7 @@ def compare_devices(
     Raises:
         UsageError: there are not two, a name means none or several, or one has no such ceilings.
     """
+    check_devices(names, configuration)
     from advisor.hardware.compare import compare_machines
 
     known = load_machines(configuration)

@@ -50,12 +50,14 @@ def model_file(
         raise UsageError(problem, hint="say it in the file")
     check_readable(path)
     values = _values(sweep)
-    from advisor.modelling.declare import asked_scenario
-    from advisor.modelling.estimate import model
     from advisor.modelling.read_scenario import read_scenario
 
     known = known_to(configuration)
-    return model(asked_scenario(read_scenario(path, known), asked, known), values)
+    scenario = read_scenario(path, known)
+    from advisor.modelling.declare import asked_scenario
+    from advisor.modelling.estimate import model
+
+    return model(asked_scenario(scenario, asked, known), values)
 
 
 def model_operation(
@@ -124,6 +126,18 @@ def model_transformer(
         load_workloads(_rule_dirs(configuration)),
         values,
     )
+
+
+def check_devices(names: Sequence[str], configuration: Configuration) -> None:
+    """Refuse names that mean no device, or several, before the devices are loaded.
+
+    Raises:
+        UsageError: as it says; names the nearest.
+        RuleError: a file is wrong; with its place.
+    """
+    from advisor.modelling import index
+
+    index.check_devices(_names(configuration), names)
 
 
 def _rule_dirs(configuration: Configuration) -> tuple[Path, ...]:

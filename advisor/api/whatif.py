@@ -43,7 +43,9 @@ def whatif_devices(about: About, names: Sequence[str], *, every: bool = False) -
         UsageError: there is no such device, run or kernel.
         DatabaseError: the database cannot be opened.
     """
-    from advisor.api.modelling import load_machines
+    from advisor.api.modelling import check_devices, load_machines
+
+    check_devices(names, about.configuration)
     from advisor.modelling.elsewhere import TargetDevice, predict
     from advisor.modelling.prospects import Prospect, ranked
 

@@ -80,10 +80,19 @@ def check_asked(
         raise UsageError(wrong[0], hint=wrong[1])
     if asked.work is not None:
         check_ceiling(asked.work, index.resources, "FLOP/s")
-    for device in asked.devices:
-        if device.casefold().strip() not in index.own:
-            device_called(device, index.devices)
+    check_devices(index, asked.devices)
     if sweep is not None:
         from advisor.modelling.ranges import check_size
 
         check_size(sweep, sizes)
+
+
+def check_devices(index: NameIndex, names: Iterable[str]) -> None:
+    """Refuse names that mean no device, or several.
+
+    Raises:
+        UsageError: as it says; names the nearest.
+    """
+    for name in names:
+        if name.casefold().strip() not in index.own:
+            device_called(name, index.devices)

@@ -65,6 +65,17 @@ def test_reports_by_what_is_remembered_without_a_parser(one_night: Path, tmp_pat
     assert imported_by(database, "report", names=names) == (report, "[]")
 
 
+def test_tells_a_slip_by_names_alone(one_night: Path) -> None:
+    names = {"duckdb", "sqlglot", "yaml", "advisor.hardware.machines", "advisor.modelling.estimate"}
+    imported_by(one_night, "whatif", "--device", "H1000", names=names)  # remembers the names
+    for words in (
+        ("whatif", "--device", "H1000"),
+        ("hardware", "compare", "H1000", "A100"),
+        ("model", "matrix-product", "mm=1", "--device", "H100"),
+    ):
+        assert imported_by(one_night, *words, names=names) == ([], "[]")
+
+
 def test_ingests_by_what_is_remembered_without_a_parser(
     one_night: Path, night: str, tmp_path: Path
 ) -> None:
