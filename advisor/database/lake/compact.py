@@ -15,7 +15,6 @@ import shutil
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 from pathlib import Path
@@ -29,6 +28,7 @@ from advisor.database.lake.scan import Lake, LeftOut, Part, scan
 from advisor.database.lake.tables import DETAILS, MARKS, SHARED, Columns
 from advisor.database.lake.views import table_of
 from advisor.database.lake.write import WrittenPart, not_written, writing
+from advisor.records import dataclass
 
 GRACE = 3600.0
 """Seconds that what a pack stands for is kept for those who still read it."""
