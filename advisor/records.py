@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence, Set
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["dataclass"]
@@ -59,8 +60,10 @@ def _initializer(
         if given != names or not is_whole:
             if not required <= given <= names:
                 raise TypeError(_refusal(type(self), required - given, given - names))
-            made = {name: make() for name, make in factories.items() if name not in given}
-            values = {**defaults, **made, **values}
+            values = {**defaults, **values}
+            for name, make in factories.items():
+                if name not in values:
+                    values[name] = make()
         for name, value in values.items():
             _set(self, name, value)
         if has_more:
@@ -83,13 +86,17 @@ def _shown(names: Sequence[str]) -> Callable[[object], str]:
 
 
 def _compared(names: Sequence[str]) -> dict[str, Callable[..., object]]:
-    def values(record: object) -> tuple[object, ...]:
-        return tuple([getattr(record, name) for name in names])
+    values: Callable[[object], object] = attrgetter(*names) if len(names) > 1 else _few(names)
 
     def equals(self: object, other: object) -> bool:
         return values(self) == values(other) if type(other) is type(self) else NotImplemented
 
     return {"__eq__": equals, "__hash__": lambda self: hash(values(self))}
+
+
+def _few(names: Sequence[str]) -> Callable[[object], object]:
+    """Return what gives the values of one name or none as a tuple, too."""
+    return lambda record: tuple([getattr(record, name) for name in names])
 
 
 def _refusing(cls: Any, names: Set[str]) -> dict[str, Callable[..., None]]:
