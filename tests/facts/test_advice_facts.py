@@ -349,6 +349,12 @@ THREE_PASSES: dict[str, Value] = {"l1_utilization": 0.6, "compute_utilization": 
         ({}, 29.5, True),
         ({"compute_utilization": 0.59 / 4}, 4.0, False),  # 16 bytes a thread
         ({"compute_utilization": 0.59 / 4.1}, 4.1, True),
+        (
+            {"lsu_utilization": 0.1},
+            5.9,
+            True,
+        ),  # L1 as a whole, and the pipes of memory instructions
+        ({"lsu_utilization": 0.15}, 59 / 15, False),
         ({"lsu_utilization": 0.1, "l1_data_utilization": 0.49}, 4.9, False),
         ({"lsu_utilization": 0.1, "l1_data_utilization": 0.5}, 5.0, True),
         ({"l1_utilization": None}, None, None),

@@ -101,6 +101,13 @@ def test_branches_that_split_warps_follow_from_the_share_that_does_not() -> None
     assert quantities_of(share | counted)["divergent_branches"] == 250
 
 
+def test_a_page_tells_load_store_instructions_by_the_pipes_of_memory_instructions() -> None:
+    pipes = {"sm__memory_throughput.avg.pct_of_peak_sustained_elapsed": 70.0}
+    assert quantities_of(pipes)["lsu_utilization"] == pytest.approx(0.7)
+    unit = {"l1tex__lsuin_requests.avg.pct_of_peak_sustained_elapsed": 40.0}
+    assert quantities_of(pipes | unit)["lsu_utilization"] == pytest.approx(0.4)
+
+
 def test_thread_instructions_per_cycle_become_work() -> None:
     # (10 + 20 + 2 × 30) a cycle × 1 GHz × 1 ms.
     per_cycle = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum.per_cycle_elapsed"
