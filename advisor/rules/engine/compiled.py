@@ -129,7 +129,13 @@ def _digest(rules: Sequence[Rule], parts: Mapping[str, CompiledSubject], kernels
     for name, part in parts.items():
         program, relation = part.program, part.kind.relation
         settings = program.settings
-        hashed += [name, program.written, program.factors, program.floors_rest, program.assumes]
+        hashed += [
+            name,
+            program.written,
+            program.factors,
+            program.floors_rest()[0],
+            program.assumes,
+        ]
         hashed += [(factor.because, factor.factor) for factor in settings.factors]
         hashed += [settings.unchecked_factor, settings.uncalibrated_factor, settings.relations]
         hashed.append(relation.select(settings, FACTS_TABLE, STORED) if relation else None)

@@ -194,7 +194,8 @@ def read_details(
     if assuming:
         subjects, rules = zip(*assuming, strict=True)
         lists = {"subjects": " ".join(map(str, subjects)), "rules": " ".join(map(str, rules))}
-        rows = connection.execute(program.floors(table, key), lists).fetchall()
+        select = program.floors(table, key, sorted(set(rules)))
+        rows = connection.execute(select, lists).fetchall()
         for subject, index, floor, floor_achievable, busy_after, busy in rows:
             names = detail_columns(program.rules[index], index)
             found[subject][names.floor] = floor

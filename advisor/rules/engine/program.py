@@ -5,7 +5,8 @@ All SQL is written when a program is compiled, so that a kept program needs no e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 
 from advisor.database.dialects import spelled
 from advisor.errors import Location, RuleError
@@ -53,9 +54,8 @@ class Program:
     ``columns`` are the facts that a table must have to be the source of its SELECTs. ``written``
     has one entry per rule, ``factors`` the conditions of the factors of confidence, ``assumes``
     what rules assume, by rule and quantity; ``relieving`` are the rules that assume something of
-    units. ``floors_rest`` is the rest of the SELECT of floors,
-    which reads the facts ``floors_read``. ``decided`` is a table with the outcomes, where another
-    engine computed them.
+    units. ``vocabulary`` has the facts that follow from what is assumed. ``decided`` is a table
+    with the outcomes, where another engine computed them.
     """
 
     rules: tuple[Rule, ...]
@@ -65,8 +65,7 @@ class Program:
     factors: tuple[str, ...]
     assumes: Mapping[int, Mapping[str, str]]
     relieving: frozenset[int]
-    floors_rest: str
-    floors_read: tuple[str, ...]
+    vocabulary: Vocabulary
     decided: str | None = None
 
     def outcomes(self, table: str, key: str) -> str:
@@ -90,10 +89,11 @@ class Program:
         outer = (quoted(key), *(f"{once[sql]} AS {quoted(name)}" for sql, name in parts))
         return _select(outer, f"({inner})")
 
-    def floors(self, table: str, key: str) -> str:
+    def floors(self, table: str, key: str, indexes: Collection[int]) -> str:
         """Return a SELECT: ``key``, the index of a rule, and what holds if it is followed.
 
-        These are both least times, the time of the busiest unit, and that time now.
+        These are both least times, the time of the busiest unit, and that time now; for rules
+        among ``indexes`` alone, because every rule makes the statement longer to plan.
 
         Its parameters ``subjects`` and ``rules`` are two lists with spaces between their items,
         which pair subjects with rules that assume something: the driver takes 0.1 ms for each value
@@ -104,9 +104,17 @@ class Program:
             f"SELECT unnest(string_split($subjects, ' ')) AS {quoted(key)},"
             f" unnest(string_split($rules, ' ')::BIGINT[]) AS {quoted(ASSUMED_BY)}"
         )
-        columns = (quoted(key), quoted(ASSUMED_BY), *map(quoted, self.floors_read))
+        rest, read = self.floors_rest(indexes)
+        columns = (quoted(key), quoted(ASSUMED_BY), *map(quoted, read))
         pairs = _select(columns, f"{table} JOIN ({wanted}) USING ({quoted(key)})")
-        return f"WITH {_PAIRS} AS ({pairs}) SELECT {quoted(key)}, {self.floors_rest}"
+        return f"WITH {_PAIRS} AS ({pairs}) SELECT {quoted(key)}, {rest}"
+
+    def floors_rest(self, indexes: Collection[int] | None = None) -> tuple[str, list[str]]:
+        """Return the rest of that SELECT, for all rules by default, and the facts it reads."""
+        read = set[str]()
+        chosen = self.assumes.keys() if indexes is None else indexes
+        assumes = {index: _assumed(self.rules[index], _noting(read)) for index in chosen}
+        return _floors(assumes, self.settings, self.vocabulary, _noting(read)), sorted(read)
 
     def assumptions(self, table: str, key: str, index: int) -> str:
         """Return a SELECT: ``key``, then what a rule assumes, under the names of the quantities."""
@@ -136,30 +144,29 @@ def compile_program(
     rules: Sequence[Rule], settings: EvaluationSettings, vocabulary: Vocabulary
 ) -> Program:
     """Return the program of the rules, with the facts it needs found by writing its SQL."""
-    needed, floors_read = {settings.time}, set[str]()
+    needed = {settings.time}
     for rule in rules:
         needed.update(rule.reads)
-    facts, facts_of_floors = _noting(needed), _noting(floors_read)
-    assumes = {
-        index: {
-            name: each.sql(_with(rule.thresholds, facts_of_floors))
-            for name, each in rule.assumes.items()
-        }
-        for index, rule in enumerate(rules)
-        if rule.assumes
-    }
+    facts = _noting(needed)
     columns = _with(settings.thresholds, facts)
-    return Program(
+    assumes = {n: _assumed(rule, quoted) for n, rule in enumerate(rules) if rule.assumes}
+    program = Program(
         rules=tuple(rules),
         settings=settings,
         written=tuple(_written(rule, n, settings, facts) for n, rule in enumerate(rules)),
         factors=tuple(factor.when.sql(columns) for factor in settings.factors),
         assumes=assumes,
         relieving=_relieving(assumes, settings, vocabulary),
-        floors_rest=_floors(assumes, settings, vocabulary, facts_of_floors),
-        floors_read=tuple(sorted(floors_read)),
-        columns=tuple(sorted(needed | floors_read)),
+        vocabulary=vocabulary,
+        columns=(),
     )
+    return replace(program, columns=tuple(sorted(needed.union(program.floors_rest()[1]))))
+
+
+def _assumed(rule: Rule, facts: Columns) -> dict[str, str]:
+    """Return what a rule assumes, as SQL by quantity."""
+    columns = _with(rule.thresholds, facts)
+    return {name: each.sql(columns) for name, each in rule.assumes.items()}
 
 
 def _noting(read: set[str]) -> Columns:
