@@ -226,6 +226,7 @@ def is_same(first: object, second: object) -> bool:
 
 
 @needs_spark
+@pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.parametrize("is_random", [False, True], ids=["nights", "random kernels"])
 def test_spark_computes_what_duckdb_computes(
@@ -251,6 +252,7 @@ EDGES = (None, 0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 3.0, 7.5, -2.5, 5e-324, 1.7e308, 
 
 
 @needs_spark
+@pytest.mark.spark
 @pytest.mark.slow
 def test_every_construct_means_the_same_on_spark(tmp_path: Path) -> None:
     from pyspark.sql import SparkSession
@@ -353,6 +355,7 @@ def test_a_history_with_another_run_is_looked_at_again(tracked: Path, tmp_path: 
 
 
 @needs_spark
+@pytest.mark.spark
 @pytest.mark.slow
 def test_spark_moves_what_duckdb_moves(tracked: Path, tmp_path: Path) -> None:
     lakes = dict(both_engines(tracked, tmp_path, DEFAULTS))
