@@ -339,6 +339,39 @@ def test_takes_what_memory_does_from_bytes_over_time_where_nothing_else_tells(
     assert found["busiest_unit"] == expected
 
 
+@pytest.mark.parametrize(
+    ("changed", "share"),
+    [
+        ({}, 0.15),  # a quarter of 60 of 100 GB/s
+        ({"l2_read_hit_rate": 0.5}, 0.3),  # that of reads is nearer
+        ({"l2_hit_rate": None}, None),
+        ({"l2_read_bytes": 9e11}, 1.0),  # never more than all of the time
+        ({"dram_utilization": 0.2}, None),  # measured
+        ({"dram_bytes": 1e9}, None),
+        ({"compute_capability": 8.0}, None),  # the other half of L2 may have them
+        ({"compute_capability": 9.0}, None),
+        ({"compute_capability": 10.0}, None),
+        ({"peak_dram_bandwidth": None, "nominal_dram_bandwidth": 2e11}, 0.075),
+    ],
+)
+def test_reads_from_device_memory_what_l2_did_not_have(
+    changed: dict[str, Value], share: float | None
+) -> None:
+    asked: dict[str, Value] = {
+        "duration": 1.0,
+        "compute_capability": 8.7,
+        "l2_read_bytes": 6e10,
+        "l2_hit_rate": 0.75,
+        "peak_dram_bandwidth": 1e11,
+    }
+    found = facts_of(**{**asked, **changed})
+    assert found["missed_share"] == (None if share is None else pytest.approx(share))
+    if share is not None:
+        assert found["busiest_unit"] == pytest.approx(share)
+        assert found["t_least"] == pytest.approx(share)
+        assert found["t_least_practical"] == pytest.approx(share / 0.9)
+
+
 THREE_PASSES: dict[str, Value] = {"l1_utilization": 0.6, "compute_utilization": 0.2}
 
 
