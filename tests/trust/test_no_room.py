@@ -162,7 +162,7 @@ def test_reading_needs_no_room(options: str, disk: Disk, stored: Path, start: St
 def test_a_database_is_not_made_by_halves(
     why: str, disk: Disk, profiles: list[Path], start: Start
 ) -> None:
-    disk.fill(left=1_000_000)
+    disk.fill(left=100_000)
     disk.remount(WHY[why])
     process = start(disk.path / "new.duckdb", "ingest", profiles[0], where=disk)
     _, err = process.communicate()
