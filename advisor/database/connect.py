@@ -68,8 +68,12 @@ BLOCK_SIZE = 32_768
 STORAGE_VERSION = "v1.5.0"
 """Of new files: a commit keeps the descriptions of rows it left alone; older ones read them all."""
 
-ROW_GROUP = 2048
-"""Rows, the least: a transaction holds them in memory for every column of a table."""
+ROW_GROUP = 8192
+"""Rows of which each column is described once: a transaction holds so many of a table in memory.
+
+A command reads the description of each column that it needs, of every group of the table: with
+2,048 rows, a report from 981,960 launches took half of its processor time for that.
+"""
 
 LOGS = (".wal", ".wal.checkpoint", ".wal.recovery")
 """How the names of files end that DuckDB keeps beside a database file."""

@@ -324,6 +324,18 @@ def test_releases_what_is_on_the_disk_and_leaves_the_limit_and_the_transaction(
         assert connection.execute("SELECT count(*) FROM launch").fetchone() == (5,)
 
 
+def test_rows_of_many_runs_share_a_row_group(database: Path) -> None:
+    """A reader needs the description of each of its columns, of every row group of a table."""
+    with open_for_writing(database) as connection:
+        for first in range(0, 8000, 1000):
+            rows = f"SELECT 'r{first}', 'v', 'c', [range], [0] FROM range({first}, {first + 1000})"
+            connection.execute(f"INSERT INTO variant_instruction {rows}")
+        query = (
+            "SELECT count(DISTINCT row_group_id) FROM pragma_storage_info('variant_instruction')"
+        )
+        assert connection.execute(query).fetchall() == [(1,)]
+
+
 def test_merges_row_groups_once_there_are_many(database: Path, run: RunRow) -> None:
     def row_groups() -> int:
         query = "SELECT count(DISTINCT row_group_id) FROM pragma_storage_info('launch')"
