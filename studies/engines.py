@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     import duckdb
 
 WITHIN = 1e-12  # relative
-AT_ONCE = 50_000  # random kernels that are compared by one statement
+AT_ONCE = 100_000  # random kernels that are compared by one statement
 _WAIT = 60.0  # seconds
 _NUMBERS = ("DOUBLE", "FLOAT")
 _KEY = ("run_id", "variant_id")

@@ -54,13 +54,17 @@ _SETTINGS = {
     "spark.sql.parquet.inferTimestampNTZ.enabled": "true",
     "spark.sql.codegen.wholeStage": "false",  # hundreds of columns are compiled for minutes
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.subexpressionElimination.enabled": "false",  # a cache is made for each row
 }
 _OF_THIS_MACHINE = {
     "spark.driver.memory": "4g",  # by default 1g, which tasks of 400 columns fill with garbage
 }
 _SUBMITTED = "PYSPARK_GATEWAY_PORT"
 """What spark-submit tells a program by, whose master is that of the submission."""
-_WRITTEN = {"parquet.block.size": 16 * 1024**2}  # bytes that a task holds before it writes
+_WRITTEN = {
+    "parquet.block.size": 16 * 1024**2,  # bytes that a task holds before it writes
+    "parquet.enable.dictionary": "false",  # numbers that hardly repeat, read once
+}
 _HINT = 'pip install "advisor[spark]" installs it; it needs Java 17 or newer'
 
 
