@@ -11,6 +11,7 @@ from advisor.database.connect import open_for_reading, opened
 from advisor.database.lake import write
 from advisor.database.lake.manifest import RunName
 from advisor.database.lake.place import folder_of
+from advisor.database.planning import memory_limit, release_blocks
 from advisor.database.read import get_runs
 from advisor.errors import InputError
 from advisor.ingest.batches import Ingested, ProfileWriter, temporary_files
@@ -21,6 +22,7 @@ from advisor.knowledge.load import load_knowledge
 from advisor.scratch import scratch_folder
 
 _NAME = "new.duckdb"
+_RELEASED = 64  # runs after which the memory that holds their blocks of the database is freed
 
 
 def add_profiles(
@@ -82,9 +84,12 @@ def add_database(
     with open_for_reading(database, wait) as connection:  # is it one of this program's?
         runs = get_runs(connection, ids := write.runs_of(connection))
     with opened(Path(database), wait=wait, read_only=True, reaches_others=True) as connection:
+        limit = memory_limit(connection)
         for number, run_id in enumerate(ids, start=1):
             progress(f"{number:,} of {len(ids):,}: {run_id}")
             is_new = write.add_run(connection, root, run_id)
+            if number % _RELEASED == 0:
+                release_blocks(connection, limit)
             yield Ingested(
                 name=runs[run_id].name or run_id,
                 status="new" if is_new else "known",

@@ -24,6 +24,7 @@ from advisor.database.lake.write import add_marks, add_run, make_lake, runs_of
 from advisor.database.parts import findings_of_vendor
 from advisor.database.tables import metadata
 from advisor.errors import DatabaseError, UsageError
+from advisor.ingest.lake import add_database
 from advisor.ingest.profiles import RunLabels
 from advisor.resources import data_dir
 from tests.support.shared import ingest_nights
@@ -113,6 +114,24 @@ def test_a_run_is_named_after_its_content_and_partitioned(made: Path) -> None:
         told = json.loads((folder / "manifest.json").read_text())["runs"][0]
         assert folder.name == f"{told['content_hash']}-0"
         assert folder.parent.name == f"run_id={told['content_hash'][:12]}"
+
+
+def test_memory_of_a_database_is_given_back_while_its_runs_are_added(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[int] = []
+
+    def watched(connection: duckdb.DuckDBPyConnection, root: Path, run_id: str) -> bool:
+        query = "SELECT memory_usage_bytes FROM duckdb_memory() WHERE tag = 'BASE_TABLE'"
+        ((size,),) = connection.execute(query).fetchall()
+        held.append(size)
+        return add_run(connection, root, run_id)
+
+    monkeypatch.setattr("advisor.database.lake.write.add_run", watched)
+    monkeypatch.setattr("advisor.ingest.lake._RELEASED", 2)
+    list(add_database(str(tmp_path / "lake"), str(database), wait=9))
+    assert len(held) == NIGHTS
+    assert held[2] < held[1]
 
 
 def test_a_file_that_runs_share_is_written_once_unless_it_is_cut_off(
