@@ -32,6 +32,8 @@ NAMES = {  # as profilers print them; those of the program's own come to no libr
     "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgs)": "NCCL",
     "Cijk_Ailk_Bljk_HHS_BH_MT128x128x32": "rocBLAS",
     "void rocprim::detail::radix_sort_kernel<int>(int)": "rocPRIM",
+    "igemm_fwd_gtcx_nhwc_fp16_bx0_ex1": "MIOpen",
+    "igemm_wmma(signed char const*, int*)": None,
     "__pgi_uacc_cuda_fill": "OpenACC runtime",
     "sgemm_global_mem_coalesce(const float *, const float *, float *)": None,
     "reduceUsingCUB(int *, int *)": None,
