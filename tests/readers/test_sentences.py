@@ -37,6 +37,17 @@ def test_leaves_out_numbers_that_may_mean_another(number: str) -> None:
         ("ALU", " based on elapsed cycles", "sm__pipe_alu_cycles_active.avg.{}_elapsed"),
         ("FP64", " based on active cycles", "sm__pipe_fp64_cycles_active.avg.{}_active"),
         ("FP64", " based on elapsed cycles", "sm__pipe_fp64_cycles_active.avg.{}_elapsed"),
+        ("XU", " based on active cycles", "sm__inst_executed_pipe_xu.avg.{}_active"),
+        ("XU", " based on elapsed cycles", "sm__inst_executed_pipe_xu.avg.{}_elapsed"),
+        ("FP16", " based on active cycles", "sm__inst_executed_pipe_fp16.avg.{}_active"),
+        ("LSU", " based on elapsed cycles", "sm__inst_executed_pipe_lsu.avg.{}_elapsed"),
+        ("Tensor", " based on active cycles", "sm__pipe_tensor_cycles_active.avg.{}_active"),
+        ("Tensor (FP)", " based on active cycles", "sm__pipe_tensor_cycles_active.avg.{}_active"),
+        (
+            "Tensor (INT)",
+            " based on elapsed cycles",
+            "sm__pipe_tensor_cycles_active.avg.{}_elapsed",
+        ),
         ("FP64", ". It executes 64-bit", "sm__inst_executed_pipe_fp64.avg.{}_active"),
     ],
 )
