@@ -60,6 +60,7 @@ ARITHMETIC: dict[str, Value] = {
 }
 
 
+SEVENTY_EIGHT: dict[str, Value] = {"pipe_tensor": 0.78, "compute_utilization": 0.78}
 BUSY: dict[str, Value] = {"duration": 1.0, "warp_size": 32.0, "peak_fp32": 1e12}
 
 
@@ -90,6 +91,10 @@ BUSY: dict[str, Value] = {"duration": 1.0, "warp_size": 32.0, "peak_fp32": 1e12}
         ({"pipe_alu": 0.86, "pipe_tensor": 0.3}, False),
         ({"pipe_tensor": 0.86, "issue_slot_utilization": 0.85}, True),
         ({"pipe_tensor": 0.84}, False),  # something else is full
+        ({"pipe_tensor": 0.8, "compute_utilization": 0.8}, True),  # products get no further
+        ({"pipe_tensor": 0.79, "compute_utilization": 0.79}, False),
+        ({**SEVENTY_EIGHT, "achievable_compute_fraction": 0.82}, True),
+        ({**SEVENTY_EIGHT, "achievable_compute_fraction": 0.83}, False),
     ],
 )
 def test_knows_a_pipe_that_is_as_full_as_it_gets(changed: dict[str, Value], full: bool) -> None:
