@@ -10,7 +10,8 @@ from tests.support.facts import facts_of
 @pytest.mark.parametrize(
     ("compute", "memory", "limiter"),
     [
-        (None, 0.9, None),
+        (None, 0.79, None),
+        (None, 0.8, "memory"),
         (0.9, None, None),
         (None, None, None),
         (0.0, 0.0, "latency"),
@@ -52,8 +53,15 @@ def test_the_busiest_memory_unit_goes_with_its_own_utilisation(l1: float | None,
     assert facts["memory_side_unit"] == unit
 
 
-def test_l1_alone_decides_nothing() -> None:
-    assert facts_of(compute_utilization=0.1, l1_utilization=0.9)["limiter"] is None
+@pytest.mark.parametrize("unit", ["l1_utilization", "l2_utilization", "dram_utilization"])
+def test_one_memory_unit_alone_decides_only_where_it_is_full(unit: str) -> None:
+    assert facts_of(**{unit: 0.8})["limiter"] == "memory"
+    assert facts_of(**{unit: 0.79})["limiter"] is None
+    assert facts_of(compute_utilization=0.1, **{unit: 0.79})["limiter"] is None
+
+
+def test_a_full_compute_unit_alone_may_be_busy_with_accesses() -> None:
+    assert facts_of(compute_utilization=0.95)["limiter"] is None
 
 
 def test_the_report_names_the_unit() -> None:

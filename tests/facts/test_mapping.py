@@ -108,6 +108,22 @@ def test_a_page_tells_load_store_instructions_by_the_pipes_of_memory_instruction
     assert quantities_of(pipes | unit)["lsu_utilization"] == pytest.approx(0.4)
 
 
+def test_a_page_tells_how_busy_memory_is_by_its_two_throughputs() -> None:
+    section = {
+        "gpu__compute_memory_access_throughput.avg.pct_of_peak_sustained_elapsed": 48.0,
+        "gpu__compute_memory_request_throughput.avg.pct_of_peak_sustained_elapsed": 80.0,
+    }
+    assert quantities_of(section)["memory_utilization"] == pytest.approx(0.8)
+    first = {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed": 81.0}
+    assert quantities_of(section | first)["memory_utilization"] == pytest.approx(0.81)
+
+
+def test_device_memory_is_as_busy_as_its_reads_and_writes_together() -> None:
+    name = "dram__bytes_{}.sum.pct_of_peak_sustained_elapsed"
+    shares = {name.format("read"): 50.0, name.format("write"): 37.0}
+    assert quantities_of(shares)["dram_utilization"] == pytest.approx(0.87)
+
+
 def test_thread_instructions_per_cycle_become_work() -> None:
     # (10 + 20 + 2 × 30) a cycle × 1 GHz × 1 ms.
     per_cycle = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum.per_cycle_elapsed"

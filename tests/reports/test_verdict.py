@@ -111,6 +111,18 @@ def test_says_what_balanced_means() -> None:
     )
 
 
+def test_without_times_tells_what_limits_all_kernels_alike() -> None:
+    timeless: Values = {"duration": None, "launch_count": 1, "limiter": "memory"}
+    found = verdict_of([timeless, timeless])
+    assert found.sentence.startswith("This run is memory-bound.")
+    assert found.paragraph == (
+        "This profile has no durations, so the kernels cannot be compared by time."
+    )
+    for other in ("compute", None):
+        sentence = verdict_of([timeless, {**timeless, "limiter": other}]).sentence
+        assert sentence.startswith("Not enough counters to tell what limits this run.")
+
+
 def test_takes_the_busiest_unit_where_the_roof_lacks_terms() -> None:
     # The bytes alone would take 0.2 ms of 32.4 s; some unit was busy for 127 ms of them.
     simulate = {"duration": 32.4, "t_sol": 2e-4, "t_least": 0.127, "limiter": "latency"}

@@ -117,13 +117,16 @@ def _unseen(
 
 
 def _limiter(rows: Sequence[Row], sums: Totals) -> tuple[str | None, float]:
-    """Return the limiter of most of the time, and its share of it."""
+    """Return the limiter of most of the time, and its share of it; without times, that of all."""
+    if not sums.duration:
+        names = {text(row, "limiter") for row in rows}
+        return (names.pop(), 1.0) if len(names) == 1 else (None, 0.0)
     times: dict[str, float] = {}
     for row in rows:
         name = text(row, "limiter")
         if name is not None:
             times[name] = times.get(name, 0.0) + (number(row, "duration") or 0.0)
-    if not times or not sums.duration:
+    if not times:
         return None, 0.0
     first = max(times, key=lambda name: times[name])
     return first, times[first] / sums.duration
