@@ -13,7 +13,7 @@ from advisor.configuration import DEFAULTS, Configuration
 from advisor.database import judged as door
 from advisor.database.connect import FETCHES_NOTHING
 from advisor.database.histories import lacking_histories
-from advisor.database.lake.door import damage_reported, opened_over
+from advisor.database.lake.door import READ_ONCE, damage_reported, opened_over
 from advisor.database.lake.place import folder_of
 from advisor.database.lake.scan import LeftOut, scan
 from advisor.database.lake.write import add_judged
@@ -71,7 +71,7 @@ def judge_lake(
     found = scan(folder_of(lake).resolve())
     with (
         damage_reported(lake),
-        opened_over(found, FETCHES_NOTHING, hold=True) as (connection, columns),
+        opened_over(found, {**FETCHES_NOTHING, **READ_ONCE}, hold=True) as (connection, columns),
     ):
         run_ids = door.runs_without(connection, compiled.digest, since)
         followed = lacking_histories(connection, _detector(compiled.digest), since)

@@ -7,8 +7,8 @@ import os
 import shutil
 import socket
 import threading
-from collections.abc import Mapping
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from advisor.database.connect import FETCHES_NOTHING, open_for_reading, opened
 from advisor.database.lake.compact import compact
 from advisor.database.lake.door import opened_beside
 from advisor.database.lake.scan import Lake, scan
+from advisor.database.lake.tables import Columns
 from advisor.database.lake.verify import damage, remove
 from advisor.database.lake.write import add_marks, add_run, make_lake, runs_of
 from advisor.database.parts import findings_of_vendor
@@ -283,17 +284,24 @@ def test_a_compacted_lake_has_the_same_rows_in_fewer_files(database: Path, lake:
     assert add_all(database, lake) == [False] * NIGHTS
 
 
-def test_a_lake_is_opened_once_to_be_compacted(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened_for: list[int] = []
+def test_compact_opens_a_lake_once_and_keeps_nothing_of_its_files(
+    lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[tuple[int]] = []
 
-    def counted(found: Lake, settings: Mapping[str, bool | int]) -> object:
-        opened_for.append(len(found.parts))
-        return opened_beside(found, settings)
+    @contextmanager
+    def watched(
+        found: Lake, settings: Mapping[str, bool | int]
+    ) -> Iterator[tuple[duckdb.DuckDBPyConnection, Columns]]:
+        query = "SELECT memory_usage_bytes FROM duckdb_memory() WHERE tag = 'EXTERNAL_FILE_CACHE'"
+        with opened_beside(found, settings) as given:
+            yield given
+            kept.extend(given[0].execute(query).fetchall())
 
-    monkeypatch.setattr("advisor.database.lake.compact.opened_beside", counted)
+    monkeypatch.setattr("advisor.database.lake.compact.opened_beside", watched)
     assert compact(lake, FETCHES_NOTHING).packs == 2
     assert compact(lake, FETCHES_NOTHING).packs == 0
-    assert opened_for == [NIGHTS]
+    assert kept == [(0,)]
 
 
 def test_a_pack_holds_for_runs_whose_clock_was_ahead(lake: Path) -> None:

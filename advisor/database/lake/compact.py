@@ -21,7 +21,7 @@ from pathlib import Path
 
 import duckdb
 
-from advisor.database.lake.door import opened_beside
+from advisor.database.lake.door import READ_ONCE, opened_beside
 from advisor.database.lake.manifest import RunName
 from advisor.database.lake.place import PACK, REMOVED, RUNS, TEMPORARY
 from advisor.database.lake.scan import Lake, LeftOut, Part, scan
@@ -86,7 +86,7 @@ def _packed(
     done: list[int | LeftOut] = []
     with contextlib.ExitStack() as stack:
         if groups:  # to open costs more than to see that nothing is to be done
-            opened = stack.enter_context(opened_beside(lake, settings))
+            opened = stack.enter_context(opened_beside(lake, {**settings, **READ_ONCE}))
         for parts in groups:
             month, device = _partition(parts[0])
             progress(f"{month}, {device}: {len(parts):,} parts")

@@ -19,6 +19,9 @@ from advisor.scratch import scratch_folder
 
 log = logging.getLogger(__name__)
 
+READ_ONCE: Mapping[str, bool] = {"enable_external_file_cache": False}
+"""Settings for who reads all of a lake: what was read of files is not kept."""
+
 _HINT = "advisor lake verify names the damaged files; repeat this where somebody compacted"
 
 
