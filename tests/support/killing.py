@@ -16,7 +16,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import AbstractContextManager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,6 +24,10 @@ import duckdb
 
 from advisor.cli.application import application
 from advisor.database import ids, schema, upgrade
+from advisor.database.connect import open_for_reading, open_for_writing
+from advisor.database.lake.place import PREFIX
+from advisor.database.pruning import older_runs, prune
+from advisor.ingest.lake import add_database
 from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.ingest.spool import spool_paths
 from advisor.knowledge.load import load_knowledge
@@ -31,6 +35,7 @@ from advisor.resources import data_dir
 
 NIGHTS = sorted((data_dir("seed") / "runs" / "nightly").glob("*.ncu-rep"))
 STORED, NEW = NIGHTS[:3], NIGHTS[3:5]
+LAKE = "lake"
 STALE = "UPDATE launch SET dram_bytes = -1; UPDATE run SET rules_hash = 'stale'"
 FURTHER = """
 import sqlalchemy as sa
@@ -59,12 +64,13 @@ State = dict[str, tuple[object, ...]]
 class Kill:
     """What a command does, as words of the command line or a function of the database.
 
-    ``makes`` are patterns of files beside the database that it may make; ``once`` is what cannot be
-    repeated when it is done.
+    ``begins`` is the database that it begins with; ``makes`` are patterns of files beside it that
+    it may make; ``once`` is what cannot be repeated when it is done.
     """
 
     words: tuple[str, ...] = ()
     work: Callable[[Path, Path], None] | None = None
+    begins: str = "stored.duckdb"
     makes: tuple[str, ...] = ()
     once: bool = False
 
@@ -78,8 +84,12 @@ COMMANDS: dict[str, Kill] = {
     "spool": Kill(words=("ingest", *map(str, NEW), "--spool", "{spool}")),
     "merge": Kill(words=("db", "merge", "{spool}", "--done", "{done}")),
     "prune": Kill(words=("runs", "prune", "--keep", "1")),
+    "compact": Kill(words=("runs", "prune", "--keep", "1"), begins="pruned.duckdb"),
+    "compact lake": Kill(
+        words=("lake", "compact", "--lake", "{lake}", "--grace", "0"), begins=LAKE, makes=(LAKE,)
+    ),
     "remove": Kill(words=("runs", "remove", "latest", "--yes"), once=True),
-    "refresh": Kill(words=("refresh", "--all")),
+    "refresh": Kill(words=("refresh", "--all"), begins="stale.duckdb"),
     "relabel": Kill(words=("runs", "label", "{runs}", "--label", "shape", "--tag", "a")),
     "backup": Kill(words=("db", "backup"), makes=("*.backup.duckdb",)),
     "restore": Kill(words=("db", "restore", "{copy}"), makes=("copy.duckdb", "*.replaced.duckdb")),
@@ -160,21 +170,23 @@ class Killing:
         place = self.folder / "place"
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
-        stale = "stale" if name == "refresh" else "stored"
+        begins = self.folder / COMMANDS[name].begins
         shutil.copytree(self.folder / "spool", place / "spool")
         if name == "restore":
             shutil.copy(self.folder / "stale.duckdb", place / "copy.duckdb")
         if name == "spool":
             shutil.rmtree(place / "spool")
-        return Path(shutil.copy(self.folder / f"{stale}.duckdb", place / "test.duckdb"))
+        if begins.is_dir():
+            return Path(shutil.copytree(begins, place / LAKE))
+        return Path(shutil.copy(begins, place / "test.duckdb"))
 
     def _work(self, name: str, database: Path) -> Callable[[], None]:
         command, place = COMMANDS[name], database.parent
         if (work := command.work) is not None:
             return lambda: work(database, self.folder)
         filled = {"spool": str(place / "spool"), "done": str(place / "done")}
-        filled["copy"] = str(place / "copy.duckdb")
-        words = ["--db", str(database)]
+        filled |= {"copy": str(place / "copy.duckdb"), "lake": str(place / LAKE)}
+        words = ["--db", str(place / "test.duckdb")]
         for word in command.words:
             words += self._runs() if word == "{runs}" else [word.format(**filled)]
         return lambda: _command(words, self.folder / "told")
@@ -193,6 +205,8 @@ class Killing:
         bundles = [*place.glob("spool/*"), *place.glob("done/*")]
         left += [path.name for path in bundles if path.suffix != ".bundle"]
         left += [path.name for path in (self.folder / "tmp").iterdir() if path.suffix != ".turns"]
+        left += [path.name for path in place.glob(f"{LAKE}/compacting/*")]
+        left += [path.name for path in place.glob(f"{LAKE}/runs/*/*/run_id=*/*")]
         assert left == [], (name, left)
         for pattern in COMMANDS[name].makes:
             for copy in place.glob(pattern):
@@ -203,7 +217,7 @@ class Killing:
         reading, writing = os.pipe()
 
         def look() -> None:
-            with duckdb.connect(str(database), read_only=True) as connection:
+            with self._opened(database) as connection:
                 rows = connection.execute(STATE).fetchall()
                 for (table,) in connection.execute(OWNED).fetchall():
                     others = f"SELECT run_id FROM {table} EXCEPT SELECT run_id FROM run"
@@ -215,6 +229,12 @@ class Killing:
         with os.fdopen(reading) as file:
             rows = eval(file.read())
         return {str(row[0]): row for row in rows}
+
+    @staticmethod
+    def _opened(database: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+        if database.is_dir():
+            return open_for_reading(f"{PREFIX}{database}")
+        return duckdb.connect(str(database), read_only=True)
 
     def _must(self, work: Callable[[], None]) -> None:
         _, status = os.waitpid(self._forked(work), 0)
@@ -256,7 +276,7 @@ def _command(words: list[str], told: Path) -> None:
 
 
 def _make(folder: Path) -> None:
-    """Make databases with three nights, one of which has stale values, and a spool."""
+    """Make databases of three nights, with stale values and room to give back, a lake, a spool."""
     stored = folder / "stored.duckdb"
     results = [
         *ingest_paths(str(stored), [*map(str, STORED)], labels=RunLabels(), wait=0),
@@ -265,5 +285,8 @@ def _make(folder: Path) -> None:
     assert all(each.status == "new" for each in results)
     names = [str(each.run_id) for each in results[: len(STORED)]]
     (folder / "runs").write_text(" ".join(names))
+    list(add_database(str(folder / LAKE), str(stored), wait=0))
     with duckdb.connect(shutil.copy(stored, folder / "stale.duckdb")) as connection:
         connection.execute(STALE)
+    with open_for_writing(shutil.copy(stored, folder / "pruned.duckdb")) as connection:
+        prune(connection, [run.run_id for run in older_runs(connection, keep=1)])
