@@ -1,4 +1,4 @@
-"""Names and texts as SQL writes them: the only quoters."""
+"""Names, texts and numbers as SQL writes them: the only quoters."""
 
 from __future__ import annotations
 
@@ -21,6 +21,16 @@ def literal(text: str) -> str:
     "'it''s'"
     """
     return "'" + text.replace("'", "''") + "'"
+
+
+def double(value: float) -> str:
+    """Return ``value`` as an SQL literal of a DOUBLE: without an exponent it is a decimal.
+
+    >>> double(0.5), double(1e-30)
+    ('0.5e0', '1e-30')
+    """
+    digits = repr(value)
+    return digits if "e" in digits else f"{digits}e0"
 
 
 def listed(texts: Iterable[str]) -> str:

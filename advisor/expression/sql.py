@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from advisor.quoting import double
+
 if TYPE_CHECKING:
     from fractions import Fraction
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 MAX_SQL = 100_000
 
-_LARGEST = repr(sys.float_info.max)
+_LARGEST = sys.float_info.max
 _ARITHMETIC = {"+", "-", "*"}
 _GREATEST = {"max_known": "greatest", "min_known": "least"}
 _OVERFLOWING = {"exp", "power"}
@@ -76,6 +78,8 @@ class SqlWriter:
         piece = self._piece(node)
         if piece.safe:
             return piece.sql
+        if self._dialect == "duckdb":  # that spares two nodes each time, of thousands to plan
+            return f"(CASE WHEN isfinite({piece.sql}) THEN {piece.sql} END)"
         return f"(CASE WHEN abs({piece.sql}) <= {self._number(_LARGEST)} THEN {piece.sql} END)"
 
     def _write(self, node: ExpressionNode) -> Piece:
@@ -114,10 +118,10 @@ class SqlWriter:
             return "TRUE" if value else "FALSE"
         if isinstance(value, str):
             return "'" + value.replace("'", "''") + "'"
-        return self._number(repr(value))
+        return self._number(value)
 
-    def _number(self, digits: str) -> str:
-        literal = digits if "e" in digits else f"{digits}e0"
+    def _number(self, value: float) -> str:
+        literal = double(value)
         return f"CAST({literal} AS DOUBLE PRECISION)" if self._dialect == "postgres" else literal
 
     def _name(self, node: ExpressionNode) -> Piece:
@@ -126,14 +130,14 @@ class SqlWriter:
         if scale is None or scale == 1:
             return Piece(column)
         if scale.numerator == 1:
-            return Piece(f"({column} / {self._number(repr(float(scale.denominator)))})")
-        return Piece(f"({column} * {self._number(repr(float(scale)))})", safe=scale < 1)
+            return Piece(f"({column} / {self._number(float(scale.denominator))})")
+        return Piece(f"({column} * {self._number(float(scale))})", safe=scale < 1)
 
     def _divisor(self, node: ExpressionNode) -> str:
         divisor = self._finite(node)
         if self._dialect == "duckdb" or (node.head == "literal" and node.value):
             return divisor  # what DuckDB divides by zero is not finite
-        return f"nullif({divisor}, {self._number('0.0')})"
+        return f"nullif({divisor}, {self._number(0.0)})"
 
     def _case(self, node: ExpressionNode) -> Piece:
         conditions = node.operands[:-1:2]
@@ -153,9 +157,9 @@ class SqlWriter:
         if name in _OVERFLOWING:
             return Piece(f"{name}({', '.join(parts)})", safe=False)
         if name in _WRITTEN:
-            piece = _WRITTEN[name](parts, self._number("0.0"))
+            piece = _WRITTEN[name](parts, self._number(0.0))
             if name == "round_up" and self._dialect == "portable":
-                zero, (value, step) = self._number("0.0"), parts
+                zero, (value, step) = self._number(0.0), parts
                 piece = f"({_whole('ceil', f'({value} / nullif({step}, {zero}))')} * {step})"
             return Piece(piece, safe=name not in _UNBOUNDED)
         return Piece(f"{_GREATEST.get(name, name)}({', '.join(parts)})")

@@ -10,7 +10,7 @@ from advisor.errors import ConfigError, Location
 from advisor.expression import Kind
 from advisor.facts.naming import OfKernel
 from advisor.facts.operations import Operation, least
-from advisor.quoting import literal, quoted
+from advisor.quoting import double, literal, quoted
 from advisor.records import dataclass
 from advisor.suggest import did_you_mean
 
@@ -43,7 +43,7 @@ class Bound:
     def value(self, part: str) -> str:
         """Return a part as an SQL literal."""
         found = getattr(self, part)
-        return literal(found) if isinstance(found, str) else f"CAST({found!r} AS DOUBLE)"
+        return literal(found) if isinstance(found, str) else double(found)
 
 
 @dataclass(frozen=True, kw_only=True)

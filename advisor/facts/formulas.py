@@ -11,7 +11,7 @@ from advisor.documents import DocumentNode, MappingNode
 from advisor.errors import Location, RuleError
 from advisor.expression import Dialect, Expression, Kind, Symbol, compile_expression
 from advisor.expression.needs import Needs, needs
-from advisor.quoting import quoted
+from advisor.quoting import double, quoted
 from advisor.records import dataclass
 from advisor.units import Unit, parse_unit
 
@@ -46,8 +46,7 @@ class NamedNumber:
     @property
     def sql(self) -> str:
         """Return the value in SI as an SQL literal."""
-        digits = repr(self.in_si)
-        return f"({digits if 'e' in digits else f'{digits}e0'})"
+        return f"({double(self.in_si)})"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from advisor.expression import Expression, Kind, Symbol, compile_expression, written
 from advisor.expression.reduced import names_of
 from advisor.expression.tree import ExpressionNode
-from advisor.quoting import quoted
+from advisor.quoting import double, quoted
 from advisor.records import dataclass
 from advisor.rules.engine.gains import Raw, Seconds, cut
 from advisor.rules.engine.program import detail_columns
@@ -181,7 +181,7 @@ class RuleParts:
 
     def _column(self, name: str) -> str:
         threshold = self._rule.thresholds.get(name)
-        return quoted(name) if threshold is None else f"CAST({threshold.value!r} AS DOUBLE)"
+        return quoted(name) if threshold is None else double(threshold.value)
 
     def _read(self, facts: Row) -> dict[str, Value]:
         thresholds = {name: each.value for name, each in self._rule.thresholds.items()}

@@ -13,7 +13,7 @@ from advisor.errors import Location, RuleError
 from advisor.expression import Dialect
 from advisor.facts.layers import layered
 from advisor.facts.vocabulary import Vocabulary
-from advisor.quoting import quoted
+from advisor.quoting import double, quoted
 from advisor.records import dataclass
 from advisor.rules.engine.gains import ASSUMED_BY, assume, assumed
 from advisor.rules.language.rule import BOUNDS, Outcome, Rule, Threshold
@@ -41,9 +41,14 @@ class DetailNames:
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """The SQL of one rule: its outcome, and its details beside their names."""
+    """The SQL of one rule: its conditions, its outcome by these, and its details, beside names.
 
+    ``guarded`` are the facts that the outcome reads beside the conditions.
+    """
+
+    conditions: tuple[tuple[str, str], ...]
     outcome: str
+    guarded: tuple[str, ...]
     details: tuple[tuple[str, str], ...]
 
 
@@ -72,8 +77,11 @@ class Program:
         """Return a SELECT: ``key``, then one outcome code per rule (``OUTCOMES`` by position)."""
         if self.decided is not None:
             return f"FROM {self.decided}"
+        conditions = [f"{sql} AS {name}" for each in self.written for sql, name in each.conditions]
+        guarded = dict.fromkeys(quoted(name) for each in self.written for name in each.guarded)
+        inner = _select((quoted(key), *guarded, *conditions), table)
         codes = [f"{each.outcome} AS o{index}" for index, each in enumerate(self.written)]
-        return _select((quoted(key), *codes), table)
+        return _select((quoted(key), *codes), f"({inner})")
 
     def details(self, table: str, key: str, indexes: Sequence[int]) -> str:
         """Return a SELECT: ``key``, confidence factors, and guards, gain and floors of some rules.
@@ -194,7 +202,14 @@ def _written(rule: Rule, index: int, settings: EvaluationSettings, facts: Column
         columns = _with(settings.thresholds, facts)
         named = (names.floor, names.floor_achievable)
         details += zip((floor.sql(columns) for floor in floors), named, strict=True)
-    return Written(outcome=_outcome(rule), details=tuple(details))
+    return Written(
+        conditions=tuple(zip(_conditions(rule), _names(rule, index), strict=True)),
+        outcome=_outcome(rule, _names(rule, index)),
+        guarded=tuple(
+            sorted({n for guard in rule.unless for n in guard.when.names} - rule.thresholds.keys())
+        ),
+        details=tuple(details),
+    )
 
 
 def outcomes_in(program: Program, table: str, key: str, dialect: str) -> str:
@@ -208,7 +223,7 @@ def outcomes_in(program: Program, table: str, key: str, dialect: str) -> str:
     codes = []
     for index, rule in enumerate(program.rules):
         try:
-            code = spelled(f"SELECT {_outcome(rule, 'portable')} AS o{index}", dialect)
+            code = spelled(f"SELECT {_portable(rule)} AS o{index}", dialect)
         except SqlglotError as error:
             problem = f"{dialect} has nothing that means what the rule says: {error}"
             raise RuleError(problem, at=Location(name=rule.id)) from error
@@ -216,19 +231,32 @@ def outcomes_in(program: Program, table: str, key: str, dialect: str) -> str:
     return _select((spelled(quoted(key), dialect), *codes), table)
 
 
-def _outcome(rule: Rule, dialect: Dialect = "duckdb") -> str:
+def _portable(rule: Rule) -> str:
+    """Return the outcome of a rule, its conditions and all."""
+    return _outcome(rule, _conditions(rule, "portable"), "portable")
+
+
+def _conditions(rule: Rule, dialect: Dialect = "duckdb") -> list[str]:
+    """Return what must hold for a rule to fire: its own condition last."""
+    columns = _with(rule.thresholds, quoted)
+    conditions = (rule.applies_to, rule.when)
+    return [each.sql(columns, dialect) for each in conditions if each is not None]
+
+
+def _names(rule: Rule, index: int) -> list[str]:
+    """Return the names of its conditions as columns: they are read twice, and computed once."""
+    return [f"w{index}"] if rule.applies_to is None else [f"a{index}", f"w{index}"]
+
+
+def _outcome(rule: Rule, conditions: Sequence[str], dialect: Dialect = "duckdb") -> str:
     """Return the CASE that decides, in the order in which ``Outcome`` declares them.
 
     Most kernels leave it at its first branch, so guards are computed for few.
     """
     columns = _with(rule.thresholds, quoted)
-    when = rule.when.sql(columns, dialect)
-    cases = [f"WHEN NOT ({when}) THEN {_CODE[Outcome.SILENT]}"]
-    unknown = f"({when}) IS NULL"
-    if rule.applies_to is not None:
-        applies = rule.applies_to.sql(columns, dialect)
-        cases.insert(0, f"WHEN NOT ({applies}) THEN {_CODE[Outcome.NOT_APPLICABLE]}")
-        unknown = f"({applies}) IS NULL OR {unknown}"
+    codes = (_CODE[Outcome.NOT_APPLICABLE], _CODE[Outcome.SILENT])[-len(conditions) :]
+    cases = [f"WHEN NOT ({sql}) THEN {code}" for sql, code in zip(conditions, codes, strict=True)]
+    unknown = " OR ".join(f"({sql}) IS NULL" for sql in conditions)
     cases.append(f"WHEN {unknown} THEN {_CODE[Outcome.UNKNOWN]}")
     guards = [(guard.when.sql(columns, dialect), guard.required) for guard in rule.unless]
     if guards:
@@ -295,7 +323,7 @@ def _with(thresholds: Mapping[str, Threshold], facts: Columns) -> Columns:
 
     def column(name: str) -> str:
         threshold = thresholds.get(name)
-        return facts(name) if threshold is None else f"CAST({threshold.value!r} AS DOUBLE)"
+        return facts(name) if threshold is None else double(threshold.value)
 
     return column
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 
 from advisor.expression import Expression
-from advisor.quoting import quoted
+from advisor.quoting import double, quoted
 from advisor.records import dataclass
 
 Columns = Callable[[str], str]
@@ -115,7 +115,7 @@ def measure_sql(verify: Verify, thresholds: Mapping[str, float], table: str, key
 
     def column(name: str) -> str:
         value = thresholds.get(name)
-        return quoted(name) if value is None else f"CAST({value!r} AS DOUBLE)"
+        return quoted(name) if value is None else double(value)
 
     parts = [quoted(key)]
     for check in verify.checks:
