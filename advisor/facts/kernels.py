@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from advisor.database.dialects import spelled
 from advisor.database.relations import STORED, Relations
@@ -35,9 +35,7 @@ def kernels_select(
     if names is None:
         facts = [fact.name for fact in vocabulary.facts.values() if fact.level == "kernel"]
         sums = [] if relations.even else [each.name for each in paired_sums(vocabulary)]
-        hidden = ", ".join(map(quoted, (*facts, *sums)))
-        every = f"* exclude ({hidden}), {', '.join(map(quoted, facts))}"
-        query = select(every, f"({_kernels(vocabulary, None, relations)}) as kernel")
+        query = _kernels(vocabulary, None, relations, last=facts, hidden=sums)
         return spelled(query, relations.dialect)
     is_stored = relations.variant is not None and not relations.from_launches
     known = frozenset(tracked_facts(vocabulary)) if relations.tracked else frozenset[str]()
@@ -54,6 +52,9 @@ def _kernels(
     names: Collection[str] | None,
     relations: Relations,
     read: Collection[str] | None = None,
+    *,
+    last: Sequence[str] = (),
+    hidden: Sequence[str] = (),
 ) -> str:
     """Take variants with their names and what their run says, then compute facts in layers."""
     if read is not None:
@@ -77,7 +78,8 @@ def _kernels(
         if fact.level == "kernel" and not (relations.tracked and fact.stored)
     ]
     with_devices = with_device(in_run, vocabulary, relations)
-    return layered(with_devices, [column_of(fact, relations) for fact in facts], names)
+    columns_of_facts = [column_of(fact, relations) for fact in facts]
+    return layered(with_devices, columns_of_facts, names, last=last, hidden=hidden)
 
 
 def _of_run(name: str, relations: Relations) -> tuple[str, str]:

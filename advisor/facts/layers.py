@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from advisor.quoting import quoted
 from advisor.records import dataclass
@@ -32,18 +32,52 @@ def dependency_order(needs: Mapping[str, Iterable[str]]) -> tuple[list[list[str]
     return layers, list(waiting)
 
 
-def layered(source: str, columns: Sequence[Column], wanted: Iterable[str] | None = None) -> str:
+def layered(
+    source: str,
+    columns: Sequence[Column],
+    wanted: Iterable[str] | None = None,
+    *,
+    last: Sequence[str] = (),
+    hidden: Sequence[str] = (),
+) -> str:
     """Return a SELECT of all columns of ``source`` (a FROM item) and of ``columns``.
 
     The columns must not depend on each other in a circle. ``wanted`` says which of both are read;
-    then no layer passes on what none above it needs, and there is less to plan.
+    then no layer passes on what none above it needs, and there is less to plan. ``last`` are those
+    that stand behind the others, in their order; ``hidden`` are left out in the end.
     """
     by_name = {column.name: column for column in columns}
-    layers, _ = dependency_order({name: column.names for name, column in by_name.items()})
-    for layer, passed in zip(layers, _passed(layers, by_name, wanted), strict=True):
-        added = (f"{by_name[name].sql} as {quoted(name)}" for name in layer)
-        source = f"({select(', '.join((*passed, *added)), source)})"
-    return select("*", source)
+    layers = _late({name: column.names for name, column in by_name.items()})
+    passing = _passed(layers, by_name, wanted)
+    for layer, below in zip(layers, passing, strict=True):
+        passed, added = below, {name: f"{by_name[name].sql} as {quoted(name)}" for name in layer}
+        if layer is layers[-1] and (last or hidden):
+            passed, added = _at_the_end(added, last, hidden)
+        source = f"({select(', '.join((*passed, *added.values())), source)})"
+    return source[1:-1] if layers else select("*", source)
+
+
+def _at_the_end(
+    added: dict[str, str], last: Sequence[str], hidden: Sequence[str]
+) -> tuple[list[str], dict[str, str]]:
+    """Return what the last layer passes on, and its own columns in order, with some from below."""
+    below = [*hidden, *(name for name in last if name not in added)]
+    passed = [f"* exclude ({', '.join(map(quoted, below))})"] if below else ["*"]
+    return passed, {name: added.get(name, quoted(name)) for name in last} | added
+
+
+def _late(needs: Mapping[str, Collection[str]]) -> list[list[str]]:
+    """Return names in layers, each in the last that it can be in: what is early is passed on."""
+    layers, _ = dependency_order(needs)
+    place = {name: len(layers) - 1 for layer in layers for name in layer}
+    for name in (name for layer in reversed(layers) for name in layer):
+        for below in needs[name]:
+            if below in place:
+                place[below] = min(place[below], place[name] - 1)
+    late: list[list[str]] = [[] for _ in layers]
+    for name in (name for layer in layers for name in layer):
+        late[place[name]].append(name)
+    return late
 
 
 def _passed(
