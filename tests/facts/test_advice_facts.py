@@ -401,6 +401,8 @@ THREE_PASSES: dict[str, Value] = {"l1_utilization": 0.6, "compute_utilization": 
         ({**THREE_PASSES, "l2_utilization": 0.2, "dram_utilization": 0.41}, 3.0, False),
         ({**THREE_PASSES, "l2_utilization": 0.41, "dram_utilization": 0.2}, 3.0, False),
         ({**THREE_PASSES, "l2_utilization": None, "dram_utilization": 0.39}, 3.0, True),
+        ({**THREE_PASSES, "l2_utilization": 0.1, "l1_hit_rate": 0.5}, 3.0, True),
+        ({**THREE_PASSES, "l2_utilization": 0.1, "l1_hit_rate": 0.49}, 3.0, False),
         ({**THREE_PASSES, "compute_utilization": 0.3, "l2_utilization": 0.2}, 2.0, False),
         ({**THREE_PASSES, "compute_utilization": 0.29, "l2_utilization": 0.2}, 60 / 29, True),
     ],
