@@ -47,8 +47,7 @@ def layered(
     that stand behind the others, in their order; ``hidden`` are left out in the end.
     """
     by_name = {column.name: column for column in columns}
-    layers = _late({name: column.names for name, column in by_name.items()})
-    passing = _passed(layers, by_name, wanted)
+    layers, passing = _arranged(by_name, wanted)
     for layer, below in zip(layers, passing, strict=True):
         passed, added = below, {name: f"{by_name[name].sql} as {quoted(name)}" for name in layer}
         if layer is layers[-1] and (last or hidden):
@@ -66,9 +65,22 @@ def _at_the_end(
     return passed, {name: added.get(name, quoted(name)) for name in last} | added
 
 
-def _late(needs: Mapping[str, Collection[str]]) -> list[list[str]]:
-    """Return names in layers, each in the last that it can be in: what is early is passed on."""
-    layers, _ = dependency_order(needs)
+def _arranged(
+    columns: Mapping[str, Column], wanted: Iterable[str] | None
+) -> tuple[list[list[str]], list[list[str]]]:
+    """Return the layers of columns, and what each passes on: as little as can be.
+
+    What is computed early is passed on, and what is computed late has its operands passed on.
+    """
+    needs = {name: column.names for name, column in columns.items()}
+    early, _ = dependency_order(needs)
+    wanted = None if wanted is None else [*wanted]
+    found = [(layers, _passed(layers, columns, wanted)) for layers in (_late(needs, early), early)]
+    return min(found, key=lambda each: sum(map(len, each[1])))
+
+
+def _late(needs: Mapping[str, Collection[str]], layers: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return names that stand in layers, each in the last that it can be in."""
     place = {name: len(layers) - 1 for layer in layers for name in layer}
     for name in (name for layer in reversed(layers) for name in layer):
         for below in needs[name]:

@@ -40,6 +40,30 @@ def test_layers_pass_on_only_what_is_read_above_them() -> None:
     assert '(select "y", "z", x + 1 as "a" from' in query
 
 
+def test_what_nothing_reads_is_computed_last_and_stands_where_it_is_asked_for() -> None:
+    columns = [
+        Column(name="alone", sql="x * 2", names=frozenset({"x"})),
+        Column(name="a", sql="x + 1", names=frozenset({"x"})),
+        Column(name="b", sql="a + y", names=frozenset({"a", "y"})),
+    ]
+    query = layered("(select 3 as x, 4 as y)", columns, last=["b", "alone", "a"], hidden=["y"])
+    result = duckdb.sql(query)
+    assert result.columns == ["x", "b", "alone", "a"]
+    assert result.fetchall() == [(3, 8, 6, 4)]
+    assert query.endswith('from (select *, x + 1 as "a" from (select 3 as x, 4 as y))')
+
+
+def test_what_takes_many_columns_is_computed_before_they_are_passed_on() -> None:
+    columns = [
+        Column(name="a", sql="x + y + z", names=frozenset({"x", "y", "z"})),
+        Column(name="b", sql="z + 1", names=frozenset({"z"})),
+        Column(name="c", sql="b + 1", names=frozenset({"b"})),
+    ]
+    query = layered("(select 3 as x, 4 as y, 5 as z)", columns, ["a", "c"])
+    assert duckdb.sql(query).fetchall() == [(12, 7)]
+    assert 'x + y + z as "a", z + 1 as "b" from (select 3' in query
+
+
 def test_quotes_in_names_and_texts_stay_inside() -> None:
     value, name = literal("it's"), quoted('a"b')
     query = f"select {value} as {name}"
