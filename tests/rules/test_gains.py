@@ -18,6 +18,7 @@ from advisor.rules.engine.program import compile_program
 from advisor.rules.language.estimators import load_estimators
 from advisor.rules.language.rule import Value
 from advisor.rules.language.subjects import SUBJECTS
+from tests.support.knowledge import compiled_once
 from tests.support.sample_rule import RULE, Judge, Load
 
 TIMES = st.none() | st.floats(-1e3, 1e3)
@@ -285,6 +286,15 @@ def test_keeps_the_assumptions_of_rules_apart(
     }
     assert together == alone
     assert len(set(together.values())) > 2
+
+
+def test_floors_are_planned_for_the_rules_that_spoke() -> None:
+    program = compiled_once().of_kernels
+    chosen = [index for index in program.assumes if index in program.relieving][:2]
+    both, one = program.floors("facts", "id", chosen), program.floors("facts", "id", chosen[:1])
+    assert [f"IN ({index})" in both for index in chosen] == [True, True]
+    assert [f"IN ({index})" in one for index in chosen] == [True, False]
+    assert len(one) < len(both) < len(program.floors("facts", "id", program.assumes))
 
 
 def test_removed_work_saves_what_the_busiest_unit_shrinks_by() -> None:

@@ -121,6 +121,11 @@ def assumed(name: str) -> str:
     return f"{name} assumed"
 
 
+def given(name: str) -> str:
+    """Return the column that holds what the rule of a row assumes; NULL where it assumes none."""
+    return f"{name} given"
+
+
 def assume(
     assumptions: Mapping[int, Mapping[str, str]],
     wanted: Sequence[str],
@@ -140,18 +145,19 @@ def assume(
             touched[name].append(rule)
     columns = []
     for name, rules in touched.items():
-        cases = [
-            ([rule], f"coalesce({assumptions[rule][name]}, {facts(name)})")
-            for rule in rules
-            if name in assumptions[rule]
-        ]
+        says = [rule for rule in rules if name in assumptions[rule]]
+        followed = [rule for rule in rules if name not in assumptions[rule]]
         added: list[Column] = []
-        if followed := [rule for rule in rules if name not in assumptions[rule]]:
+        sql = facts(name)
+        if followed:
             fact = vocabulary.facts[name]
             added = _recomputed(fact, touched.keys(), facts)
-            cases.append((followed, _after(fact, facts(name))))
+            sql = _of_rule([(followed, _after(fact, sql))], sql)
+        if says:
+            cases = [([rule], assumptions[rule][name]) for rule in says]
+            added.append(Column(name=given(name), sql=_of_rule(cases, "NULL"), names=frozenset()))
+            sql = f"coalesce({quoted(given(name))}, {sql})"
         needs = frozenset(column.name for column in added)
-        sql = _of_rule(cases, facts(name))
         columns += [*added, Column(name=assumed(name), sql=sql, names=needs)]
     return columns
 

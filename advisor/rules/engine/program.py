@@ -15,7 +15,7 @@ from advisor.facts.layers import layered
 from advisor.facts.vocabulary import Vocabulary
 from advisor.quoting import double, quoted
 from advisor.records import dataclass
-from advisor.rules.engine.gains import ASSUMED_BY, assume, assumed
+from advisor.rules.engine.gains import ASSUMED_BY, assume, assumed, given
 from advisor.rules.language.rule import BOUNDS, Outcome, Rule, Threshold
 from advisor.rules.language.settings import EvaluationSettings
 
@@ -300,14 +300,16 @@ def _where_known(
     vocabulary: Vocabulary,
 ) -> str:
     """Return that time, NULL where all that a rule assumes of units is unknown."""
+    relieving = ", ".join(map(str, sorted(_relieving(assumes, settings, vocabulary))))
     reached = vocabulary.rests_on(settings.busy_names)
-    unknown = (
-        f"WHEN {quoted(ASSUMED_BY)} = {index} AND coalesce(NULL, {', '.join(of_units)}) IS NULL"
-        for index, names in assumes.items()
-        if (of_units := [sql for name, sql in names.items() if name in reached])
+    of_units = dict.fromkeys(
+        name for names in assumes.values() for name in names if name in reached
     )
-    cases = " ".join(f"{condition} THEN NULL" for condition in unknown)
-    return f"CASE {cases} ELSE {busy_after} END"
+    unknown = " AND ".join(f"{quoted(given(name))} IS NULL" for name in of_units)
+    return (
+        f"CASE WHEN {quoted(ASSUMED_BY)} IN ({relieving}) AND {unknown} THEN NULL"
+        f" ELSE {busy_after} END"
+    )
 
 
 def _relieving(
