@@ -12,7 +12,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from advisor.resources import data_dir
-from benchmarks.measure import ADVISOR, Cost, Line, best_of, cost_of
+from benchmarks.measure import ADVISOR, Cost, Line, apart, best_of, cost_of
 from benchmarks.years import KERNEL, PROFILE, make
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def run(folder: Path) -> list[Line]:
     night = sorted((data_dir("seed") / "runs").rglob("*.ncu-rep"))[0]
     database, lake = folder / "fleet.duckdb", folder / "lake"
     size = int(os.environ.get("ADVISOR_BENCH_PROFILE", str(PROFILE)))
-    _, launches = make(database, runs, night, folder, size)
+    _, launches = apart(make, database, runs, night, folder, size)
     added = cost_of((*ADVISOR, "lake", "add", "--from", database, "--lake", lake), folder)
     lines = [
         Line(what=f"{runs:,} runs of {launches:,} launches: the database", unit="B/launch",

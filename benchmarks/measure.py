@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
+
+T = TypeVar("T")
 
 ADVISOR = (sys.executable, "-m", "advisor")
 # Linux counts resident memory in KiB, macOS in bytes.
@@ -62,6 +66,16 @@ def cost_of(command: Sequence[object], folder: Path) -> Cost:
         processor=usage.ru_utime + usage.ru_stime,
         memory=usage.ru_maxrss * _MEMORY_UNIT,
     )
+
+
+def apart(function: Callable[..., T], *args: object) -> T:
+    """Return what a function returns that runs in a process of its own.
+
+    The memory of a command counts from that of the process which starts it, on Linux at least.
+    """
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        return pool.submit(function, *args).result()
 
 
 def best_of(times: int, command: Sequence[object], folder: Path) -> Cost:

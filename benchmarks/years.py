@@ -17,7 +17,7 @@ from advisor.database.write import tables_of_runs
 from advisor.quoting import quoted
 from advisor.resources import data_dir
 from benchmarks.ingest import first_launch, repeat
-from benchmarks.measure import ADVISOR, Line, best_of, cost_of
+from benchmarks.measure import ADVISOR, Line, apart, best_of, cost_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,8 +46,8 @@ def run(folder: Path) -> list[Line]:
     nights = sorted((data_dir("seed") / "runs").rglob("*.ncu-rep"))
     number = _runs(folder)
     few, many = folder / "few.duckdb", folder / "many.duckdb"
-    make(few, FEW, nights[0], folder)
-    made, launches = make(many, number, nights[0], folder)
+    apart(make, few, FEW, nights[0], folder)
+    made, launches = apart(make, many, number, nights[0], folder)
     what, beside = f"{number:,} runs of {launches:,} launches", f"{number:,} runs / {FEW}"
     lines = [
         Line(
