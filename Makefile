@@ -117,7 +117,7 @@ quick: $(READY)  ## Format, lint, imports and the tests that matter most: a minu
 	  -o cache_dir=.cache/pytest $(QUICK)
 
 .PHONY: check
-check: $(READY)  ## Format, lint, types, imports, generated pages, tests and wheel: all of CI
+check: $(READY)  ## Format, lint, types, imports, generated pages, tests and wheel
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
