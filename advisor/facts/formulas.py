@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -62,7 +63,7 @@ class Formula:
         default_factory=dict, init=False, repr=False, compare=False
     )
 
-    @property
+    @cached_property
     def names(self) -> frozenset[str]:
         """Return the names that are not named numbers."""
         return self.expression.names.difference(self.numbers)
