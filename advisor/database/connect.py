@@ -50,13 +50,13 @@ FETCHES_NOTHING: dict[str, bool | int] = {
 _ALONE: dict[str, bool | int] = {**FETCHES_NOTHING, "enable_external_access": False}
 """Settings of a connection that reaches no file but its own: a view in it may name another."""
 
-_LARGE: dict[str, int | str] = {
+LARGE: dict[str, int | str] = {
     "write_buffer_row_group_count": 1,  # a full row group goes to the disk before the commit
     "wal_autocheckpoint": "1KB",  # and what is left goes there at once, not through a log
 }
 """Settings of writers: what a transaction holds in memory hardly grows with what it writes."""
 
-_GIVES_BACK: dict[str, str] = {
+GIVES_BACK: dict[str, str] = {
     "allocator_flush_threshold": "1MB",
     "allocator_bulk_deallocation_flush_threshold": "1MB",
 }
@@ -213,8 +213,8 @@ def unattached(
     place = str(path.resolve())
     settings: dict[str, str | bool | int | float | list[str]] = {
         **FETCHES_NOTHING,
-        **_LARGE,
-        **(_GIVES_BACK if others else {}),
+        **LARGE,
+        **(GIVES_BACK if others else {}),
         "temp_directory": str(scratch / "spilled"),
     }
     files = ", ".join(
@@ -339,7 +339,7 @@ def _for_large(path: Path) -> duckdb.DuckDBPyConnection:
     place = str(path.resolve())
     connection = duckdb.connect(
         f":memory:{place}",
-        config={**FETCHES_NOTHING, **_LARGE, **_GIVES_BACK, "temp_directory": f"{place}.tmp"},
+        config={**FETCHES_NOTHING, **LARGE, **GIVES_BACK, "temp_directory": f"{place}.tmp"},
     )
     try:
         _attach(connection, path, "READ_WRITE")

@@ -12,10 +12,14 @@ import duckdb
 from advisor.database.connect import (
     BLOCK_SIZE,
     DEFAULT_WAIT,
+    GIVES_BACK,
+    LARGE,
+    ROW_GROUP,
     STORAGE_VERSION,
     opened,
     scratch_beside,
 )
+from advisor.database.planning import memory_limit
 from advisor.database.read import NIGHT
 from advisor.database.write import set_meta, transaction
 from advisor.errors import DatabaseError, Location
@@ -24,6 +28,7 @@ from advisor.records import dataclass
 
 _DROPPED = ("launch", "launch_keyed", "variant_instruction", "variant_place", "reference_finding")
 _TO_COMPACT = "to_compact"
+_MEMORY = "512MB"  # for a copy, unless rows are so large that a row group of them takes more
 _SHARED = {
     "keyed_set": "SELECT keyed_set FROM launch_keyed",
     "text_set": "SELECT text_set FROM launch",
@@ -120,7 +125,14 @@ def compact(path: Path, wait: float = DEFAULT_WAIT) -> tuple[int, int]:
             opened(path, wait=wait, read_only=True, reaches_others=True) as connection,
         ):
             made = folder / path.name
-            _copy_into(connection, path, made)
+            usual = memory_limit(connection)
+            _spare(connection, folder)
+            try:
+                _copy_into(connection, path, made)
+            except duckdb.OutOfMemoryException:
+                made.unlink()
+                connection.execute(f"SET memory_limit = {literal(usual)}")
+                _copy_into(connection, path, made)
             made.chmod(path.stat().st_mode)
             with made.open("rb") as file:
                 os.fsync(file.fileno())
@@ -132,6 +144,14 @@ def compact(path: Path, wait: float = DEFAULT_WAIT) -> tuple[int, int]:
     return before, path.stat().st_size
 
 
+def _spare(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Have a copy take little memory, and put what finds no room there into a folder."""
+    settings = {**LARGE, **GIVES_BACK, "temp_directory": str(folder / "spilled")}
+    settings |= {"memory_limit": _MEMORY, "threads": 1}
+    for name, value in settings.items():
+        connection.execute(f"SET {name} = {literal(str(value))}")
+
+
 def _copy_into(connection: duckdb.DuckDBPyConnection, path: Path, made: Path) -> None:
     """Copy the open database of ``path`` to a file that does not exist yet.
 
@@ -141,7 +161,8 @@ def _copy_into(connection: duckdb.DuckDBPyConnection, path: Path, made: Path) ->
     source = connection.execute("SELECT current_database()").fetchone()
     if source is None:
         raise DatabaseError("has no name", at=Location(name=str(path)))
-    options = f"(READ_WRITE, BLOCK_SIZE {BLOCK_SIZE}, STORAGE_VERSION {literal(STORAGE_VERSION)})"
+    sizes = f"ROW_GROUP_SIZE {ROW_GROUP}, BLOCK_SIZE {BLOCK_SIZE}"
+    options = f"(READ_WRITE, {sizes}, STORAGE_VERSION {literal(STORAGE_VERSION)})"
     copy = quoted(f"copy of {source[0]}")
     connection.execute(f"ATTACH {literal(str(made))} AS {copy} {options}")
     try:

@@ -12,8 +12,9 @@ import duckdb
 import pytest
 
 from advisor.api.runs import remove_run
-from advisor.database import upgrade
-from advisor.database.connect import open_for_writing
+from advisor.database import pruning, upgrade
+from advisor.database.connect import ROW_GROUP, open_for_reading, open_for_writing
+from advisor.database.planning import memory_limit
 from advisor.errors import DatabaseError
 
 Contents = Callable[[Path, Path], object]
@@ -23,7 +24,7 @@ WholeRuns = Callable[[Path], set[str]]
 LARGE = 96  # MB of a database
 SPENT = """
 import resource, sys
-from advisor.database import upgrade
+from advisor.database import pruning, upgrade
 small, large = sys.argv[1:]
 upgrade.backup(small, small + ".copy")
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -155,6 +156,42 @@ def test_a_copy_of_much_takes_little_memory(database: Path, tmp_path: Path) -> N
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) * 1024 < 32e6  # a third of what is copied; it took 2.4 times as much
+
+
+def test_a_file_is_compacted_in_bounded_memory(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without bounds, 5.1 GB of memory were taken for a file of 2.1 GB; with these 0.9 GB."""
+    with open_for_writing(database) as connection:
+        rows = f"SELECT 'r', 'v', 'c', [range], [0] FROM range({2 * ROW_GROUP})"
+        connection.execute(f"INSERT INTO variant_instruction {rows}")
+    taken: list[str] = []
+    copy_into = pruning._copy_into
+
+    def copied(connection: duckdb.DuckDBPyConnection, path: Path, made: Path) -> None:
+        taken.append(memory_limit(connection))
+        copy_into(connection, path, made)
+
+    monkeypatch.setattr(pruning, "_copy_into", copied)
+    pruning.compact(database)
+    assert taken == ["488.2 MiB"]
+    with open_for_reading(database) as connection:
+        rows = "SELECT count(DISTINCT row_group_id) FROM pragma_storage_info('variant_instruction')"
+        assert connection.execute(rows).fetchall() == [(2,)]
+
+
+def test_rows_that_need_more_memory_are_compacted_in_more(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_for_writing(database) as connection:
+        rows = "SELECT 'r', 'v', 'c', range(5_000), range(5_000) FROM range(200)"
+        connection.execute(f"INSERT INTO variant_instruction {rows}")
+    monkeypatch.setattr(pruning, "_MEMORY", "4MB")
+    pruning.compact(database)
+    with open_for_reading(database) as connection:
+        query = "SELECT count(*), sum(len(addresses)) FROM variant_instruction"
+        assert connection.execute(query).fetchall() == [(200, 1_000_000)]
+    assert [each.name for each in database.parent.iterdir()] == [database.name]
 
 
 def test_a_copy_is_never_written_over(database: Path, copy: Path) -> None:
