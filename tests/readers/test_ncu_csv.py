@@ -425,6 +425,12 @@ def test_quotes_the_profilers_own_error_when_there_is_no_table() -> None:
         read("==PROF== Connected to process 1 (/a)\n==ERROR== ERR_NVGPUCTRPERM - no permission\n")
 
 
+def test_knows_the_hit_rate_of_l1_as_it_was_called_in_2019() -> None:
+    page = DETAILS.replace('"Memory Throughput","Gbyte/second"', '"L1 Hit Rate","%"')
+    (launch,) = launches_of(page)
+    assert launch.counters["l1tex__t_sector_hit_rate.pct"] == 196.46
+
+
 def test_has_a_counter_for_each_label_only_once() -> None:
     for section, labels in load_labels().sections.items():
         assert isinstance(labels, dict)
