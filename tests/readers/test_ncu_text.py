@@ -218,11 +218,6 @@ def test_refuses_a_summary_of_several_launches() -> None:
     assert "--print-summary" in str(caught.value.hint)
 
 
-def test_refuses_a_section_without_its_kernel() -> None:
-    with pytest.raises(InputError, match="no result of the profiler"):
-        read(NEW[NEW.index("    Section") : NEW.index("  saxpy", 600)])
-
-
 def test_says_what_the_profiler_says() -> None:
     with pytest.raises(InputError, match="the profiler says: No kernels were profiled"):
         read("==PROF== Connected to process 1 (/a)\n==ERROR== No kernels were profiled.\n")

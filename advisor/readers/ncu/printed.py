@@ -77,6 +77,9 @@ class Notes:
     labels: Unknown = field(default_factory=lambda: Unknown("labels without a known counter"))
     units: Unknown = field(default_factory=lambda: Unknown("values in units that are not known"))
     unlike: Unknown = field(default_factory=lambda: Unknown("values in units of something else"))
+    unnamed: Unknown = field(
+        default_factory=lambda: Unknown("the name of a kernel, which the page does not tell")
+    )
     rows: Unknown = field(default_factory=lambda: Unknown("rows that do not fit their table"))
 
     def line(self, line: str) -> None:
@@ -116,7 +119,7 @@ class Notes:
 
     def skipped(self) -> list[Skipped]:
         """Return one record for each kind of thing that was not understood."""
-        kinds = (self.labels, self.units, self.unlike)
+        kinds = (self.labels, self.units, self.unlike, self.unnamed)
         records = [record for kind in kinds for record in kind.skipped(self.name)]
         records += [replace(record, cut=self.cut) for record in self.rows.skipped(self.name)]
         if self.has_other_page:

@@ -5,6 +5,9 @@ with a table between rulers and with messages of the vendor's rules. The program
 stand around and between. Lines may carry the time of a log and the rank that a launcher of many
 processes puts before them; each rank's lines are read as a page of their own.
 
+Pages that people keep lack parts: where no line names a kernel, a section or a label that comes
+again begins the next launch; where no ruler or head is left, rows of known labels are read as such.
+
 Source: Nsight Compute CLI documentation, "Console Output"; pages of 2019 to 2026.
 """
 
@@ -17,6 +20,8 @@ from dataclasses import dataclass, field
 from advisor.errors import Location
 from advisor.model import Launch, Record, ReferenceFinding
 from advisor.readers.base import ReadOptions, Source
+from advisor.readers.ncu import lines
+from advisor.readers.ncu.lines import Forms, PageLine, PageTable, Row, load_forms
 from advisor.readers.ncu.printed import SECTION, Building, Notes
 from advisor.readers.ncu.values import (
     CounterLabels,
@@ -36,29 +41,35 @@ _PREFIX = re.compile(
     r"(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S{0,20} )?(?P<rank>\d{1,6}: |\[\d{1,6},\d{1,6}\]<\w+>:)?"
 )
 _PROCESS = re.compile(r"\[(\d{1,10})\] ")
-_KERNEL = re.compile(
-    r" {2}(?P<name>\S.*?)"
-    r"(?: (?P<grid>\(\d+, \d+, \d+\))x(?P<block>\(\d+, \d+, \d+\)))?"
-    r"(?:, \d{4}-\w{3}-\d{2} \d{2}:\d{2}:\d{2})?"
-    r", Context (?P<context>\d+), Stream (?P<stream>\d+)"
-    r"(?:, Device (?P<device>\d+), CC (?P<cc>\d+\.\d+))?"
-)
 _PROFILER = ("==PROF==", "==ERROR==", "==WARNING==")
-_LABEL = re.compile(r" {4}\S")
-_DASHES = re.compile(r"-+")
 _COLUMNS = 3
-_WIDEST = 10_000  # characters of a table
-_MESSAGE = re.compile(r" {4}(INF|OK|OPT|WRN|ERR) {3,4}(\S.*)")
-_MORE = " " * 10
+_FEWEST_ROWS = 4  # of different labels with units that make a page without any head
+_MESSAGE = re.compile(r"(INF|OK|OPT|WRN|ERR) {3,4}(\S.*)")
+_MESSAGE_INDENT = 6  # columns of a message's type
 _MOST_LINES = 1_000  # of a message
 _SPEEDUP = re.compile(r"Est\. (Local )?Speedup: (\d{1,3}(?:\.\d+)?)%\s*", re.ASCII)
-_UNLOCKED = "    Warning: Data collection happened without fixed GPU frequencies."
+_UNLOCKED = "Warning: Data collection happened without fixed GPU frequencies."
 
 
 def accepts(head: bytes) -> bool:
     """Detect by the first bytes whether a page of ``ncu`` is inside."""
-    lines = (_split_prefix(line)[1] for line in decode_head(head).splitlines())
-    return any(line.startswith((*_PROFILER, SECTION)) or _kernel(line.rstrip()) for line in lines)
+    forms = load_forms()
+    labels: set[str] = set()
+    for whole in decode_head(head).splitlines():
+        content = _split_prefix(whole)[1].rstrip()
+        if content.startswith((*_PROFILER, SECTION)):
+            return True
+        if not lines.may_tell(content):
+            continue
+        line = forms.line(content)
+        if lines.is_head(line.text) or lines.kernel(line):
+            return True
+        row = forms.row(line.text)
+        if row is not None and row.unit:
+            labels.add(row.label)
+        if len(labels) >= _FEWEST_ROWS:
+            return True
+    return False
 
 
 def read(source: Source, options: ReadOptions) -> Iterator[Record]:
@@ -71,16 +82,17 @@ def read(source: Source, options: ReadOptions) -> Iterator[Record]:
     """
     notes = Notes(name=source.name, measures=options.measures)
     pages: dict[str, _Page] = {}
+    forms = load_forms()
     with source.open() as file:
-        for number, line in enumerate(text_lines(file), start=1):
-            rank, rest = _split_prefix(line)
-            content = rest.rstrip()
-            if rank not in pages and _begins(content):
-                pages[rank] = _Page(notes)
+        for number, whole in enumerate(text_lines(file), start=1):
+            rank, rest = _split_prefix(whole)
+            line = forms.line(rest.rstrip())
+            if rank not in pages and _begins(line, forms):
+                pages[rank] = _Page(notes, forms)
             if rank in pages:
-                yield from pages[rank].take(content, rest.endswith(LINE_ENDS), number)
+                yield from pages[rank].take(line, rest.endswith(LINE_ENDS), number)
             else:
-                notes.line(content)
+                notes.line(line.whole)
     for page in pages.values():
         yield from page.finish()
     if not notes.launches:
@@ -101,16 +113,16 @@ def _split_prefix(line: str) -> tuple[str, str]:
     return prefix["rank"] or "", line[prefix.end() :]
 
 
-def _begins(line: str) -> bool:
-    return _PROCESS.match(line) is not None or _kernel(line) is not None
-
-
-def _kernel(line: str) -> re.Match[str] | None:
-    return _KERNEL.fullmatch(line) if line.startswith("  ") and ", Context " in line else None
-
-
-def _is_ruler(line: str) -> bool:
-    return line.startswith("    -") and len(line) <= _WIDEST and not line.strip("- ")
+def _begins(line: PageLine, forms: Forms) -> bool:
+    return (
+        _PROCESS.match(line.whole) is not None
+        or lines.kernel(line) is not None
+        or lines.first_half(line) is not None
+        or lines.title(line.text) is not None
+        or lines.columns(line.text) is not None
+        or lines.is_head(line.text)
+        or forms.row(line.text) is not None
+    )
 
 
 @dataclass
@@ -118,42 +130,64 @@ class _Page:
     """The state between two lines: which launch, which section, which table, which message."""
 
     notes: Notes
+    forms: Forms
     number: int = 0
     labels: CounterLabels = field(default_factory=load_labels)
     numbers: Numbers = field(default_factory=Numbers)
     process: int | None = None
     launch: Building | None = None
+    begun_at: Location | None = None
+    half: re.Match[str] | None = None
+    titles: set[tuple[str, str]] = field(default_factory=set)
+    comes_again: bool = False
+    known: set[tuple[str, str]] = field(default_factory=set)
+    told: set[str] = field(default_factory=set)
+    is_page: bool = False
+    part: str = ""
     section: str = ""
-    columns: list[tuple[int, int]] = field(default_factory=list)
+    titled_at: Location | None = None
+    margins: set[int] = field(default_factory=set)
+    table: PageTable | None = None
+    tables: int = 0
     message: list[str] = field(default_factory=list)
+    message_at: PageLine | None = None
     message_type: str = ""
-    below_ruler: bool = False
+    ruler: PageLine | None = None
 
     @property
     def at(self) -> Location:
         """Where the line that was taken last stands."""
         return Location(name=self.notes.name, line=self.number)
 
-    def take(self, line: str, whole: bool, number: int) -> Iterator[Launch]:
+    def take(self, line: PageLine, whole: bool, number: int) -> Iterator[Launch]:
         """Take a line, ``whole`` where its end was there; yield the launch that it ends."""
         self.number = number
-        kernel = _kernel(line)
+        half, self.half = self.half, lines.first_half(line)
+        kernel = lines.kernel(line) or (half and lines.joined(half[0], line.text))
+        title = lines.title(line.text)
+        if half and title:
+            yield from self._begin(half)
         if kernel:
-            yield from self.finish()
-            self._begin(kernel)
-        elif _PROCESS.match(line):
-            self._process(line)
-        elif self.launch is None:
-            self.notes.line(line)
+            yield from self._begin(kernel)
+        elif _PROCESS.match(line.whole):
+            self._process(line.whole)
         else:
-            self._inside(self.launch, line, whole)
+            if title is None and (self.launch is None or not self.launch.name):
+                self.notes.line(line.whole)
+            yield from self._inside(line, title, whole)
 
     def finish(self) -> Iterator[Launch]:
         """Yield the launch that was being read, if anything is known of it."""
         self._end_message()
         done, self.launch = self.launch, None
-        if done is not None and (self.section or done.counters):
-            yield done.launch()
+        if done is None or not (done.counters or (done.name and self.titles)):
+            return
+        if not done.name:
+            if not self.is_page and len(self.told) < _FEWEST_ROWS:
+                self.notes.rows.add(str(self.begun_at))
+                return
+            self.notes.unnamed.add(str(self.begun_at))
+        yield done.launch()
 
     def _process(self, line: str) -> None:
         program, found, host = line.rpartition("@")
@@ -162,61 +196,160 @@ class _Page:
             self.process = int(match[1])
             self.notes.process(program[match.end() :], host)
 
-    def _begin(self, kernel: re.Match[str]) -> None:
-        self.launch = Building(
-            notes=self.notes,
-            name=kernel["name"],
-            grid=dimensions(kernel["grid"] or ""),
-            block=dimensions(kernel["block"] or ""),
-            device=whole_number(kernel["device"] or ""),
-            context=whole_number(kernel["context"]),
-            stream=whole_number(kernel["stream"]),
-            process=self.process,
-        )
-        self.launch.capability(kernel["cc"] or "")
-        self.section, self.columns = "", []
+    def _begin(self, kernel: re.Match[str]) -> Iterator[Launch]:
+        yield from self.finish()
+        named = kernel.groupdict("")
+        self._new(
+            Building(
+                notes=self.notes,
+                name=named["name"],
+                grid=dimensions(named["grid"]),
+                block=dimensions(named["block"]),
+                device=whole_number(named.get("device", "")),
+                context=whole_number(named.get("context", "")),
+                stream=whole_number(named.get("stream", "")),
+                process=self.process,
+            )
+        ).capability(named.get("cc", ""))
+        self.section, self.part, self.table, self.tables = "", "", None, 0
 
-    def _inside(self, launch: Building, line: str, whole: bool) -> None:
-        # A message without a type has blanks in its place, right below a ruler.
-        goes_on = line.startswith(_MORE) and (self.message or self.below_ruler)
-        self.below_ruler = _is_ruler(line)
-        message = _MESSAGE.fullmatch(line)
-        if goes_on:
-            if len(self.message) < _MOST_LINES:
-                self.message.append(line.strip())
+    def _new(self, launch: Building, at: Location | None = None) -> Building:
+        self.launch, self.begun_at, self.is_page = launch, at, False
+        self.titles, self.known, self.told, self.comes_again = set(), set(), set(), False
+        return launch
+
+    def _open(self, at: Location | None) -> Building:
+        """Return the launch that is being read; where there is none, one without a name."""
+        new = Building(notes=self.notes, name="", process=self.process)
+        return self.launch or self._new(new, at)
+
+    def _inside(
+        self, line: PageLine, title: tuple[bool, str] | None, whole: bool
+    ) -> Iterator[Launch]:
+        if self._goes_on(line):
             return
         self._end_message()
-        if line.startswith(SECTION):
-            self.section, self.columns = line.removeprefix(SECTION), []
-        elif message:
-            self.message_type, self.message = message[1], [message[2]]
-        elif line == _UNLOCKED:
-            launch.clock_locked = False
-        elif self.below_ruler:
-            self.columns = [match.span() for match in _DASHES.finditer(line)]
-        elif _LABEL.match(line) and len(self.columns) == _COLUMNS:
-            self._row(launch, line, whole)
+        columns = lines.columns(line.text)
+        self.ruler = line if columns is not None else None
+        message = _MESSAGE.fullmatch(line.text)
+        if title:
+            self._title(title, line)
+        elif columns is not None:
+            self._ruler(line, columns)
+        elif lines.is_head(line.text):
+            self._head(line)
+        elif message and self.launch is not None and line.indent in self.margins:
+            self.message_type, self.message, self.message_at = message[1], [message[2]], line
+        elif line.text == _UNLOCKED and self.launch is not None:
+            self.launch.clock_locked = False
+        elif line.text:
+            yield from self._row(line, whole)
+        elif self.table is not None:
+            self.table.is_apart = True
 
-    def _row(self, launch: Building, line: str, whole: bool) -> None:
-        label, unit, cell = (line[start:end].strip() for start, end in self.columns)
-        if not label or not cell or label == "Metric Name":
+    def _goes_on(self, line: PageLine) -> bool:
+        """Take a line of a message. One without a type has blanks there, right below a ruler."""
+        begun = self.message_at if self.message else self.ruler
+        if begun is None or self.launch is None or not line.text:
+            return False
+        indent = line.indent if begun.is_remark else line.margin
+        if indent < begun.indent + _MESSAGE_INDENT:
+            return False
+        if not self.message:
+            if lines.is_head(line.text) or self.forms.row(line.text):
+                return False
+            self.message_at = begun
+        if len(self.message) < _MOST_LINES:
+            self.message.append(line.text if begun.is_remark else line.whole.strip())
+        return True
+
+    def _title(self, title: tuple[bool, str], line: PageLine) -> None:
+        is_section, name = title
+        self.part = name if is_section else self.part
+        key = (self.part, "" if is_section else name)
+        self.titled_at = self.at
+        self._open(self.at)
+        self.comes_again = key in self.titles
+        self.titles.add(key)
+        self.section, self.table, self.tables, self.margins = name, None, 0, {line.indent}
+
+    def _ruler(self, line: PageLine, columns: list[tuple[int, int]]) -> None:
+        self.margins.add(line.indent)
+        if len(columns) != _COLUMNS or self.table is None or self.table.rows:
+            ends = self.table is not None and self.table.rows and not self.table.is_apart
+            self.table = None
+            if ends or len(columns) != _COLUMNS:
+                return
+        table = self._table()
+        table.columns, table.prefix = columns, line.prefix
+        table.indents.add(line.indent)
+
+    def _head(self, line: PageLine) -> None:
+        if self.table is not None and self.table.rows:
+            self.table = None
+        table = self._table()
+        table.is_headed = True
+        table.indents.add(line.indent)
+
+    def _table(self) -> PageTable:
+        """Return the table that is being read, a new one where there is none.
+
+        Only the first below a title is the title's.
+        """
+        if self.table is None:
+            begun = self.launch is not None and (self.section or self.launch.name)
+            is_told = self.tables == 0 and bool(begun)
+            self.table = PageTable(section=self.section if is_told else "", is_told=is_told)
+            self.tables += 1
+        return self.table
+
+    def _row(self, line: PageLine, whole: bool) -> Iterator[Launch]:
+        table = self.table if self.table is not None and self.table.holds(line) else None
+        row = table.row(line) if table else None
+        if row is None:
+            row = self.forms.row(line.text)
+        if row is None or not whole:
+            self._left_out(line, table, whole)
+        elif row.label and row.cell:
+            if self.table is not None:
+                self.table.rows += 1
+            yield from self._value(row)
+
+    def _left_out(self, line: PageLine, table: PageTable | None, whole: bool) -> None:
+        """Note a line that should be a row: it stands in a table, or begins with a known label."""
+        if self.launch is None:
             return
-        if not whole or not self._fits(line):
+        in_table = table is not None and not table.is_apart and not table.is_remark(line)
+        if in_table or self.forms.begins_row(line.text):
             self.notes.cut |= not whole
             self.notes.rows.add(str(self.at))
-            return
-        launch.check_room(self.at)
-        counter = self.labels.counter(self.section, label, unit)
-        if counter is None:
-            self.notes.labels.add(f"{self.section}: {label}")
-        else:
-            launch.take(counter, unit, cell, self.numbers, self.at)
 
-    def _fits(self, line: str) -> bool:
-        """Return whether every word of the line stands inside a column."""
-        ends = [0, *(end for _, end in self.columns)]
-        starts = [*(start for start, _ in self.columns), len(line)]
-        return not any(line[end:start].strip() for end, start in zip(ends, starts, strict=True))
+    def _value(self, row: Row) -> Iterator[Launch]:
+        section = self.table.section if self.table else "" if self.tables else self.section
+        if self.table is None and not self.labels.knows(section, row.label):
+            section = ""
+        counter = self._counter(section, row)
+        if (section, counter) in self.known and (self.comes_again or not section):
+            yield from self.finish()
+        launch = self._open(self.titled_at if section else self.at)
+        launch.check_room(self.at)
+        if counter is None:
+            self.notes.labels.add(f"{section}: {row.label}" if section else row.label)
+            return
+        self.known.add((section, counter))
+        headed = self.table is not None and self.table.is_headed
+        self.is_page |= headed or section in self.labels.sections
+        if row.unit:
+            self.told.add(row.label)
+        launch.take(counter, row.unit, row.cell, self.numbers, self.at)
+
+    def _counter(self, section: str, row: Row) -> str | None:
+        """Return the counter of a row; without a section, the only one that its unit allows."""
+        if section:
+            return self.labels.counter(section, row.label, row.unit)
+        found = self.labels.counters(row.label, row.unit)
+        fit = {counter for counter in found if not self.notes.is_unlike(counter, row.unit)} or found
+        return fit.pop() if len(fit) == 1 else None
 
     def _end_message(self) -> None:
         if self.launch is not None and self.message:

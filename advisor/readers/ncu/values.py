@@ -159,6 +159,12 @@ class Numbers:
             raise InputError(problem, at=at, hint=_HINT)
 
 
+def is_number(text: str) -> bool:
+    """Return whether a cell is a number, whatever its decimal mark; ``n/a`` and nan are none."""
+    forms = (_PLAIN, _GROUPED, _DOTTED, _COMMA)
+    return any(form.fullmatch(text) for form in forms)
+
+
 def no_number(text: str, unit: str, at: Location) -> InputError:
     """Return the error that ``text`` is no number although it has a unit."""
     problem = f"expected a number such as 1,234.5 in {unit}, found {text[:40]!r}"
@@ -207,6 +213,21 @@ class CounterLabels:
         if isinstance(found, Mapping):
             found = found.get(unit)
         return found if isinstance(found, str) else None
+
+    def counters(self, label: str, unit: str) -> set[str]:
+        """Return the counters that a label means in any of the sections."""
+        found = (self.counter(section, label, unit) for section in self.sections)
+        return {counter for counter in found if counter is not None}
+
+    def knows(self, section: str, label: str) -> bool:
+        """Return whether a section has a label, or the label is a counter's name."""
+        labels = self.sections.get(section)
+        return is_counter(label) or (isinstance(labels, Mapping) and label in labels)
+
+    def names(self) -> frozenset[str]:
+        """Return the labels of all sections."""
+        known = (labels for labels in self.sections.values() if isinstance(labels, Mapping))
+        return frozenset(str(label) for labels in known for label in labels)
 
 
 @lru_cache(maxsize=1)

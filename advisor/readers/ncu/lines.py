@@ -1,0 +1,236 @@
+"""What a line of a printed page is, wherever people put it.
+
+Pages are pasted into comments, quotations and notes: their lines stand at any indent, behind
+comment signs, with remarks after the values. So a line is known by what it says, not by where it
+stands.
+
+Source: Nsight Compute CLI documentation, "Console Output"; pages of 2019 to 2026.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from advisor.readers.ncu.values import base_factor, is_number, load_labels
+from advisor.records import dataclass
+
+WIDEST = 10_000  # characters of a table's line
+
+_DATE = r"\d{4}-\w{3}-\d{2} \d{2}:\d{2}:\d{2}"
+_SHAPE = r"(?P<grid>\(\d+, \d+, \d+\))x(?P<block>\(\d+, \d+, \d+\))"
+_KERNEL = re.compile(
+    rf"(?P<name>\S.*?)(?: {_SHAPE})?(?:, (?P<date>{_DATE}))?"
+    r", Context (?P<context>\d+), Stream (?P<stream>\d+)"
+    r"(?:, Device (?P<device>\d+), CC (?P<cc>\d+\.\d+))?"
+)
+_CUT_KERNEL = re.compile(
+    rf"(?P<name>\S.*?) {_SHAPE}(?:, (?P<date>{_DATE}))?"
+    r"(?P<context>)(?P<stream>)(?:, Device (?P<device>\d+))?, CC (?P<cc>\d+\.\d+)"
+)
+_KERNEL_FIRST_HALF = re.compile(rf"(?P<name>\S.*) {_SHAPE},?")
+_KERNEL_SECOND_HALF = re.compile(r"Context \d+, Stream \d+(?:, Device \d+, CC \d+\.\d+)?")
+_PLACE = 2  # blanks before a kernel's name, as it is printed
+_TITLE = re.compile(r"(?P<kind>Section|Table Name) ?: +(?P<name>\S.*)")
+_HEAD = re.compile(r"Metric Name\s+Metric Unit\s+Metric Value")
+_RULER = re.compile(r"--[- ]*")
+_COLUMNS = 3
+_DASHES = re.compile(r"-+")
+_REMARK = re.compile(r"\s(?:#|//|/\*|\*/|<-|←).*")
+_APART = re.compile(r"\t|\s\s")
+_COUNTER = r"[a-z]\w*__[\w.:]+"
+_EMPTY = ("(!) n/a", "n/a")
+
+
+class PageLine(NamedTuple):
+    """A line without its end: ``text`` is what stands behind blanks and comment signs."""
+
+    whole: str
+    text: str
+
+    @property
+    def margin(self) -> int:
+        """The columns of blanks before anything else."""
+        return _width(self.whole[: len(self.whole) - len(self.whole.lstrip())])
+
+    @property
+    def indent(self) -> int:
+        """The columns before the text."""
+        return _width(self.prefix)
+
+    @property
+    def is_remark(self) -> bool:
+        """Whether comment signs stand before the text."""
+        return bool(self.prefix.strip())
+
+    @property
+    def prefix(self) -> str:
+        """What stands before the text."""
+        return self.whole[: len(self.whole) - len(self.text)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """Label, unit and value of a row that is understood without its table's columns."""
+
+    label: str
+    unit: str
+    cell: str
+
+
+@dataclasses.dataclass(kw_only=True)
+class PageTable:
+    """A table that is being read: its columns, and where its lines begin.
+
+    ``section`` is what titles it; ``is_told`` says that it is the profiler's even without a head.
+    """
+
+    section: str
+    is_told: bool
+    is_headed: bool = False
+    columns: list[tuple[int, int]] = dataclasses.field(default_factory=list)
+    prefix: str = ""
+    indents: set[int] = dataclasses.field(default_factory=set)
+    rows: int = 0
+    is_apart: bool = False
+
+    def holds(self, line: PageLine) -> bool:
+        """Return whether a line stands where the table's lines do."""
+        is_read = len(self.columns) == _COLUMNS and (self.is_told or self.is_headed)
+        return is_read and (line.indent in self.indents or self._behind_prefix(line) is not None)
+
+    def row(self, line: PageLine) -> Row | None:
+        """Return a row by the columns; None where a word stands outside them."""
+        text = without_remark(self._behind_prefix(line) or line.text)
+        ends = [0, *(end for _, end in self.columns)]
+        starts = [*(start for start, _ in self.columns), len(text)]
+        if any(text[end:start].strip() for end, start in zip(ends, starts, strict=True)):
+            return None
+        label, unit, cell = (text[start:end].strip() for start, end in self.columns)
+        return Row(label=label, unit=unit, cell=cell)
+
+    def is_remark(self, line: PageLine) -> bool:
+        """Return whether comment signs stand before a line that the table's ruler has not."""
+        return line.is_remark and line.prefix != self.prefix
+
+    def _behind_prefix(self, line: PageLine) -> str | None:
+        text = line.whole.removeprefix(self.prefix)
+        return text if line.whole.startswith(self.prefix) and text[:1].strip() else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forms:
+    """The forms of lines that the known labels decide."""
+
+    signs: re.Pattern[str]
+    labels: re.Pattern[str]
+
+    def line(self, whole: str) -> PageLine:
+        """Return a line taken apart; the page's own labels that begin with # keep it."""
+        signs = self.signs.match(whole)
+        return PageLine(whole, whole[signs.end() :] if signs else whole)
+
+    def row(self, text: str) -> Row | None:
+        """Return the row that a text is by itself: a known label, a known unit or none, a number.
+
+        Columns are apart by blanks, two of them somewhere, or a tab.
+        """
+        label = self.label(text)
+        if label is None:
+            return None
+        rest = without_remark(text)[len(label) :]
+        words = rest.split()
+        if rest.strip().endswith(_EMPTY) or not 1 <= len(words) <= 2 or not _APART.search(rest):
+            return None
+        unit = words[0] if len(words) > 1 else ""
+        known = is_number(words[-1]) and base_factor(unit) is not None
+        return Row(label=label, unit=unit, cell=words[-1]) if known else None
+
+    def begins_row(self, text: str) -> bool:
+        """Return whether a known label begins a text, and something stands well apart from it."""
+        label = self.label(text)
+        return label is not None and _APART.match(text, len(label)) is not None
+
+    def label(self, text: str) -> str | None:
+        """Return the label of any section, or the name of a counter, that begins a text."""
+        found = self.labels.match(text) if len(text) <= WIDEST else None
+        return found[0] if found else None
+
+
+def may_tell(whole: str) -> bool:
+    """Return whether a line can be a kernel's, a head or a row; a quick test, for much other text.
+
+    >>> may_tell("    return x"), may_tell("Duration    ms  1.5")
+    (False, True)
+    """
+    return ", C" in whole or _APART.search(whole.strip()) is not None
+
+
+def kernel(line: PageLine) -> re.Match[str] | None:
+    """Return what a line says about a launch, if it begins one: its name, shape, context, device.
+
+    A shape or a date tells it from other sentences; without them it stands where it is printed.
+    """
+    if ", Context " in line.text:
+        found = _KERNEL.fullmatch(line.text)
+        if found and not (found["grid"] or found["date"]):
+            return found if line.whole.startswith(" " * _PLACE) and not line.is_remark else None
+        return found
+    return _CUT_KERNEL.fullmatch(line.text) if ", CC " in line.text else None
+
+
+def first_half(line: PageLine) -> re.Match[str] | None:
+    """Return what a line says that may be a kernel's, cut or broken behind the launch's shape."""
+    return _KERNEL_FIRST_HALF.fullmatch(line.text) if "x(" in line.text else None
+
+
+def joined(first: str, second: str) -> re.Match[str] | None:
+    """Return what the two halves of a kernel's line say about a launch, if they are."""
+    if not _KERNEL_SECOND_HALF.fullmatch(second):
+        return None
+    return _KERNEL.fullmatch(f"{first.rstrip(',')}, {second}")
+
+
+def title(text: str) -> tuple[bool, str] | None:
+    """Return the name of the section or table that a line titles, and whether it is a section's."""
+    found = _TITLE.fullmatch(text)
+    return (found["kind"] == "Section", found["name"]) if found else None
+
+
+def is_head(text: str) -> bool:
+    """Return whether a line heads a table."""
+    return _HEAD.fullmatch(text) is not None
+
+
+def columns(text: str) -> list[tuple[int, int]] | None:
+    """Return where the columns of a table begin and end, if the line is a ruler."""
+    if len(text) > WIDEST or not _RULER.fullmatch(text):
+        return None
+    return [match.span() for match in _DASHES.finditer(text)]
+
+
+def without_remark(text: str) -> str:
+    """Return a row without what somebody wrote behind it.
+
+    >>> without_remark("# SMs      SM     142   # of this device")
+    '# SMs      SM     142'
+    """
+    return _REMARK.sub("", text).rstrip()
+
+
+def _width(blanks: str) -> int:
+    return len(blanks.expandtabs())
+
+
+@lru_cache(maxsize=1)
+def load_forms() -> Forms:
+    """Return the forms of lines with the labels of ``rules/labels/ncu.yaml``."""
+    names = sorted(load_labels().names(), key=len, reverse=True)
+    labels = "|".join(map(re.escape, names))
+    kept = "|".join(re.escape(name[1:]) for name in names if name.startswith("#"))
+    return Forms(
+        signs=re.compile(rf"(?:\s|//|/\*|\*/|\*|>|#(?!(?:{kept})\s))*"),
+        labels=re.compile(rf"(?:{labels}|{_COUNTER})(?=\s)", re.ASCII),
+    )

@@ -1,0 +1,248 @@
+"""Pages as people keep them: moved, cut, in comments, with remarks; written by hand for this."""
+
+from __future__ import annotations
+
+import pytest
+
+from advisor.errors import InputError
+from advisor.model import Launch, Skipped
+from advisor.readers.base import ReadOptions, Source
+from advisor.readers.ncu import text as ncu_text
+from advisor.units import parse_unit
+
+KERNEL = "blur(float *, int) (12, 1, 1)x(96, 1, 1), Context 1, Stream 7, Device 0, CC 8.7\n"
+SPEED = """\
+    Section: GPU Speed Of Light Throughput
+    ----------------------- ----------- ------------
+    Metric Name             Metric Unit Metric Value
+    ----------------------- ----------- ------------
+    Memory Throughput                 %        41.25
+    Duration                         us        17.50
+    L2 Cache Throughput               %         9.75
+    ----------------------- ----------- ------------
+
+    OPT   Est. Speedup: 12.5%
+          Fewer bytes.
+"""
+SHAPE = """\
+    Section: Launch Statistics
+    -------------------- --------------- -----------
+    # SMs                             SM          30
+    Registers Per Thread register/thread          44
+    -------------------- --------------- -----------
+"""
+ROWS = """\
+DRAM Frequency             cycle/nsecond    5.25
+Elapsed Cycles             cycle            1,234,567
+Memory Throughput          %                41.25
+Duration                   usecond          17.50
+"""
+TIME = "gpu__time_duration.sum"
+MEMORY = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"
+REGISTERS = "launch__registers_per_thread"
+SMS = "launch__sm_count"
+VALUES = {TIME: 17_500, MEMORY: 41.25, REGISTERS: 44, SMS: 30}
+
+MEASURES = {
+    MEMORY: frozenset({parse_unit("%").measures}),
+    "dram__bytes.sum.per_second": frozenset({parse_unit("byte/s").measures}),
+}
+
+
+def read(page: str) -> list[object]:
+    source = Source(name="a.txt", content=page.encode())
+    return list(ncu_text.read(source, ReadOptions(measures=MEASURES)))
+
+
+def launches_of(page: str) -> list[Launch]:
+    assert ncu_text.accepts(page.encode())
+    return [record for record in read(page) if isinstance(record, Launch)]
+
+
+def skipped_of(page: str) -> list[str]:
+    return [record.reason for record in read(page) if isinstance(record, Skipped)]
+
+
+def lines_with(before: str, page: str) -> str:
+    return "".join(before + line for line in page.splitlines(keepends=True))
+
+
+def told(launch: Launch) -> dict[str, float]:
+    return {name: launch.counters[name] for name in VALUES if name in launch.counters}
+
+
+@pytest.mark.parametrize(
+    "before", ["", "    ", "      ", "\t", "// ", "//", " * ", "# ", "> ", "/* "]
+)
+def test_knows_the_kernel_by_its_form_wherever_it_stands(before: str) -> None:
+    (launch,) = launches_of(before + KERNEL + SPEED + SHAPE)
+    assert launch.kernel_name == "blur(float *, int)"
+    assert (launch.grid, launch.block, launch.stream) == ((12, 1, 1), (96, 1, 1), 7)
+    assert told(launch) == VALUES
+
+
+@pytest.mark.parametrize("before", ["", "  ", "        ", "\t", "// ", "# ", " * ", "> ", "> > "])
+@pytest.mark.parametrize("fewer", [0, 2, 4])
+def test_reads_a_page_at_any_indent_and_behind_comment_signs(before: str, fewer: int) -> None:
+    page = "".join(
+        line[min(fewer, len(line) - len(line.lstrip(" "))) :]
+        for line in (SPEED + SHAPE).splitlines(True)
+    )
+    (launch,) = launches_of(lines_with(before, KERNEL + page))
+    assert told(launch) == VALUES
+    (finding,) = launch.reference_findings
+    assert (finding.text, finding.estimate) == ("Fewer bytes.", 0.125)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "blur(float *, int) (12, 1, 1)x(96, 1, 1), CC 8.7\n",
+        "blur(float *, int) (12, 1, 1)x(96, 1, 1), Device 0, CC 8.7\n",
+        "blur(float *, int) (12, 1, 1)x(96, 1, 1), \n  Context 1, Stream 7, Device 0, CC 8.7\n",
+        "blur(float *, int) (12, 1, 1)x(96, 1, 1)\n",
+        "blur(float *, int) (12, 1, 1)x(96, 1, 1), 2023-Jan-01 12:00:00, Context 1, Stream 7\n",
+    ],
+)
+def test_reads_a_kernel_line_that_was_cut_or_broken(line: str) -> None:
+    (launch,) = launches_of(line + SPEED)
+    assert launch.kernel_name == "blur(float *, int)"
+    assert (launch.grid, launch.block) == ((12, 1, 1), (96, 1, 1))
+    assert launch.counters[TIME] == 17_500
+
+
+def test_makes_an_unnamed_launch_of_each_run_of_sections_and_says_so() -> None:
+    page = "Before:\n" + SPEED + SHAPE + "\nAfter:\n" + SPEED.replace("17.50", "11.00") + SHAPE
+    first, second = launches_of(page)
+    assert told(first) == VALUES
+    assert told(second) == {**VALUES, TIME: 11_000}
+    assert (first.kernel_name, second.kernel_name) == ("unnamed kernel", "unnamed kernel")
+    assert skipped_of(page) == [
+        "the name of a kernel, which the page does not tell: a.txt:2; a.txt:20"
+    ]
+
+
+def test_ends_a_named_launch_where_its_rows_come_again() -> None:
+    first, second = launches_of(KERNEL + SPEED + "\nSlower:\n" + SPEED.replace("17.50", "99.00"))
+    assert (first.kernel_name, first.counters[TIME]) == ("blur(float *, int)", 17_500)
+    assert (second.kernel_name, second.counters[TIME]) == ("unnamed kernel", 99_000)
+
+
+def test_reads_tables_of_which_only_the_head_is_left() -> None:
+    table = SPEED[SPEED.index("    ---") : SPEED.index("    OPT")]
+    counters = table.replace("L2 Cache Throughput      ", "l1tex__t_requests.sum    ")
+    counters = "".join(
+        line for line in counters.splitlines(True) if "Memory" not in line and "Dur" not in line
+    )
+    (launch,) = launches_of(f"Results\n\n{table}\n{counters}\n")
+    assert launch.counters[MEMORY] == 41.25
+    assert launch.counters["l1tex__t_requests.sum"] == 9.75
+
+
+@pytest.mark.parametrize("before", ["", "// ", "   //   ", "# ", "\t"])
+def test_reads_bare_rows_of_known_labels(before: str) -> None:
+    page = f"/*\n{lines_with(before, ROWS)}*/\n"
+    (launch,) = launches_of(page)
+    assert dict(launch.counters) == {
+        "dram__cycles_elapsed.avg.per_second": 5.25e9,
+        "gpc__cycles_elapsed.max": 1_234_567,
+        MEMORY: 41.25,
+        TIME: 17_500,
+    }
+
+
+def test_begins_the_next_launch_where_a_bare_label_comes_again() -> None:
+    page = ROWS + "\nwith tiles\n" + ROWS.replace("17.50", "11.00")
+    assert [launch.counters[TIME] for launch in launches_of(page)] == [17_500, 11_000]
+
+
+def test_says_where_too_few_rows_were_left_out() -> None:
+    page = ROWS + "\nagain\nDuration    usecond    11.00\n"
+    assert len(launches_of(page)) == 1
+    assert skipped_of(page)[-1] == "rows that do not fit their table: a.txt:7"
+
+
+def test_tells_labels_of_two_sections_apart_by_their_units() -> None:
+    (launch,) = launches_of(ROWS + "Memory Throughput    Gbyte/second    100.5\n")
+    assert launch.counters[MEMORY] == 41.25
+    assert launch.counters["dram__bytes.sum.per_second"] == 100.5e9
+
+
+NO_PAGES = {
+    "three rows": "".join(ROWS.splitlines(keepends=True)[:3]),
+    "no units": "Duration    17.5\nThreads    96\nGrid Size    12\nBlock Size    8\n" * 2,
+    "prose": "Duration in us is 17.50\nElapsed Cycles: cycle 5\nMemory Throughput was at 41 %\n",
+    "values first": "17.50    us    Duration\n5    cycle    Elapsed Cycles\n" * 4,
+    "other units": "Duration    parsec    1.5\nElapsed Cycles    foo    2\n" * 4,
+    "a context": "The blur kernel, Context 1, Stream 7\n",
+    "a section": "Section: Occupancy\n\nOccupancy tells how many warps are resident.\n",
+    "code": 'printf("Metric Name   Metric Unit   Metric Value\\n");\n',
+    "another table": "---- ---- ----\nmy_kernel   us   1.5\nDuration   us   1.5\n---- ---- ----\n",
+}
+
+
+@pytest.mark.parametrize("name", NO_PAGES)
+def test_takes_no_other_text_for_a_page(name: str) -> None:
+    assert not ncu_text.accepts(NO_PAGES[name].encode())
+    with pytest.raises(InputError, match="no result of the profiler"):
+        read(NO_PAGES[name])
+
+
+def test_cuts_remarks_behind_rows_and_leaves_lines_between_them() -> None:
+    page = KERNEL + (SPEED + SHAPE).replace("17.50\n", "17.50   # slow\n").replace(
+        "9.75\n", "9.75 // of all\n    ...\n"
+    ).replace("30\n", "30   <-- all of them\n").replace("44\n", "44  ← many\n").replace(
+        "    Duration", "    // how long one launch takes, all in all\n    Duration"
+    )  # fmt: skip
+    (launch,) = launches_of(page)
+    assert told(launch) == VALUES
+    assert launch.counters["lts__throughput.avg.pct_of_peak_sustained_elapsed"] == 9.75
+    assert skipped_of(page) == []
+
+
+def test_reads_a_row_that_was_moved_out_of_its_columns() -> None:
+    (launch,) = launches_of(KERNEL + SPEED.replace("Duration     ", "Duration"))
+    assert launch.counters[TIME] == 17_500
+
+
+def test_says_which_rows_it_did_not_understand() -> None:
+    page = KERNEL + SPEED.replace("17.50", "17.50 9") + SHAPE + "\n    Waves Per SM     some\n"
+    assert skipped_of(page) == ["rows that do not fit their table: a.txt:19; a.txt:7"]
+
+
+def test_reads_tables_that_have_a_name() -> None:
+    page = KERNEL + """\
+
+      Table Name : GPU Throughput
+      ---------------- ----------- ------------
+      Metric Name      Metric Unit Metric Value
+      ---------------- ----------- ------------
+      Memory [%]                 %        41.25
+      ---------------- ----------- ------------
+
+      Table Name : Warp State (All Cycles)
+      ------------------------ ----------- ------------
+      Metric Name              Metric Unit Metric Value
+      ------------------------ ----------- ------------
+      Stall Wait                      inst         2.25
+      ------------------------ ----------- ------------
+"""  # fmt: skip
+    (launch,) = launches_of(page)
+    assert launch.counters[MEMORY] == 41.25
+    stall = "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio"
+    assert launch.counters[stall] == 2.25
+
+
+def test_does_not_count_an_untitled_table_to_the_section_before_it() -> None:
+    table = SHAPE[SHAPE.index("    ---") :]
+    page = KERNEL + SPEED + "\n" + table
+    (launch,) = launches_of(page)
+    assert told(launch) == VALUES
+    assert skipped_of(page) == []
+
+
+def test_leaves_a_table_of_the_programs_own_alone() -> None:
+    table = "\n------- ------- -------\nmy_time      ms    fast\n------- ------- -------\n"
+    (launch,) = launches_of(KERNEL + SPEED + table)
+    assert "my_time" not in launch.counters
+    assert skipped_of(KERNEL + SPEED + table) == []
