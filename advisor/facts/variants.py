@@ -23,6 +23,7 @@ from advisor.facts.aggregation import (
 from advisor.facts.devices import with_device
 from advisor.facts.formulas import Formula
 from advisor.facts.layers import Column, layered, select
+from advisor.facts.naming import OfKernel
 from advisor.facts.vocabulary import Fact, Vocabulary
 from advisor.quoting import literal, quoted
 from advisor.records import dataclass
@@ -183,7 +184,10 @@ def column_of(fact: Fact, relations: Relations) -> Column:
     Where no launch lacks what others have, these are the whole sums where all of them are known,
     and as operands of arithmetic simply the whole sums.
     """
-    names = fact.expression.names
+    expression = fact.expression
+    names = expression.names
+    if isinstance(expression, OfKernel):
+        names = frozenset(expression.kernel_columns)
     dialect: Dialect = "duckdb" if relations.dialect == "duckdb" else "portable"
     if not fact.paired or (relations.even and _is_arithmetic(fact)):
         return Column(name=fact.name, sql=fact.expression.sql(None, dialect), names=names)
