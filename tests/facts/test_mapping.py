@@ -91,16 +91,6 @@ def test_shared_memory_traffic_is_that_of_its_own_instructions() -> None:
     assert quantities_of({f"{data}.sum": 18e6})["shared_bytes"] is None
 
 
-def test_branches_that_split_warps_follow_from_the_share_that_does_not() -> None:
-    share = {
-        "smsp__sass_average_branch_targets_threads_uniform.pct": 70.0,
-        "smsp__inst_executed_op_branch.sum": 1000.0,
-    }
-    assert quantities_of(share)["divergent_branches"] == pytest.approx(300)
-    counted = {"smsp__sass_branch_targets_threads_divergent.sum": 250.0}
-    assert quantities_of(share | counted)["divergent_branches"] == 250
-
-
 def test_a_page_tells_load_store_instructions_by_the_pipes_of_memory_instructions() -> None:
     pipes = {"sm__memory_throughput.avg.pct_of_peak_sustained_elapsed": 70.0}
     assert quantities_of(pipes)["lsu_utilization"] == pytest.approx(0.7)
