@@ -135,7 +135,9 @@ class Killing:
         for run_id in before.keys() | after.keys():
             assert found.get(run_id) in (before.get(run_id), after.get(run_id)), (name, run_id)
         self._see_what_was_told(name, database, found)
-        self.seen[f"{name}, {where}, {sum(found[each] == after[each] for each in found)} done"] += 1
+        self.seen[
+            f"{name}, {where}, {sum(found[each] == after.get(each) for each in found)} done"
+        ] += 1
         if not (COMMANDS[name].once and found == after):
             self._must(self._work(name, database))
         assert self._state(database) == after, name
