@@ -239,7 +239,7 @@ def test_asks_which_kernel_has_instructions(filled: Run) -> None:
     assert "no kernel of run" in outcome.err
 
 
-def test_keeps_unproven_rules_off_the_first_page(
+def test_says_of_unproven_rules_that_nobody_has_seen_them(
     filled: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     proven = json.loads(filled("report", "--format", "json").out)["actions"]
@@ -247,7 +247,9 @@ def test_keeps_unproven_rules_off_the_first_page(
     monkeypatch.setattr("advisor.rules.language.load.load_proven", dict)
     unproven = json.loads(filled("report", "--format", "json").out)["actions"]
     assert proven
-    assert unproven == []
+    # Where none is proven, causes come first all the same; each says what it lacks.
+    assert unproven
+    assert all("no published profile" in each["confidence_reason"] for each in unproven)
     assert "Unproven: not yet found" in " ".join(filled("show", "gather_rows").out.split())
 
 
