@@ -19,6 +19,7 @@ from advisor.quoting import quoted
 
 _TYPES = {str: "VARCHAR", int: "BIGINT", float: "DOUBLE"}
 _NAME = "held"
+_COPIED = "copied"
 
 
 class ArrowTable:
@@ -74,6 +75,11 @@ def typed_rows(
 
 
 def arrow_table(kinds: Mapping[str, type], rows: Sequence[Sequence[object]]) -> ArrowTable:
-    """Return such rows as a table."""
+    """Return such rows as a table.
+
+    They are copied into the database before they are read: who reads holds Python's lock, and a
+    thread that gives arrays back to Python would wait for that lock, and the reader for the thread.
+    """
     with duckdb.connect() as connection:
-        return ArrowTable(typed_rows(connection, kinds, rows))
+        typed_rows(connection, kinds, rows).create(_COPIED)
+        return ArrowTable(connection.table(_COPIED))

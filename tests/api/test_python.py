@@ -13,7 +13,7 @@ import pytest
 import advisor
 from advisor.api.opened import Database
 from advisor.api.shown import Table
-from advisor.database.arrow import arrow_table
+from advisor.database.arrow import ArrowTable, arrow_table
 from advisor.resources import data_dir
 from tests.api.test_publishing import demo
 
@@ -118,6 +118,14 @@ def test_polars_takes_a_table(db: Database) -> None:
 def test_an_empty_table_keeps_its_columns() -> None:
     table = Table(arrow_table({"a": str, "b": int, "c": float}, []))
     assert (table.columns, len(table), table.to_dicts()) == (("a", "b", "c"), 0, [])
+
+
+def test_rows_are_copied_before_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To read arrays of Python's waits for ever where a thread gives one back meanwhile."""
+    plans: list[str] = []
+    monkeypatch.setattr(ArrowTable, "__init__", lambda _, rows: plans.append(rows.explain()))
+    arrow_table({"a": str}, [["x"]])
+    assert ["ARROW_SCAN" in plan for plan in plans] == [False]
 
 
 def test_nothing_shown_acts_or_leaks(db: Database) -> None:
