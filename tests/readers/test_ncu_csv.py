@@ -170,6 +170,7 @@ def counters_of(*columns: tuple[str, str, str]) -> dict[str, float]:
     ("unit", "cell", "expected"),
     [
         ("byte", "1,234,567", 1_234_567),
+        ("byte", "12,34,567", 1_234_567),
         ("Kbyte/block", "8.192", 8192),
         ("usecond", "3.5", 3500),  # ns
         ("second", "1.5", 1.5e9),

@@ -37,6 +37,7 @@ Elapsed Cycles             cycle            1,234,567
 Memory Throughput          %                41.25
 Duration                   usecond          17.50
 """
+TOLD = "On average, each warp of this kernel spends 3.0 cycles being stalled."
 TIME = "gpu__time_duration.sum"
 MEMORY = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"
 REGISTERS = "launch__registers_per_thread"
@@ -154,6 +155,27 @@ def test_reads_bare_rows_of_known_labels(before: str) -> None:
 def test_begins_the_next_launch_where_a_bare_label_comes_again() -> None:
     page = ROWS + "\nwith tiles\n" + ROWS.replace("17.50", "11.00")
     assert [launch.counters[TIME] for launch in launches_of(page)] == [17_500, 11_000]
+
+
+@pytest.mark.parametrize(
+    "row",
+    ["Registers Per Thread register/thread 44", "Registers Per Thread   44 register/thread"],
+)
+def test_reads_rows_with_one_blank_and_with_the_unit_behind(row: str) -> None:
+    (launch,) = launches_of(f"{ROWS}{row}\n")
+    assert launch.counters[REGISTERS] == 44
+
+
+def test_reads_a_message_that_is_all_of_the_page() -> None:
+    (launch,) = launches_of(
+        "What it says:\n\n"
+        "> On average, each warp of this kernel spends 30.5 cycles being stalled waiting for the"
+        " local/global instruction queue to be not full.\n"
+    )
+    stall = "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio"
+    assert launch.counters == {stall: 30.5}
+    (launch,) = launches_of(f"  OPT   Est. Speedup: 12.5%\n        {TOLD}\n")
+    assert [each.estimate for each in launch.reference_findings] == [0.125]
 
 
 def test_says_where_too_few_rows_were_left_out() -> None:

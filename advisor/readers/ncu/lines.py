@@ -135,18 +135,21 @@ class Forms:
     def row(self, text: str) -> Row | None:
         """Return the row that a text is by itself: a known label, a known unit or none, a number.
 
-        Columns are apart by blanks, two of them somewhere, or a tab.
+        Columns are apart by blanks, two of them somewhere, or a tab; one blank will do where label,
+        unit and number are all of the line. Some write the unit behind the number.
         """
         label = self.label(text)
         if label is None:
             return None
         rest = without_remark(text)[len(label) :]
         words = rest.split()
-        if rest.strip().endswith(_EMPTY) or not 1 <= len(words) <= 2 or not _APART.search(rest):
+        if rest.strip().endswith(_EMPTY) or not 1 <= len(words) <= 2:
             return None
-        unit = words[0] if len(words) > 1 else ""
-        known = is_number(words[-1]) and base_factor(unit) is not None
-        return Row(label=label, unit=unit, cell=words[-1]) if known else None
+        *units, cell = words if is_number(words[-1]) else words[::-1]
+        unit = units[0] if units else ""
+        known = is_number(cell) and base_factor(unit) is not None
+        apart = _APART.search(rest) or (unit and cell == words[-1])
+        return Row(label=label, unit=unit, cell=cell) if known and apart else None
 
     def begins_row(self, text: str) -> bool:
         """Return whether a known label begins a text, and something stands well apart from it."""
@@ -165,7 +168,7 @@ def may_tell(whole: str) -> bool:
     >>> may_tell("    return x"), may_tell("Duration    ms  1.5")
     (False, True)
     """
-    return ", C" in whole or _APART.search(whole.strip()) is not None
+    return ", C" in whole or whole[-1:].isdigit() or _APART.search(whole.strip()) is not None
 
 
 def kernel(line: PageLine) -> re.Match[str] | None:

@@ -45,6 +45,9 @@ _PROFILER = ("==PROF==", "==ERROR==", "==WARNING==")
 _COLUMNS = 3
 _FEWEST_ROWS = 4  # of different labels with units that make a page without any head
 _MESSAGE = re.compile(r"(INF|OK|OPT|WRN|ERR) {3,4}(\S.*)")
+_TOLD = re.compile(
+    r"(?:(?:OPT|WRN) {3,4}Est\. (?:Local )?Speedup: |On average,? each warp of this ).*"
+)
 _MESSAGE_INDENT = 6  # columns of a message's type
 _MOST_LINES = 1_000  # of a message
 _SPEEDUP = re.compile(r"Est\. (Local )?Speedup: (\d{1,3}(?:\.\d+)?)%\s*", re.ASCII)
@@ -57,7 +60,7 @@ def accepts(head: bytes) -> bool:
     labels: set[str] = set()
     for whole in decode_head(head).splitlines():
         content = _split_prefix(whole)[1].rstrip()
-        if content.startswith((*_PROFILER, SECTION)):
+        if content.startswith((*_PROFILER, SECTION)) or _TOLD.fullmatch(forms.line(content).text):
             return True
         if not lines.may_tell(content):
             continue
@@ -94,7 +97,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[Record]:
             else:
                 notes.line(line.whole)
     for page in pages.values():
-        yield from page.finish()
+        yield from page.finish(at_end=True)
     if not notes.launches:
         raise notes.nothing("result of the profiler")
     yield from notes.skipped()
@@ -122,6 +125,7 @@ def _begins(line: PageLine, forms: Forms) -> bool:
         or lines.columns(line.text) is not None
         or lines.is_head(line.text)
         or forms.row(line.text) is not None
+        or _TOLD.fullmatch(line.text) is not None
     )
 
 
@@ -176,14 +180,18 @@ class _Page:
                 self.notes.line(line.whole)
             yield from self._inside(line, title, whole)
 
-    def finish(self) -> Iterator[Launch]:
-        """Yield the launch that was being read, if anything is known of it."""
+    def finish(self, *, at_end: bool = False) -> Iterator[Launch]:
+        """Yield the launch that was being read, if anything is known of it.
+
+        Where a page holds nothing else, that may be what a message says.
+        """
         self._end_message()
         done, self.launch = self.launch, None
-        if done is None or not (done.counters or (done.name and self.titles)):
+        told_alone = at_end and done is not None and not self.notes.launches and done.findings
+        if done is None or not (done.counters or (done.name and self.titles) or told_alone):
             return
         if not done.name:
-            if not self.is_page and len(self.told) < _FEWEST_ROWS:
+            if not self.is_page and len(self.told) < _FEWEST_ROWS and not told_alone:
                 self.notes.rows.add(str(self.begun_at))
                 return
             self.notes.unnamed.add(str(self.begun_at))
@@ -231,15 +239,14 @@ class _Page:
         self._end_message()
         columns = lines.columns(line.text)
         self.ruler = line if columns is not None else None
-        message = _MESSAGE.fullmatch(line.text)
         if title:
             self._title(title, line)
         elif columns is not None:
             self._ruler(line, columns)
         elif lines.is_head(line.text):
             self._head(line)
-        elif message and self.launch is not None and line.indent in self.margins:
-            self.message_type, self.message, self.message_at = message[1], [message[2]], line
+        elif self._begins_message(line):
+            self.message_at = line
         elif line.text == _UNLOCKED and self.launch is not None:
             self.launch.clock_locked = False
         elif line.text:
@@ -261,6 +268,17 @@ class _Page:
             self.message_at = begun
         if len(self.message) < _MOST_LINES:
             self.message.append(line.text if begun.is_remark else line.whole.strip())
+        return True
+
+    def _begins_message(self, line: PageLine) -> bool:
+        """Take the first line of a message: one below a title, or one that only the vendor says."""
+        found = _MESSAGE.fullmatch(line.text)
+        is_placed = found and self.launch is not None and line.indent in self.margins
+        if not is_placed and not _TOLD.fullmatch(line.text):
+            return False
+        self._open(self.at)
+        self.message_type, text = (found[1], found[2]) if found else ("", line.text)
+        self.message = [text]
         return True
 
     def _title(self, title: tuple[bool, str], line: PageLine) -> None:

@@ -22,7 +22,9 @@ from advisor.resources import data_dir
 from advisor.units import Dimension, is_known_unit, parse_unit
 
 _PLAIN = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
-_GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?", re.ASCII)
+_GROUPED = re.compile(
+    r"[-+]?(?:[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d?(?:,\d\d)+,\d{3})(?:\.\d+)?", re.ASCII
+)  # by thousands, or by lakhs behind them
 _DOTTED = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+", re.ASCII)
 _SPACED = re.compile(r"[-+]?[1-9]\d{0,2}([ \u00a0\u2009\u202f'’]\d{3})+([.,]\d+)?", re.ASCII)
 _GROUPS = str.maketrans("", "", " \u00a0\u2009\u202f'’")
