@@ -1,7 +1,8 @@
 """Launches of a variant become one row: the SQL aggregate of every quantity and launch fact.
 
-``same`` looks at all launches. Everything else leaves out launches that are not valid, and each
-value leaves out the launches where it is NULL, in numerator and denominator together.
+``same`` looks at all launches. Everything else leaves out launches that are not valid, unless none
+of the variant was timed: then what they counted is all that is known. Each value leaves out the
+launches where it is NULL, in numerator and denominator together.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from advisor.quoting import literal, quoted
 from advisor.records import dataclass
 
 _VALID = "launch_valid"
+COUNTED = "launch_counted"
 _TIME = "duration"
 
 
@@ -24,7 +26,7 @@ def aggregate(name: str, how: str, weight: str | None = None) -> str:
     """
     column = quoted(name)
     if how == "sum":
-        return _sum(column, _VALID)
+        return _sum(column, COUNTED)
     if how == "max":
         return f"max({column})"
     if how == "same":
@@ -78,7 +80,7 @@ class PairedSum:
     @property
     def aggregate(self) -> str:
         """Return the aggregate over launches."""
-        return _sum(quoted(self.of), f"{_VALID} and {self._known}")
+        return _sum(quoted(self.of), f"{COUNTED} and {self._known}")
 
     @property
     def whole(self) -> str:

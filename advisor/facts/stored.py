@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from advisor.database.ids import key_id
 from advisor.database.relations import STORED, Relations
 from advisor.database.variants import INCOMING, UNEVEN, VariantStatements, stored_state
-from advisor.facts.aggregation import paired_sums
+from advisor.facts.aggregation import COUNTED, paired_sums
 from advisor.facts.kernels import kernels_select
 from advisor.facts.layers import select
 from advisor.facts.variants import KEYS, tracked_facts, variants_select
@@ -88,7 +88,7 @@ def _even_totals(storable: Vocabulary) -> str:
     """
     relations = replace(STORED, variant=None, even=True)
     read = sorted({each.of for each in paired_sums(storable)})
-    known = f"case when launch_valid then [{', '.join(f'{quoted(n)} is null' for n in read)}] end"
+    known = f"case when {COUNTED} then [{', '.join(f'{quoted(n)} is null' for n in read)}] end"
     columns = (
         "*",
         "cast(null as map(varchar, double)) as paired_sums",

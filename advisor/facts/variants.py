@@ -13,6 +13,7 @@ from types import MappingProxyType
 from advisor.database.relations import Relations
 from advisor.expression import Dialect
 from advisor.facts.aggregation import (
+    COUNTED,
     PairedSum,
     aggregated_columns,
     coverage,
@@ -146,8 +147,23 @@ def _of_launches(
     if relations.from_launches:
         runs = ", ".join(map(literal, relations.from_launches))
         clauses.insert(0, f"where run_id in ({runs})")
-    groups = select(", ".join(columns), f"({measured}) as measured", *clauses)
+    groups = select(", ".join(columns), f"({_counted(measured, relations)}) as measured", *clauses)
     return select(", ".join(outer), f"({groups}) as grouped")
+
+
+def _counted(measured: str, relations: Relations) -> str:
+    """Return launches that tell which are counted: valid ones, and all where none was timed."""
+    times = select(
+        "run_id, variant_id, max(duration) as longest",
+        relations.item("launch"),
+        "group by run_id, variant_id",
+    )
+    untimed = "longest is null and coalesce(grid_size > 0, true)"
+    return select(
+        f"*, launch_valid or {untimed} as {COUNTED}",
+        f"({measured}) as launches",
+        f"left join ({times}) as times using (run_id, variant_id)",
+    )
 
 
 def measured_launches(vocabulary: Vocabulary, relations: Relations, columns: str) -> str:

@@ -44,11 +44,36 @@ def test_an_access_takes_one_sector_at_least(kind: str) -> None:
     assert waste(8.0, None) == pytest.approx(3 / 4)
     assert waste(8.0, 0.5) == 0  # half of the requests fetch nothing
     assert waste(None, 8.0) is None
+    if kind == "load":  # the widest loads take 16; of 4 bytes a thread, 4 would do
+        assert waste(None, 16.0) is None
+        assert waste(None, 32.0) == pytest.approx(7 / 8)
 
 
 def test_full_coalescing_would_save_three_quarters() -> None:
     facts = facts_of(duration=1.0, global_l2_sectors=400.0, global_l2_sectors_ideal=100.0)
     assert facts["excess_sector_share"] == pytest.approx(0.75)
+
+
+def test_conflicts_of_loads_are_a_share_of_their_passes_where_stores_were_not_counted() -> None:
+    one = facts_of(duration=1.0, shared_load_conflicts=30.0, shared_load_wavefronts=40.0)
+    assert one["shared_conflict_share"] == pytest.approx(0.75)
+    other = facts_of(duration=1.0, shared_store_conflicts=10.0, shared_store_wavefronts=40.0)
+    assert other["shared_conflict_share"] == pytest.approx(0.25)
+
+
+def test_untimed_launches_count_where_no_other_launch_was_timed() -> None:
+    each = {"grid_size": 4.0, "block_size": 64.0, "warp_size": 32.0, "shared_store_conflicts": 0.0}
+    untimed = {**each, "shared_load_conflicts": 80.0}
+    (alone,) = kernels_of([untimed, untimed])
+    assert alone["conflicts_per_warp"] == pytest.approx(10)
+    (beside,) = kernels_of([untimed, {**each, "duration": 1.0, "shared_load_conflicts": 8.0}])
+    assert beside["shared_load_conflicts"] == 8
+
+
+def test_a_sentence_alone_tells_that_schedulers_are_idle() -> None:
+    told = {"duration": 1.0, "stall_barrier": 8.0, "warp_latency": 20.0}
+    assert facts_of(**told)["told_alone"] is True
+    assert facts_of(**told, compute_utilization=0.5)["told_alone"] is None
 
 
 def test_addresses_tell_conflicts_better_than_counts() -> None:

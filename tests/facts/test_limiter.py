@@ -10,8 +10,8 @@ from tests.support.facts import facts_of
 @pytest.mark.parametrize(
     ("compute", "memory", "limiter"),
     [
-        (None, 0.79, None),
-        (None, 0.8, "memory"),
+        (None, 0.59, None),
+        (None, 0.6, "memory"),
         (0.9, None, None),
         (None, None, None),
         (0.0, 0.0, "latency"),

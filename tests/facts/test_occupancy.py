@@ -146,6 +146,27 @@ def test_places_are_those_of_one_wave(
     assert facts_of(waves_per_sm=waves, **told)["places_taken"] == taken
 
 
+@pytest.mark.parametrize(
+    ("blocks", "threads", "known", "small"),
+    [
+        (64.0, 32.0, {}, True),  # one warp for each of 16 x 4 schedulers
+        (65.0, 32.0, {}, False),
+        (15.0, 1024.0, {}, True),
+        (16.0, 1024.0, {}, False),
+        (15.0, 1024.0, {"sm_count": 8.0}, False),
+        (64.0, 32.0, {"waves_per_sm": 2.0}, False),
+    ],
+)
+def test_a_grid_is_too_small_for_the_smallest_device(
+    blocks: float, threads: float, known: dict[str, float], small: bool
+) -> None:
+    facts = facts_of(
+        grid_size=blocks, block_size=threads, warp_size=32.0, sub_partitions=4.0,
+        fewest_sm_count=16.0, **known,
+    )  # fmt: skip
+    assert facts["small_anywhere"] is small
+
+
 def test_a_block_of_33_threads_wastes_31_lanes_of_64() -> None:
     facts = facts_of(block_size=33.0, warp_size=32.0)
     assert facts["partial_warp_share"] == pytest.approx(31 / 64)

@@ -172,6 +172,18 @@ def test_occupancy_limits_have_what_the_formulas_of_compute_capabilities_need() 
     assert [limits.key for limits in nvidia if needed - set(limits.limits)] == []
 
 
+def test_no_device_is_smaller_than_the_smallest_of_its_compute_capability(
+    devices: dict[str, DeviceSpec],
+) -> None:
+    said = {each.key: each.limits.get("fewest_multiprocessors") for each in load_occupancy_limits()}
+    fewest: dict[str, float] = {}
+    for each in devices.values():
+        if (each.occupancy or "").startswith("cc-") and each.unit_count is not None:
+            key = str(each.occupancy)
+            fewest[key] = min(each.unit_count, fewest.get(key, each.unit_count))
+    assert {key: said[key] for key in fewest} == fewest
+
+
 def test_lists_every_yaml_file_of_devices_and_ceilings() -> None:
     names = {path.relative_to(SEED).as_posix() for path in seed_files()}
     assert {"sources.yaml", "occupancy-limits.yaml", "ceilings/measured.yaml"} <= names
