@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 __all__ = ["dataclass"]
 
 _RECORD = {"frozen": True, "kw_only": True}
-_set = object.__setattr__
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
@@ -64,8 +63,7 @@ def _initializer(
             for name, make in factories.items():
                 if name not in values:
                     values[name] = make()
-        for name, value in values.items():
-            _set(self, name, value)
+        self.__dict__.update(values)
         if has_more:
             self.__post_init__()
 

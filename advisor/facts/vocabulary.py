@@ -7,6 +7,7 @@ the names and units of all others, so their order in the files does not matter.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -147,8 +148,12 @@ class Vocabulary:
 
     def unit(self, name: str) -> str | None:
         """Return the unit of a name as it is declared; None for a text or truth value."""
-        symbol = self.symbols[name]
-        return None if symbol.unit is None else str(symbol.unit)
+        return self._units[name]
+
+    @cached_property
+    def _units(self) -> Mapping[str, str | None]:
+        units = ((name, symbol.unit) for name, symbol in self.symbols.items())
+        return {name: None if unit is None else str(unit) for name, unit in units}
 
     def adds_up(self, name: str) -> bool:
         """Return whether a variant's value is the sum over its launches."""

@@ -34,7 +34,6 @@ def said(rule: Rule, name: str, outcome: Outcome = Outcome.FIRES, variant: str =
         values={},
         gain=Seconds(low=1, likely=2, high=3),
         confidence=0.5,
-        recommendation=("do",),
     )
 
 

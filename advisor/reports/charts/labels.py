@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from advisor.records import dataclass
 
@@ -41,8 +41,7 @@ _WIDTH_UPPER = 9.3
 Anchor = Literal["start", "middle", "end"]
 
 
-@dataclass(frozen=True)
-class Box:
+class Box(NamedTuple):
     """A rectangle in pixels."""
 
     left: float
@@ -55,6 +54,14 @@ class Box:
         width = min(self.right, other.right) - max(self.left, other.left)
         height = min(self.bottom, other.bottom) - max(self.top, other.top)
         return width * height if width > 0 and height > 0 else 0.0
+
+    def is_free_of(self, others: Iterable[Box]) -> bool:
+        """Return whether this covers nothing of any other, which is asked very often."""
+        left, top, right, bottom = self
+        for x0, y0, x1, y1 in others:
+            if x0 < right and x1 > left and y0 < bottom and y1 > top:
+                return False
+        return True
 
     def holds(self, other: Box) -> bool:
         """Return whether ``other`` lies inside."""
@@ -154,9 +161,9 @@ def place(subjects: Sequence[Subject], around: Surroundings) -> tuple[Label, ...
     for position, subject in enumerate(subjects):
         others = [box for key, box in marks.items() if key != subject.key]
         texts = [*around.taken, *(label.box for label in placed)]
-        strict = _first_fit(subject, others, [*texts, *others], around)
-        lenient = position < _OVER_MARKS and strict is None
-        label = _first_fit(subject, others, texts, around) if lenient else strict
+        label = _first_fit(subject, (), [*texts, *others], around)
+        if label is None and position < _OVER_MARKS:
+            label = _first_fit(subject, others, texts, around)
         if label is not None:
             placed.append(label)
     return tuple(placed)
@@ -189,25 +196,22 @@ def _advance(character: str) -> float:
 def _first_fit(
     subject: Subject, marks: Sequence[Box], texts: Sequence[Box], around: Surroundings
 ) -> Label | None:
-    """Return the longest wording at its cheapest place that covers none of ``texts``."""
+    """Return the longest wording at its cheapest place that covers none of ``texts``.
+
+    To cover some of ``marks`` costs.
+    """
     for lines in _wordings(subject):
         free = [
-            label
-            for label in _candidates(subject, lines)
-            if around.frame.holds(label.box) and _is_free(label.box, texts)
+            place
+            for place in _candidates(subject, lines)
+            if around.frame.holds(place.box) and place.box.is_free_of(texts)
         ]
         if free:
-            return min(free, key=lambda label: _cost(label.box, marks, around))
+            best = min(free, key=lambda place: _cost(place.box, marks, around))
+            return Label(
+                key=subject.key, x=best.x, y=best.y, anchor=best.anchor, lines=lines, box=best.box
+            )
     return None
-
-
-def _is_free(box: Box, texts: Sequence[Box]) -> bool:
-    """Return whether a box covers no other, which is asked very often."""
-    left, top, right, bottom = box.left, box.top, box.right, box.bottom
-    for text in texts:
-        if text.left < right and text.right > left and text.top < bottom and text.bottom > top:
-            return False
-    return True
 
 
 def _wordings(subject: Subject) -> Iterator[tuple[str, ...]]:
@@ -218,8 +222,17 @@ def _wordings(subject: Subject) -> Iterator[tuple[str, ...]]:
     yield (short,)
 
 
-def _candidates(subject: Subject, lines: tuple[str, ...]) -> Iterator[Label]:
-    """Yield the label right, below right, above right, left, below, above … of its mark."""
+class _Place(NamedTuple):
+    """Where a label could stand, and what it would cover there."""
+
+    x: float
+    y: float
+    anchor: Anchor
+    box: Box
+
+
+def _candidates(subject: Subject, lines: tuple[str, ...]) -> Iterator[_Place]:
+    """Yield the place right, below right, above right, left, below, above … of its mark."""
     gap = subject.radius + _GAP
     height = LINE_HEIGHT * (len(lines) - 1)
     middle = subject.y + 4 - height / 2
@@ -236,21 +249,13 @@ def _candidates(subject: Subject, lines: tuple[str, ...]) -> Iterator[Label]:
         (subject.x, subject.y + gap + _ASCENT + _LOWER, "middle"),
         (subject.x + subject.radius, subject.y + gap + _ASCENT + _LOWER, "end"),
     )
+    widest = max(lines, key=text_width)
     for x, y, anchor in places:
-        boxes = [text_box(x, y + LINE_HEIGHT * i, line, anchor) for i, line in enumerate(lines)]
-        yield Label(key=subject.key, x=x, y=y, anchor=anchor, lines=lines, box=_around(boxes))
+        left, top, right, bottom = text_box(x, y, widest, anchor)
+        yield _Place(x, y, anchor, Box(left, top, right, bottom + height))
 
 
-def _around(boxes: Sequence[Box]) -> Box:
-    return Box(
-        min(box.left for box in boxes),
-        min(box.top for box in boxes),
-        max(box.right for box in boxes),
-        max(box.bottom for box in boxes),
-    )
-
-
-def _cost(box: Box, marks: Iterable[Box], around: Surroundings) -> float:
+def _cost(box: Box, marks: Sequence[Box], around: Surroundings) -> float:
     """Return what a place that covers no text costs."""
     taken = sum(box.overlap(mark) for mark in marks)
     return _COST_TAKEN * taken + crossed(box, around)

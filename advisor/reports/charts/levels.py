@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from advisor.reports.charts.drawing import LevelMarks, LevelTick, LevelView
-from advisor.reports.charts.labels import LINE_HEIGHT, Box, crossed, text_box, text_width
+from advisor.reports.charts.labels import (
+    LINE_HEIGHT,
+    Box,
+    Surroundings,
+    crossed,
+    text_box,
+    text_width,
+)
 from advisor.reports.charts.marks import MOST_AGAIN, MarkSpot, coordinates, log_spot, name_marks
 from advisor.reports.charts.roofs import Line, level_roof
 from advisor.reports.charts.scales import Frame
@@ -60,18 +67,21 @@ def _spots(sheet: Sheet, level: str) -> Iterator[MarkSpot]:
 
 def draw_levels(sheet: Sheet, selected: str | None) -> Iterator[LevelMarks]:
     """Yield what shows the same work at all levels, for the kernels that waste most."""
+    around = surroundings(sheet, sheet.roofs.lines)
     for spot in sheet.spots[:MOST_AGAIN]:
-        yield _level_marks(sheet, spot, selected=spot.kernel.id == selected)
+        yield _level_marks(sheet, spot, around, selected=spot.kernel.id == selected)
 
 
-def _level_marks(sheet: Sheet, spot: MarkSpot, *, selected: bool) -> LevelMarks:
+def _level_marks(
+    sheet: Sheet, spot: MarkSpot, around: Surroundings, *, selected: bool
+) -> LevelMarks:
     """Return the ticks at other levels on one line with the mark, and the drop to its roof."""
     frame, placement = sheet.frame, spot.placement
     y = spot.at[1]
     ticks = tuple(
         _level_tick(each.label, math.log10(each.x), spot, frame) for each in placement.levels
     )
-    ticks = tuple(_named(sheet, tick) for tick in _apart(ticks))
+    ticks = tuple(_named(sheet, tick, around) for tick in _apart(ticks))
     if selected:
         sheet.taken.extend(_name_box(tick) for tick in ticks if tick.name)
         sheet.taken.extend(Box(t.x - 2, t.y - 7, t.x + 2, t.y + 7) for t in ticks)
@@ -90,23 +100,30 @@ def _level_marks(sheet: Sheet, spot: MarkSpot, *, selected: bool) -> LevelMarks:
 
 
 def _name_box(tick: LevelTick) -> Box:
-    return text_box(tick.x + tick.name_x, tick.y + tick.name_y, tick.name, "middle")
+    return _box_beside(tick, tick.name_x, tick.name_y)
 
 
-def _named(sheet: Sheet, tick: LevelTick) -> LevelTick:
+def _box_beside(tick: LevelTick, x: float, y: float) -> Box:
+    return text_box(tick.x + x, tick.y + y, tick.name, "middle")
+
+
+def _named(sheet: Sheet, tick: LevelTick, around: Surroundings) -> LevelTick:
     """Return the tick with its name where lines cross it least; without where nothing is free.
 
     Above or below comes first, then beside its upper or lower half.
     """
-    around = surroundings(sheet, sheet.roofs.lines)
+    if not tick.name:
+        return tick
     beside = text_width(tick.name) / 2 + _GAP
     spots = [(0.0, tick.name_y), (0.0, _ASCENT - tick.name_y)]
     spots += [(x, y) for x in (beside, -beside) for y in (-_GAP, _GAP + _TICK)]
-    places = [replace(tick, name_x=x, name_y=y) for x, y in spots]
     free = [
-        (crossed(box, around), place) for place in places if sheet.free(box := _name_box(place))
+        (crossed(box, around), x, y) for x, y in spots if sheet.free(box := _box_beside(tick, x, y))
     ]
-    return min(free, key=lambda one: one[0])[1] if free else replace(tick, name="")
+    if not free:
+        return replace(tick, name="")
+    _, x, y = min(free, key=lambda one: one[0])
+    return replace(tick, name_x=x, name_y=y)
 
 
 def _level_tick(name: str, at: float, spot: MarkSpot, frame: Frame) -> LevelTick:

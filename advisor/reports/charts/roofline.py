@@ -158,7 +158,7 @@ def _edge_texts(sheet: Sheet) -> tuple[PlacedText, ...]:
 
 def _off_marks(sheet: Sheet, box: Box) -> float:
     """Return how far words at the right end of a roof go to the left, off the marks there."""
-    under = [spot.box.left for spot in sheet.spots if spot.box.overlap(box)]
+    under = [mark.left for mark in sheet.marks if mark.overlap(box)]
     return min(0.0, min(under) - _OFF - box.right) if under else 0.0
 
 
@@ -229,13 +229,12 @@ def _corners(frame: Frame, width: float, height: float) -> tuple[Point, ...]:
 
 def _slope_texts(sheet: Sheet, *, minor: bool) -> tuple[PlacedText, ...]:
     frame = sheet.frame
-    marks = [spot.box for spot in sheet.spots]
     found = []
     wanted = [words for words in sheet.roofs.slope_texts if words.minor == minor]
     for words in sorted(wanted, key=lambda words: not words.strong):
         short = words.text.replace(f" {sheet.chart.roof}", "").split(",")[0]
         label = replace(words, text=short) if sheet.size.compact else words
-        seated = seat(label, frame, sheet.taken, marks)
+        seated = seat(label, frame, sheet.taken, sheet.marks)
         if seated is None:
             continue
         at, boxes = seated

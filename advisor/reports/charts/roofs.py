@@ -128,10 +128,10 @@ def seat(
         boxes = _along(start, angle, words)
         if not all(inside.holds(box) for box in boxes):
             continue
-        if any(box.overlap(text) for box in boxes for text in texts):
+        if not all(box.is_free_of(texts) for box in boxes):
             continue
         point = _unproject(start, frame)
-        if not any(box.overlap(mark) for box in boxes for mark in marks):
+        if all(box.is_free_of(marks) for box in boxes):
             return point, boxes
         if words.strong:
             fallback = fallback or (point, boxes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from advisor import wording
 from advisor.reports.charts.drawing import DrawingSize, PlacedText, Point, Stroke
@@ -29,15 +30,19 @@ class Sheet:
     spots: tuple[MarkSpot, ...]
     taken: list[Box] = field(default_factory=list)
 
-    @property
+    @cached_property
     def inside(self) -> Box:
         """Return where words may stand."""
         return frame_box(self.frame)
 
+    @cached_property
+    def marks(self) -> tuple[Box, ...]:
+        """Return the boxes of the marks."""
+        return tuple(spot.box for spot in self.spots)
+
     def free(self, box: Box) -> bool:
         """Return whether a box lies inside and covers neither words nor marks."""
-        others = (*self.taken, *(spot.box for spot in self.spots))
-        return self.inside.holds(box) and not any(box.overlap(other) for other in others)
+        return self.inside.holds(box) and box.is_free_of(self.taken) and box.is_free_of(self.marks)
 
 
 def frame_box(frame: Frame) -> Box:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from advisor import wording
+from advisor.records import dataclass
 from advisor.reports.record.commands import program
 from advisor.reports.record.instructions import Ranking, Rankings
 from advisor.reports.record.judgement import Judgement
@@ -56,7 +56,7 @@ def cards(
 
 def results(
     source: ReportSource,
-    evaluations: Iterable[Evaluation],
+    evaluations: Sequence[Evaluation],
     ranked: Iterable[Action],
     worst: Rankings,
     asking: Asking | None = None,
@@ -66,15 +66,19 @@ def results(
     ``asking`` says which counters would decide what is unknown.
     """
     places = {(r.evaluation.variant_id, r.evaluation.rule.id): r for r in ranked}
+    judged = {each.rule.id: each for each in evaluations}
+    common = _Common(
+        worst=worst,
+        asking=asking,
+        titles={name: each.words.fill(each.rule.title) for name, each in judged.items()},
+        commands={variant: _show(source, variant) for variant in source.variants},
+    )
     found: dict[str, list[tuple[tuple[int, int], RuleResult]]] = defaultdict(list)
     for each in evaluations:
         place = places.get((each.variant_id, each.rule.id))
         position = place.position if place else len(places) + 1
         order = _OUTCOMES.index(each.outcome), position
-        result = _result(each, place, worst, asking)
-        if each.variant_id in source.variants:
-            result = replace(result, next_command=_show(source, each.variant_id))
-        found[each.variant_id].append((order, result))
+        found[each.variant_id].append((order, _result(each, place, common)))
     return {
         variant: tuple(result for _, result in sorted(ranked, key=lambda pair: pair[0]))
         for variant, ranked in found.items()
@@ -187,32 +191,43 @@ def _moved_roof(group: Sequence[Action], rows: Mapping[str, Row]) -> str:
     return f"This moves the roof {moved}, and so can save more than is wasted under today's roof."
 
 
-def _result(
-    evaluation: Evaluation,
-    place: Action | None,
-    worst: Rankings,
-    asking: Asking | None,
-) -> RuleResult:
+@dataclass(frozen=True, kw_only=True)
+class _Common:
+    """What the results of a run share: ``titles`` by rule, ``commands`` that tell more by kernel.
+
+    ``worst`` are the worst instructions; ``asking`` says which counters decide what is unknown.
+    """
+
+    worst: Rankings
+    asking: Asking | None
+    titles: Mapping[str, str]
+    commands: Mapping[str, str]
+
+
+def _result(evaluation: Evaluation, place: Action | None, common: _Common) -> RuleResult:
     rule = evaluation.rule
     gain = evaluation.gain
-    overlap = f" Overlaps with {', '.join(place.after)}." if place and place.after else ""
-    text = {
-        Outcome.FIRES: evaluation.evidence + overlap + _UNPROVEN * rule.is_unproven,
-        Outcome.RULED_OUT: _sentence(evaluation.because or ""),
-        Outcome.UNKNOWN: _needs(evaluation, asking),
-        Outcome.NOT_KNOWABLE: _never(evaluation, asking),
-    }[evaluation.outcome]
     return RuleResult(
         outcome=_WORDS[evaluation.outcome],
         rule_id=rule.id,
-        title=evaluation.words.fill(rule.title),
+        title=common.titles[rule.id],
         severity=rule.severity.value,
-        text=text,
+        text=_text(evaluation, place, common.asking),
         gain=None if gain is None else _gain(gain),
         unchecked=evaluation.unchecked,
         not_checked=_not_checked(evaluation),
-        instructions=_worst(evaluation, worst),
+        instructions=_worst(evaluation, common.worst),
+        next_command=common.commands.get(evaluation.variant_id, ""),
     )
+
+
+def _text(evaluation: Evaluation, place: Action | None, asking: Asking | None) -> str:
+    if evaluation.outcome is Outcome.FIRES:
+        overlap = f" Overlaps with {', '.join(place.after)}." if place and place.after else ""
+        return evaluation.evidence + overlap + _UNPROVEN * evaluation.rule.is_unproven
+    if evaluation.outcome is Outcome.RULED_OUT:
+        return _sentence(evaluation.because or "")
+    return (_needs if evaluation.outcome is Outcome.UNKNOWN else _never)(evaluation, asking)
 
 
 def _worst(evaluation: Evaluation, worst: Rankings) -> Ranking | None:

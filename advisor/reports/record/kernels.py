@@ -204,10 +204,10 @@ def _flags(row: Row) -> Iterable[str]:
 def _facts(
     row: Row, vocabulary: Vocabulary, words: VendorWords, *, every: bool
 ) -> tuple[FactGroup, ...]:
-    groups = []
+    groups, sources = [], layout().sources
     for group in layout().groups:
         entries = [entry for entry in group.entries if _wanted(row, entry, every=every)]
-        facts = tuple(_fact(row, entry, vocabulary, words) for entry in entries)
+        facts = tuple(_fact(row, entry, vocabulary, words, sources) for entry in entries)
         if facts:
             groups.append(FactGroup(name=group.name, facts=facts))
     if every:
@@ -226,7 +226,13 @@ def _wanted(row: Row, entry: FactLine, *, every: bool) -> bool:
     return every or entry.essential or value is not None
 
 
-def _fact(row: Row, entry: FactLine, vocabulary: Vocabulary, words: VendorWords) -> ShownFact:
+def _fact(
+    row: Row,
+    entry: FactLine,
+    vocabulary: Vocabulary,
+    words: VendorWords,
+    sources: Mapping[str, str],
+) -> ShownFact:
     unit = "share" if entry.share else vocabulary.unit(entry.name) or ""
     value = row.get(entry.name)
     shown = value if isinstance(value, str) else number(row, entry.name)
@@ -235,12 +241,12 @@ def _fact(row: Row, entry: FactLine, vocabulary: Vocabulary, words: VendorWords)
         label=entry.label.format_map(words.terms),
         value=shown,
         unit=unit,
-        kind=_kind(row, entry, vocabulary) if shown is not None else "not collected",
+        kind=_kind(row, entry, vocabulary, sources) if shown is not None else "not collected",
         essential=entry.essential,
     )
 
 
-def _kind(row: Row, entry: FactLine, vocabulary: Vocabulary) -> str:
+def _kind(row: Row, entry: FactLine, vocabulary: Vocabulary, sources: Mapping[str, str]) -> str:
     """Return how a value came about, of what it is a share, and how many launches have it."""
     if of := number(row, entry.of) if entry.of else None:
         return f"{wording.percent(of, 1)} {entry.of_what}"
@@ -248,19 +254,17 @@ def _kind(row: Row, entry: FactLine, vocabulary: Vocabulary) -> str:
     if entry.name == "duration":
         return "measured, 1 launch" if launches == 1 else f"sum of {launches:,} launches"
     if entry.name == "flops":
-        return _source(text(row, "work_source")) or "derived"
+        label = text(row, "work_source") or "derived"
+        return sources.get(label, label)
     if entry.name == "t_sol":
         known = text(row, "t_sol_known") or "nothing"
         return "derived, profiled" if flag(row, "t_sol_complete") else f"at least: {known} known"
     if entry.name in vocabulary.facts:
         return entry.kind
-    words = _source(text(row, f"{entry.name}_source")) or "measured"
+    label = text(row, f"{entry.name}_source") or "measured"
+    words = sources.get(label, label)
     covered = (row.get("coverage") or {}).get(entry.name)
     return words if covered is None else f"{words}, {covered:,} of {launches:,} launches"
-
-
-def _source(label: str | None) -> str | None:
-    return None if label is None else layout().sources.get(label, label)
 
 
 def _others(row: Row, vocabulary: Vocabulary, words: VendorWords) -> FactGroup:

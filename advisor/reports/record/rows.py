@@ -29,9 +29,9 @@ def rows_of(connection: duckdb.DuckDBPyConnection, table: str) -> list[Row]:
 def number(row: Row, name: str) -> float | None:
     """Return a finite number, or None."""
     value = row.get(name)
-    if value is None or isinstance(value, bool | str) or not math.isfinite(value):
-        return None
-    return float(value)
+    if type(value) is not float:  # most are, and this is asked very often
+        return None if value is None or isinstance(value, bool | str) else float(value)
+    return value if math.isfinite(value) else None
 
 
 def text(row: Row, name: str) -> str | None:

@@ -258,7 +258,6 @@ class _Subject:
 
 def _evaluation(rule: Rule, index: int, outcome: Outcome, subject: _Subject) -> Evaluation:
     values = {name: subject.facts[name] for name in rule.reads}
-    shown = {**values, **{name: each.value for name, each in rule.thresholds.items()}}
     names = detail_columns(rule, index)
     held = [subject.details[name] for name in names.guards]
     guards = list(zip(rule.unless, held, strict=True))
@@ -275,7 +274,7 @@ def _evaluation(rule: Rule, index: int, outcome: Outcome, subject: _Subject) -> 
     )
     if outcome is Outcome.UNKNOWN:
         return replace(common, missing=_missing(rule, values, guards))
-    words = subject.words
+    words, shown = subject.words, rule.shown(values)
     evidence = words.fill(rule.evidence, shown)
     if outcome is Outcome.RULED_OUT:
         because = next(words.fill(guard.because, shown) for guard, holds in guards if holds)
@@ -288,7 +287,6 @@ def _evaluation(rule: Rule, index: int, outcome: Outcome, subject: _Subject) -> 
         confidence=confidence,
         confidence_because=reasons,
         evidence=evidence,
-        recommendation=tuple(words.fill(step, shown) for step in rule.recommendation),
         unchecked=tuple(guard.when.text for guard in open_guards),
         not_collected=not_collected(rule, [guard.when.text for guard in open_guards], values),
     )

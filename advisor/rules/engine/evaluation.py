@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
+from functools import cached_property
 
 from advisor.records import dataclass
 from advisor.rules.engine.gains import Seconds
@@ -39,11 +40,18 @@ class Evaluation:
     confidence: float = 1.0
     confidence_because: tuple[str, ...] = ()
     evidence: str = ""
-    recommendation: tuple[str, ...] = ()
     because: str | None = None
     unchecked: tuple[str, ...] = ()
     not_collected: tuple[tuple[str, ...], ...] = ()
     missing: tuple[str, ...] = ()
+
+    @cached_property
+    def recommendation(self) -> tuple[str, ...]:
+        """Return the steps of a rule that fires, which few readers of an evaluation ask for."""
+        if self.outcome is not Outcome.FIRES:
+            return ()
+        shown = self.rule.shown(self.values)
+        return tuple(self.words.fill(step, shown) for step in self.rule.recommendation)
 
     @property
     def expected(self) -> float | None:
@@ -94,7 +102,6 @@ def _ruled_out(evaluation: Evaluation, exclusion: Exclusion) -> Evaluation:
         gain=None,
         confidence=1.0,
         confidence_because=(),
-        recommendation=(),
         unchecked=(),
         not_collected=(),
         missing=(),

@@ -93,7 +93,6 @@ def _stored(
 def _evaluation(row: Mapping[str, Any], rule: Rule, run_id: str, words: VendorWords) -> Evaluation:
     """Return the evaluation that became a row of ``finding``."""
     values = json.loads(row["values"])
-    shown = {**values, **{name: each.value for name, each in rule.thresholds.items()}}
     outcome = _OUTCOMES[row["outcome"]]
     fires = outcome is Outcome.FIRES
     unchecked = tuple(row["unchecked"] or ())
@@ -110,7 +109,6 @@ def _evaluation(row: Mapping[str, Any], rule: Rule, run_id: str, words: VendorWo
         confidence=row["confidence"] if fires else 1.0,
         confidence_because=tuple(row["confidence_because"] or ()),
         evidence=row["evidence"],
-        recommendation=tuple(words.fill(s, shown) for s in rule.recommendation) if fires else (),
         because=row["because"],
         unchecked=unchecked,
         not_collected=not_collected(rule, unchecked, values),

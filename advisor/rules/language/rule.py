@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from enum import Enum
+from functools import cached_property
 
 from advisor.errors import Location
 from advisor.expression import Dialect, Expression
@@ -226,7 +227,11 @@ class Rule:
             names |= self.gain.low.names | self.gain.likely.names | self.gain.high.names
         return frozenset(names - self.thresholds.keys())
 
-    @property
+    def shown(self, values: Mapping[str, Value]) -> dict[str, Value]:
+        """Return what the sentences are filled with: values of facts, and the thresholds."""
+        return {**values, **{name: each.value for name, each in self.thresholds.items()}}
+
+    @cached_property
     def reads(self) -> tuple[str, ...]:
         """Return every fact that deciding, estimating and wording read, sorted."""
         names = set(self.decides_on).union(*(guard.when.names for guard in self.unless))
