@@ -115,7 +115,7 @@ def test_places_a_kernel_without_bytes_at_the_right_edge(report: Report) -> None
 def words(drawn: Drawing) -> list[Box]:
     """Return the boxes of all upright words that show at first."""
     boxes = [box for mark in drawn.marks for box in label_boxes(mark)]
-    boxes += [text_box(t.x, t.y, t.text, t.anchor) for t in drawn.edge_texts]
+    boxes += [text_box(t.x + t.dx, t.y, t.text, t.anchor) for t in drawn.edge_texts]
     if drawn.remark:
         boxes.append(text_box(drawn.remark.x, drawn.remark.y, drawn.remark.text, "end"))
     ridge = drawn.ridge
