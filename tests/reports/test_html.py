@@ -13,6 +13,7 @@ from jinja2.sandbox import SecurityError
 
 from advisor.reports.record.records import Report
 from advisor.reports.write import render
+from advisor.resources import data_dir
 
 HOSTILE = "<img src=x onerror=alert(1)>|=cmd()"
 VOID = {"meta", "link", "input", "br", "wbr", "img", "hr"}
@@ -202,3 +203,9 @@ def test_a_template_reads_no_attribute_that_the_sandbox_refuses(reads: str) -> N
     for _ in range(2):  # what is judged once per type is refused every time
         with pytest.raises(SecurityError):
             template.render(value=[1])
+
+
+def test_only_the_header_of_a_page_sticks_to_the_top_and_is_not_printed() -> None:
+    templates = [path.read_text() for path in data_dir("templates").rglob("*.j2")]
+    barred = [found for text in templates for found in re.findall(r'<(\w+) class="bar"', text)]
+    assert set(barred) == {"header"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 
 import duckdb
@@ -395,6 +396,16 @@ def test_does_not_leave_alone_what_it_cannot_judge() -> None:
     assert (report.not_judged.kernel_count, report.not_judged.duration) == (1, 1e-6)
     judged = [k for k in report.kernels if k.is_judged and not k.actions]
     assert (report.left_alone.kernel_count if report.left_alone else 0) == len(judged)
+
+
+def test_says_what_there_is_to_do_where_no_card_speaks_of_a_kernel() -> None:
+    (kernel,) = report_of([STREAM]).kernels
+    gaining = next(result for result in kernel.results if result.gain is not None)
+    silent = replace(gaining, gain=None)
+    assert replace(kernel, results=(silent,)).without_action == "nothing to do"
+    assert replace(kernel, results=(gaining, silent)).without_action == "1 smaller finding"
+    bare = replace(kernel, limiter=None, t_sol=None)
+    assert bare.without_action == "not enough counters"
 
 
 def test_says_what_it_cannot_judge_where_no_card_is_shown() -> None:

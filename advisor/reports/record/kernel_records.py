@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from advisor import wording
 from advisor.records import dataclass
 from advisor.reports.record.instructions import Ranking
 
@@ -205,6 +206,14 @@ class KernelRecord(KernelName):
     def is_judged(self) -> bool:
         """Return whether enough was counted to say what limits the kernel, or what its roof is."""
         return self.limiter is not None or self.t_sol is not None
+
+    @property
+    def without_action(self) -> str:
+        """Return what there is to do where no card speaks of the kernel."""
+        if not self.is_judged:
+            return "not enough counters"
+        gaining = sum(result.gain is not None for result in self.results)
+        return wording.count(gaining, "smaller finding") if gaining else "nothing to do"
 
     @property
     def sums(self) -> str:
