@@ -74,6 +74,16 @@ def test_a_sentence_alone_tells_that_schedulers_are_idle() -> None:
     told = {"duration": 1.0, "stall_barrier": 8.0, "warp_latency": 20.0}
     assert facts_of(**told)["told_alone"] is True
     assert facts_of(**told, compute_utilization=0.5)["told_alone"] is None
+    # 12 warps for each scheduler, which 16 cycles between two instructions let issue in 75 of 100.
+    main = {"stall_long_scoreboard": 12.0, "stall_short_scoreboard": 0.0, "stall_wait": 4.0}
+    fit = {"occupancy_max_warps": 48.0, "sub_partitions": 4.0}
+    assert facts_of(duration=1.0, stall_barrier=0.0, **main, **fit)["told_alone"] is True
+    assert facts_of(duration=1.0, stall_barrier=0.0, **main)["told_alone"] is None
+
+
+def test_threads_that_branches_left_bound_those_that_predicates_left() -> None:
+    facts = facts_of(duration=1.0, threads_per_instruction=8.0, warp_size=32.0)
+    assert facts["divergence"] == pytest.approx(0.75)
 
 
 def test_addresses_tell_conflicts_better_than_counts() -> None:
