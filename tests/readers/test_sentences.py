@@ -96,5 +96,19 @@ def test_takes_the_excess_from_the_total() -> None:
     }
 
 
+@pytest.mark.parametrize(("kind", "op"), [("load", "ld"), ("store", "st")])
+def test_reads_the_conflicts_of_shared_accesses(kind: str, op: str) -> None:
+    message = (
+        f"The memory access pattern for shared {kind}s might not be optimal and causes on average"
+        f" a 3.0 - way bank conflict across all 20480 shared {kind} requests.This results in 40,960"
+        f" bank conflicts,  which represent 66.67% of the overall 61440 wavefronts for shared"
+        f" {kind}s. Check the Source Counters section."
+    )
+    assert counters_in([message]) == {
+        f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum": 40960.0,
+        f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum": 61440.0,
+    }
+
+
 def test_says_nothing_of_other_messages() -> None:
     assert counters_in(["This workload exhibits low compute throughput.", ""]) == {}

@@ -251,8 +251,8 @@ class Sentence:
         found = self.pattern.search(message)
         if found is None:
             return None
-        groups = found.groupdict()
-        return float(groups["value"]) - float(groups.get("less", 0))
+        value, less = (found.groupdict("0").get(name, "0") for name in ("value", "less"))
+        return float(value.replace(",", "")) - float(less.replace(",", ""))
 
 
 def counters_in(messages: Iterable[str]) -> dict[str, float]:
