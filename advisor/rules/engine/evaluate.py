@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import duckdb
 
@@ -171,8 +172,9 @@ def run_program(
         subject: _subject(subject, facts, details[subject], *common)
         for subject, facts in _rows(connection, f"FROM {table}", key).items()
     }
+    asked = {index: _asked(program.rules[index], index) for _, index, _ in decided_pairs}
     return [
-        _evaluation(program.rules[index], index, outcome, subjects[subject])
+        _evaluation(asked[index], outcome, subjects[subject])
         for subject, index, outcome in decided_pairs
     ]
 
@@ -256,13 +258,32 @@ class _Subject:
     words: VendorWords
 
 
-def _evaluation(rule: Rule, index: int, outcome: Outcome, subject: _Subject) -> Evaluation:
-    values = {name: subject.facts[name] for name in rule.reads}
-    names = detail_columns(rule, index)
-    held = [subject.details[name] for name in names.guards]
-    guards = list(zip(rule.unless, held, strict=True))
-    raw = _raw(subject, names)
-    common = Evaluation(
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """A rule with what is the same for every subject."""
+
+    rule: Rule
+    names: DetailNames
+    is_uncalibrated: bool
+
+
+def _asked(rule: Rule, index: int) -> _Asked:
+    return _Asked(
+        rule=rule,
+        names=detail_columns(rule, index),
+        is_uncalibrated=rule.gain_is_uncalibrated,
+    )
+
+
+def _evaluation(asked: _Asked, outcome: Outcome, subject: _Subject) -> Evaluation:
+    rule, facts, details = asked.rule, subject.facts, subject.details
+    values = {name: facts[name] for name in rule.reads}
+    guards = [
+        (guard, details[name]) for guard, name in zip(rule.unless, asked.names.guards, strict=True)
+    ]
+    raw = _raw(subject, asked.names)
+    common = partial(
+        Evaluation,
         rule=rule,
         run_id=subject.run_id,
         variant_id=subject.id,
@@ -273,22 +294,22 @@ def _evaluation(rule: Rule, index: int, outcome: Outcome, subject: _Subject) -> 
         cap_likely=raw.cap_likely,
     )
     if outcome is Outcome.UNKNOWN:
-        return replace(common, missing=_missing(rule, values, guards))
-    words, shown = subject.words, rule.shown(values)
-    evidence = words.fill(rule.evidence, shown)
+        return common(missing=_missing(rule, values, guards))
+    given = subject.words.given(rule.shown(values))
+    evidence = rule.evidence.fill(given)
     if outcome is Outcome.RULED_OUT:
-        because = next(words.fill(guard.because, shown) for guard, holds in guards if holds)
-        return replace(common, evidence=evidence, because=because)
-    open_guards = [guard for guard, holds in guards if holds is None and not guard.shared]
-    confidence, reasons = _confidence(rule, subject, len(open_guards))
-    return replace(
-        common,
+        because = next(guard.because.fill(given) for guard, holds in guards if holds)
+        return common(evidence=evidence, because=because)
+    unchecked = [guard.when for guard, holds in guards if holds is None and not guard.shared]
+    texts = tuple(condition.text for condition in unchecked)
+    confidence, reasons = _confidence(asked, subject, len(unchecked))
+    return common(
         gain=None if rule.gain is None else cut(raw),
         confidence=confidence,
         confidence_because=reasons,
         evidence=evidence,
-        unchecked=tuple(guard.when.text for guard in open_guards),
-        not_collected=not_collected(rule, [guard.when.text for guard in open_guards], values),
+        unchecked=texts,
+        not_collected=not_collected(rule, texts, values) if texts else (),
     )
 
 
@@ -311,7 +332,7 @@ def _number(value: Value) -> float | None:
     return value if isinstance(value, float) else None
 
 
-def _confidence(rule: Rule, subject: _Subject, unchecked: int) -> tuple[float, tuple[str, ...]]:
+def _confidence(asked: _Asked, subject: _Subject, unchecked: int) -> tuple[float, tuple[str, ...]]:
     """Return the product of the factors that hold and of one per unchecked guard, with reasons."""
     settings, details = subject.settings, subject.details
     held = [f for number, f in enumerate(settings.factors) if details[factor_column(number)]]
@@ -320,7 +341,7 @@ def _confidence(rule: Rule, subject: _Subject, unchecked: int) -> tuple[float, t
     if unchecked:
         reasons.append(f"{wording.few(unchecked, 'exclusion')} not checked")
     product *= settings.unchecked_factor**unchecked
-    if rule.gain_is_uncalibrated:
+    if asked.is_uncalibrated:
         product *= settings.uncalibrated_factor
         reasons.append("estimate not calibrated")
     return product, tuple(reasons)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -125,22 +124,28 @@ def store_evaluations(
     connection: duckdb.DuckDBPyConnection, run_id: str, evaluations: Sequence[Evaluation]
 ) -> None:
     """Store what fires and what was ruled out, in place of what the run had."""
+    insert_findings(connection, run_id, rows_of_findings(evaluations))
+
+
+def rows_of_findings(evaluations: Sequence[Evaluation]) -> list[FindingRow]:
+    """Return what fires and what was ruled out in a run as rows of ``finding``."""
     positions = {
         (action.evaluation.variant_id, action.evaluation.rule.id): action.position
         for action in rank(evaluations)
     }
-    rows = [
+    return [
         _row(each, positions.get((each.variant_id, each.rule.id)))
         for each in evaluations
         if each.outcome not in (Outcome.UNKNOWN, Outcome.NOT_KNOWABLE)
     ]
-    insert_findings(connection, run_id, rows)
 
 
 def _row(evaluation: Evaluation, position: int | None) -> FindingRow:
     rule, gain = evaluation.rule, evaluation.gain
     fires = evaluation.outcome is Outcome.FIRES
-    row = FindingRow(
+    column = SUBJECTS[rule.subject].stored_in
+    named: dict[str, Any] = {} if column is None else {column: evaluation.variant_id}
+    return FindingRow(
         run_id=evaluation.run_id,
         rule_id=rule.id,
         rule_hash=rule.text_hash,
@@ -160,10 +165,8 @@ def _row(evaluation: Evaluation, position: int | None) -> FindingRow:
         because=evaluation.because,
         unchecked=evaluation.unchecked,
         values=json.dumps(evaluation.values, sort_keys=True, allow_nan=False),
+        **named,
     )
-    column = SUBJECTS[rule.subject].stored_in
-    named: dict[str, Any] = {} if column is None else {column: evaluation.variant_id}
-    return replace(row, **named)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -122,6 +122,8 @@ def spoken(pieces: tuple[Piece, ...], values: Mapping[str, object]) -> str:
     """
     found = [piece.of(values) for piece in pieces]
     words = [wording.UNKNOWN if value is None else str(value) for value in found]
+    if _ARROW not in words:
+        return "".join(words)
     same = (
         range(place, place + 2)
         for place in range(1, len(words) - 1)

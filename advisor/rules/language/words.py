@@ -36,7 +36,16 @@ class VendorWords:
 
     def fill(self, template: Template, values: Mapping[str, Value] | None = None) -> str:
         """Return the sentence in these words, with the values in it."""
-        return template.fill({**self.terms, **self._shown(values or {})})
+        return template.fill(self.given(values or {}))
+
+    def given(self, values: Mapping[str, Value]) -> dict[str, Value]:
+        """Return what templates are filled with: these words, and the values as they are shown."""
+        named = {
+            fact: self.value(fact, value)
+            for fact in self.values
+            if isinstance(value := values.get(fact), str)
+        }
+        return {**self.terms, **values, **named}
 
     def quote(self, template: Template) -> str:
         """Return the template's text in these words, its facts as they are written."""
@@ -66,14 +75,6 @@ class VendorWords:
     def value(self, fact: str, value: str) -> str:
         """Return the word for a value of a text fact."""
         return self.values.get(fact, {}).get(value, value)
-
-    def _shown(self, values: Mapping[str, Value]) -> dict[str, Value]:
-        named = {
-            fact: self.value(fact, value)
-            for fact in self.values
-            if isinstance(value := values.get(fact), str)
-        }
-        return {**values, **named}
 
 
 @dataclass(frozen=True, kw_only=True)
