@@ -3,40 +3,42 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from advisor.database import judged as door
 from advisor.database.histories import histories
 from advisor.database.nights import accepted_levels
+from advisor.database.relations import STORED
+from advisor.facts import current
 from advisor.records import dataclass
 from advisor.reports.record.fleet_moved import moved_in
-from advisor.rules.engine.fleet import compute_here
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import duckdb
 
     from advisor.database.lake.scan import Lake
     from advisor.database.lake.spark import SparkLake
     from advisor.database.lake.tables import Columns
-    from advisor.rules.engine.fleet import Compute
+    from advisor.rules.engine.compiled import Compiled
 
 EngineName = Literal["duckdb", "spark"]
 
-_AT_ONCE = 64  # runs whose facts DuckDB computes by one statement
-_AT_ONCE_ON_SPARK = 4096
+_AT_ONCE_ON_SPARK = 4096  # runs whose facts it computes by one statement
 
 
 @dataclass(frozen=True, kw_only=True)
 class Engine:
-    """``compute`` works out facts of ``at_once`` runs; ``move`` fills the table of what moved.
+    """``compute`` writes facts and outcomes of ``at_once`` runs, which are else worked out here.
 
-    ``move`` calls back with the number of histories that are done.
+    ``move`` fills the table of what moved; it calls back with the number of histories done.
     """
 
-    compute: Compute
-    at_once: int
+    compute: Callable[[Compiled, Sequence[str]], tuple[Path, Path]] | None = None
+    at_once: int = 0
     move: Callable[[duckdb.DuckDBPyConnection, Callable[[int], None]], None]
 
 
@@ -54,14 +56,18 @@ def opened_engine(
         DatabaseError: there is no Spark, or it cannot be started.
     """
     if name == "duckdb":
-        yield Engine(compute=compute_here, at_once=_AT_ONCE, move=_move_here)
+        yield Engine(move=_move_here)
         return
     from advisor.database.lake.spark import open_spark
-    from advisor.rules.engine.on_spark import compute_on_spark
+    from advisor.rules.engine.on_spark import write_on_spark
+
+    def compute(compiled: Compiled, run_ids: Sequence[str]) -> tuple[Path, Path]:
+        relations = current(connection, compiled.vocabulary, run_ids, STORED)
+        return write_on_spark(spark, compiled, run_ids, relations)
 
     with open_spark(lake, columns, connection, master) as spark:
         yield Engine(
-            compute=partial(compute_on_spark, spark),
+            compute=compute,
             at_once=_AT_ONCE_ON_SPARK,
             move=partial(_move_on_spark, spark),
         )

@@ -47,6 +47,12 @@ def fleet() -> None:
     metavar="TIME",
     help="Leave older nights out; ISO 8601, UTC without a zone.",
 )
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Processes of this machine that judge; by default one for each core.",
+)
 @click.pass_obj
 def judge(
     settings: CommandSettings,
@@ -54,6 +60,7 @@ def judge(
     engine: str,
     master: str | None,
     since: datetime | None,
+    jobs: int | None,
 ) -> None:
     """Work out facts, findings and outcomes of runs that today's rules have not judged.
 
@@ -61,6 +68,7 @@ def judge(
     They are written beside the runs, all of them or nothing, and every command reads them.
     """
     from advisor.api.fleet import judge_lake
+    from advisor.api.fleet_batches import cores
 
     with Progress("judging", clock=time.monotonic) as progress:
         done = judge_lake(
@@ -68,6 +76,7 @@ def judge(
             engine=cast("EngineName", engine),
             master=master,
             since=since,
+            jobs=jobs or cores(),
             progress=progress,
             configuration=settings.configuration,
         )

@@ -14,9 +14,9 @@ from advisor.database.relations import Relations
 from advisor.quoting import listed, literal, quoted
 
 JUDGED = {
-    "finding": "FROM temp.judged_finding ORDER BY run_id, rule_id, variant_id",
+    "finding": "FROM temp.judged_finding",
     "outcome": "FROM temp.outcome ORDER BY ALL",
-    "fact": "FROM temp.judged_fact ORDER BY run_id, variant_id",
+    "fact": "FROM temp.judged_fact",
 }
 """The SELECT of what was judged, by the table that it is about; facts are of kernels."""
 
@@ -29,6 +29,7 @@ MOVED = {
 """The SELECT of which histories the detector looked at, and of what moved in them."""
 
 _BATCH = "judged_variant"
+_ORDERS = {"finding": "run_id, rule_id, variant_id", "fact": "run_id, variant_id"}
 _LACKING = """
     SELECT run_id FROM run
     WHERE rules_hash IS DISTINCT FROM $digest AND pruned_at IS NULL
@@ -54,11 +55,31 @@ def runs_without(
     return [run_id for (run_id,) in rows]
 
 
-def make_tables(connection: duckdb.DuckDBPyConnection, run_ids: list[str]) -> None:
-    """Make the tables that findings of runs and outcomes are written to; the lake stays."""
-    connection.execute("CREATE TEMP TABLE judged_now AS SELECT unnest($1) AS run_id", [run_ids])
+def make_tables(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the tables that findings and outcomes of runs are written to, empty; the lake stays."""
     for table in ("finding", "outcome"):
-        connection.execute(f"CREATE TEMP TABLE {table} AS FROM shape.{table} LIMIT 0")
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS FROM shape.{table} LIMIT 0")
+
+
+def write_judged(connection: duckdb.DuckDBPyConnection, folder: Path, number: int) -> None:
+    """Write findings and facts of the runs that were judged as files of a folder, and drop them."""
+    for table, name in (("finding", "temp.finding"), ("fact", "temp.judged_fact")):
+        path = folder / f"{table}-{number:06}.parquet"
+        query = f"FROM {name} ORDER BY {_ORDERS[table]}"
+        connection.execute(f"COPY ({query}) TO {literal(str(path))} (FORMAT parquet)")
+        connection.execute(f"DROP TABLE {name}")
+
+
+def read_judged(
+    connection: duckdb.DuckDBPyConnection, folder: Path, run_ids: Sequence[str]
+) -> None:
+    """Have ``finding`` show what was judged now, and of all other runs what was before."""
+    connection.execute("CREATE TEMP TABLE judged_now AS SELECT unnest($1) AS run_id", [run_ids])
+    connection.execute("CREATE TEMP TABLE outcome AS FROM shape.outcome LIMIT 0")
+    for table in _ORDERS:
+        files = f"read_parquet({literal(f'{folder}/{table}-*.parquet')}, union_by_name = true)"
+        connection.execute(f"CREATE TEMP VIEW judged_{table} AS FROM {files}")
+    connection.execute(_ALL_FINDINGS)
 
 
 def variants_of(
@@ -84,17 +105,13 @@ def keep_facts(connection: duckdb.DuckDBPyConnection, table: str) -> None:
     connection.execute(f"DROP TABLE {name}")
 
 
-def take_over(connection: duckdb.DuckDBPyConnection, folder: Path, table: str, order: str) -> None:
-    """Make a table of the Parquet files in a folder, in an order of their own."""
+def take_over(
+    connection: duckdb.DuckDBPyConnection, folder: Path, table: str, order: str, which: str = ""
+) -> None:
+    """Make a table of the Parquet files in a folder, or of ``which`` of its rows, in an order."""
     files = f"read_parquet({literal(f'{folder}/*.parquet')})"
     made = f"CREATE OR REPLACE TEMP TABLE {quoted(table)}"
-    connection.execute(f"{made} AS FROM {files} ORDER BY {order}")
-
-
-def join_findings(connection: duckdb.DuckDBPyConnection) -> None:
-    """Have ``finding`` show what was judged now, and of all other runs what was before."""
-    connection.execute("ALTER TABLE temp.finding RENAME TO judged_finding")
-    connection.execute(_ALL_FINDINGS)
+    connection.execute(f"{made} AS FROM {files} {which} ORDER BY {order}")
 
 
 def make_moved(connection: duckdb.DuckDBPyConnection) -> None:

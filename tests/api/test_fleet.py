@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import os
 import random
 import shutil
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -157,6 +159,35 @@ def test_older_nights_can_be_left_out(lake: Path, other_rules: Configuration) ->
     hashes = asked(lake, "SELECT rules_hash FROM main.run ORDER BY started_at")
     assert hashes[0] != hashes[1] == hashes[2]
     assert judge_lake(str(lake), configuration=other_rules).runs == 1
+
+
+def test_several_processes_judge_what_one_does(
+    lake: Path, rejudged_once: Path, other_rules: Configuration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "advisor.api.fleet_batches.AT_ONCE", 1
+    )  # so that three runs are two batches
+    assert judge_lake(str(lake), configuration=other_rules, jobs=2).runs == NIGHTS
+    for table in ("finding", "fact", "outcome"):
+        assert judged(lake, table) == judged(rejudged_once, table)
+
+
+def test_a_process_that_is_killed_leaves_nothing(
+    lake: Path, other_rules: Configuration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("advisor.api.fleet_batches.AT_ONCE", 1)
+    monkeypatch.setattr("advisor.api.fleet_batches.judge_batch", killed)
+    before = sorted(lake.rglob("*"))
+    with pytest.raises(DatabaseError, match="was killed") as caught:
+        judge_lake(str(lake), configuration=other_rules, jobs=2)
+    assert "--jobs" in str(caught.value.hint)
+    assert sorted(lake.rglob("*")) == before
+
+
+def killed(*_: object) -> int:
+    """Die as a process does that takes more memory than there is."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    return 0
 
 
 def test_outcomes_of_advice_are_those_of_the_database(rejudged: Path, database: Path) -> None:

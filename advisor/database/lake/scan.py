@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 
 from advisor.database.lake import manifest
@@ -78,6 +78,10 @@ class Lake:
             for run in part.manifest.runs
             if run.run_id in part.used
         }
+
+    def limited(self, parts: tuple[Part, ...]) -> Lake:
+        """Return the lake with some of its parts alone."""
+        return replace(self, parts=parts, superseded=(), left_out=())
 
 
 @dataclass

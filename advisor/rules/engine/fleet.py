@@ -12,19 +12,29 @@ from advisor.database import judged as door
 from advisor.database.outcomes import affected_series
 from advisor.database.parts import keep_rows
 from advisor.database.relations import STORED, Relations
+from advisor.database.write import insert_rows
 from advisor.facts import current
+from advisor.quoting import listed, quoted
 from advisor.rules.engine.compiled import FACTS_TABLE, Compiled
 from advisor.rules.engine.evaluate import evaluate_facts, run_words
-from advisor.rules.engine.findings import store_evaluations
+from advisor.rules.engine.findings import rows_of_findings
 from advisor.rules.engine.outcomes import renew_outcomes
+from advisor.rules.language.subjects import KERNEL
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import duckdb
 
     from advisor.rules.language.settings import EvaluationSettings
     from advisor.tracking.settings import OutcomeSettings
 
     Compute = Callable[[duckdb.DuckDBPyConnection, Compiled, Sequence[str], Relations], str | None]
+
+OUTCOMES_TABLE = "rule_outcomes"
+"""The table of what rules about kernels decide, where another engine than DuckDB did."""
+
+_SERIES_AT_ONCE = 256  # whose nights are held in memory
 
 
 def compute_here(
@@ -36,6 +46,23 @@ def compute_here(
     """Make the table ``FACTS_TABLE`` by DuckDB on this machine."""
     of_them = door.variants_of(connection, relations, run_ids)
     keep_rows(connection, FACTS_TABLE, compiled.kernels_from(of_them), run_ids)
+
+
+def take_computed(
+    computed: tuple[Path, Path],
+    connection: duckdb.DuckDBPyConnection,
+    compiled: Compiled,
+    run_ids: Sequence[str],
+    _: Relations,
+) -> str:
+    """Make ``FACTS_TABLE`` of files that another engine wrote; return the table of outcomes."""
+    facts, outcomes = computed
+    key = compiled.parts[KERNEL].kind.key
+    runs = f"WHERE run_id IN ({listed(run_ids)})"
+    door.take_over(connection, facts, FACTS_TABLE, "run_id, variant_id", runs)
+    of_them = f"SEMI JOIN {FACTS_TABLE} USING ({quoted(key)})"
+    door.take_over(connection, outcomes, OUTCOMES_TABLE, key, of_them)
+    return OUTCOMES_TABLE
 
 
 def judge_runs(
@@ -54,8 +81,8 @@ def judge_runs(
     words = run_words(connection, run_ids, settings)
     found = evaluate_facts(connection, compiled, run_ids, relations, words=words, decided=decided)
     door.keep_facts(connection, FACTS_TABLE)
-    for run_id, evaluations in found.items():
-        store_evaluations(connection, run_id, evaluations)
+    rows = [row for evaluations in found.values() for row in rows_of_findings(evaluations)]
+    insert_rows(connection, "finding", rows)
 
 
 def follow_runs(
@@ -65,7 +92,8 @@ def follow_runs(
     settings: OutcomeSettings,
 ) -> Mapping[str, str]:
     """Recompute outcomes of advice from all runs; return the SELECTs of what was judged."""
-    door.join_findings(connection)
     series = affected_series(connection, run_ids)
-    renew_outcomes(connection, compiled, series, settings)
+    for first in range(0, len(series), _SERIES_AT_ONCE):
+        some = series[first : first + _SERIES_AT_ONCE]
+        renew_outcomes(connection, compiled, some, settings)
     return door.JUDGED

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.database.judged import take_over
 from advisor.database.lake.spark import SparkLake
 from advisor.database.relations import Relations, named_by
 from advisor.facts import kernels_select
 from advisor.quoting import listed
 from advisor.rules.engine.compiled import FACTS_TABLE, Compiled
+from advisor.rules.engine.fleet import OUTCOMES_TABLE, take_computed
 from advisor.rules.engine.program import outcomes_in
 from advisor.rules.language.subjects import KERNEL
 
 if TYPE_CHECKING:
     import duckdb
-
-_OUTCOMES = "rule_outcomes"
 
 
 def compute_on_spark(
@@ -29,6 +28,19 @@ def compute_on_spark(
     relations: Relations,
 ) -> str:
     """Make the tables of facts and outcomes on the connection; return that of outcomes.
+
+    Raises:
+        DatabaseError: Spark fails.
+        RuleError: Spark has nothing that means what a rule says.
+    """
+    computed = write_on_spark(spark, compiled, run_ids, relations)
+    return take_computed(computed, connection, compiled, run_ids, relations)
+
+
+def write_on_spark(
+    spark: SparkLake, compiled: Compiled, run_ids: Sequence[str], relations: Relations
+) -> tuple[Path, Path]:
+    """Write facts of kernels and outcomes of rules about them; return the folders of both.
 
     Spark works out the facts of kernels and what each rule about them decides; the rest stays here.
 
@@ -51,7 +63,4 @@ def compute_on_spark(
     facts = spark.write(query, FACTS_TABLE)
     key = compiled.parts[KERNEL].kind.key
     decided = outcomes_in(compiled.of_kernels, FACTS_TABLE, key, "spark")
-    outcomes = spark.write(decided, _OUTCOMES)
-    take_over(connection, facts, FACTS_TABLE, "run_id, variant_id")
-    take_over(connection, outcomes, _OUTCOMES, key)
-    return _OUTCOMES
+    return facts, spark.write(decided, OUTCOMES_TABLE)
