@@ -1,7 +1,8 @@
 """A lake of many runs: its size, how fast all of it is judged, and how fast one run is told.
 
-Runs are copies of one night, as in ``years``. ADVISOR_BENCH_FLEET is how many there are, and
-ADVISOR_BENCH_PROFILE the size of a run's profile [B], of which 3.3 kB are a launch.
+Runs are copies of one night, as in ``years``. Bytes, adding and compacting are measured with
+ADVISOR_BENCH_ADDED runs of ADVISOR_BENCH_PROFILE bytes, of which 3.3 kB are a launch; questions and
+judging with ADVISOR_BENCH_FLEET runs of some 1,000 launches, whose packs SQL makes.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from advisor.resources import data_dir
+from benchmarks.made_lake import make_packs
 from benchmarks.measure import ADVISOR, Cost, Line, apart, best_of, cost_of
 from benchmarks.years import KERNEL, PROFILE, make
 
@@ -19,7 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-RUNS = 1000
+ADDED = 300
+RUNS = 10_000
+LARGE = 3_300_000
+"""Bytes of a profile of some 1,000 launches."""
 TIMES = 3
 _MILLION = 1e6
 _RULE = "roofline/stop"  # without it, rules have another hash, and every run is to be judged
@@ -28,31 +33,55 @@ _ONE_CORE = ("taskset", "--cpu-list", "0")
 
 def run(folder: Path) -> list[Line]:
     """Return the figures; ``folder`` is scratch space."""
-    runs = int(os.environ.get("ADVISOR_BENCH_FLEET", str(RUNS)))
     night = sorted((data_dir("seed") / "runs").rglob("*.ncu-rep"))[0]
-    database, lake = folder / "fleet.duckdb", folder / "lake"
+    runs, lake = int(os.environ.get("ADVISOR_BENCH_FLEET", str(RUNS))), folder / "made"
+    made, launches = apart(make_packs, lake, runs, night, folder, LARGE)
+    what = f"{runs:,} runs of {launches:,} launches"
+    remark = f"packs made in {made:.0f} s of wall-clock time"
+    return [
+        *_added(folder, night),
+        Line(what=f"lake of {what}", value=_bytes(lake) / 1e6, unit="MB", remark=remark),
+        *_told(lake, folder),
+        *_judged(lake, runs, launches, folder),
+    ]
+
+
+def _added(folder: Path, night: Path) -> Iterator[Line]:
+    """Measure how a lake comes about of a database."""
+    runs = int(os.environ.get("ADVISOR_BENCH_ADDED", str(ADDED)))
     size = int(os.environ.get("ADVISOR_BENCH_PROFILE", str(PROFILE)))
+    database, lake = folder / "fleet.duckdb", folder / "lake"
     _, launches = apart(make, database, runs, night, folder, size)
     added = cost_of((*ADVISOR, "lake", "add", "--from", database, "--lake", lake), folder)
-    lines = [
-        Line(what=f"{runs:,} runs of {launches:,} launches: the database", unit="B/launch",
-             value=database.stat().st_size / launches),
-        Line(what="lake add of all of them", value=added.processor / runs * 1e3,
-             unit="ms of processor time/run", remark=_spent(added)),
-        *_sizes("lake, a folder per run", lake, runs, launches),
-    ]  # fmt: skip
+    yield Line(
+        what=f"{runs:,} runs of {launches:,} launches: the database",
+        unit="B/launch",
+        value=database.stat().st_size / launches,
+    )
+    yield Line(
+        what="lake add of all of them",
+        value=added.processor / runs * 1e3,
+        unit="ms of processor time/run",
+        remark=_spent(added),
+    )
+    yield from _sizes("lake, a folder per run", lake, runs, launches)
     packed = cost_of((*ADVISOR, "lake", "compact", "--lake", lake), folder)
     cost_of((*ADVISOR, "lake", "compact", "--lake", lake, "--grace", "0"), folder)
-    lines += [
-        Line(what="lake compact", value=packed.processor / launches * _MILLION,
-             unit="s of processor time per million launches", remark=_spent(packed)),
-        *_sizes("lake, compacted", lake, runs, launches),
-    ]  # fmt: skip
-    return [*lines, *_told(lake, folder), *_judged(lake, runs, launches, folder)]
+    yield Line(
+        what="lake compact",
+        value=packed.processor / launches * _MILLION,
+        unit="s of processor time per million launches",
+        remark=_spent(packed),
+    )
+    yield from _sizes("lake, compacted", lake, runs, launches)
+
+
+def _bytes(lake: Path) -> int:
+    return sum(each.stat().st_size for each in lake.rglob("*") if each.is_file())
 
 
 def _sizes(what: str, lake: Path, runs: int, launches: int) -> Iterator[Line]:
-    size = sum(each.stat().st_size for each in lake.rglob("*") if each.is_file())
+    size = _bytes(lake)
     yield Line(what=what, value=size / launches, unit="B/launch")
     yield Line(what=what, value=size / runs / 1e3, unit="kB/run")
 

@@ -38,7 +38,7 @@ _AT_ONCE = 60  # runs that are copied by one statement
 _LONGEST = 1.3  # times as long as with few runs
 _ROOM = 700_000  # bytes of the disk per run: the database, a copy of it, and what is written
 _TIMES = ("duration", "duration_min", "duration_median", "duration_max", "duration_mean")
-_STRAYED = f"(1 + {NOISE} * sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random()))"
+STRAYED = f"(1 + {NOISE} * sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random()))"
 
 
 def run(folder: Path) -> list[Line]:
@@ -163,27 +163,31 @@ def copy_nights(connection: duckdb.DuckDBPyConnection, first: int, last: int) ->
     nights = f"(SELECT unnest(range({last}, {first} - 1, -1)) AS n)"
     for table in tables_of_runs(connection):
         names = [row[0] for row in connection.execute(f"DESCRIBE {table}").fetchall()]
-        made = _values(table)
+        made = copied_values(table)
         columns = ", ".join(f'{made.get(name, quoted(name))} AS "{name}"' for name in names)
         connection.execute(
             f"INSERT INTO {table} SELECT {columns} FROM"
-            f" (SELECT *, {_STRAYED} AS strayed FROM {nights}, {table} WHERE run_id = '{night}')"
+            f" (SELECT *, {STRAYED} AS strayed FROM {nights}, {table} WHERE run_id = '{night}')"
         )
 
 
-def _values(table: str) -> dict[str, str]:
-    """Return the SQL of what is another value in a copy ``n`` nights before, by column."""
-    moved = f"hash(series_id) % {_EVERY} = 0 AND n < hash(series_id) % {_RECENT}"
+def copied_values(table: str, night: str = "n", number: str = "n") -> dict[str, str]:
+    """Return the SQL of what is another value in a copy, by column.
+
+    ``night`` is SQL of how many nights before the first it is, ``number`` of which copy it is.
+    """
+    moved = f"hash(series_id) % {_EVERY} = 0 AND {night} < hash(series_id) % {_RECENT}"
     factor = f"strayed * if({moved}, 1 + {STEP}, 1)"
     values = {
-        "run_id": "left(sha256(n::VARCHAR), 12)",
-        "content_hash": "sha256(n::VARCHAR)",
-        "variant_id": "left(sha256(format('{}-{}', variant_id, n)), 12)",
-        "commit": "left(sha256((n // 3)::VARCHAR), 40)",
+        "run_id": f"left(sha256({number}::VARCHAR), 12)",
+        "content_hash": f"sha256({number}::VARCHAR)",
+        "variant_id": f"left(sha256(format('{{}}-{{}}', variant_id, {number})), 12)",
+        "commit": f"left(sha256(({night} // 3)::VARCHAR), 40)",
         "counter_values": "list_transform(counter_values, value -> value * strayed)",
     }
     if table == "run":
-        values |= {name: f"{name} - INTERVAL 1 DAY * n" for name in ("started_at", "ingested_at")}
+        before = f"INTERVAL 1 DAY * {night}"
+        values |= {name: f"{name} - {before}" for name in ("started_at", "ingested_at")}
     if table in {"launch", "variant"}:
         values |= {name: f"{name} * {factor}" for name in _TIMES}
     return values
