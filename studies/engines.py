@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     import duckdb
 
 WITHIN = 1e-12  # relative
-AT_ONCE = 100_000  # random kernels that are compared by one statement
+AT_ONCE = 250_000  # random kernels that are compared by one statement
+_COMPILED = ("spark.sql.codegen.factoryMode", "FALLBACK")  # pays off from some 50,000 kernels on
 _WAIT = 60.0  # seconds
 _NUMBERS = ("DOUBLE", "FLOAT")
 _KEY = ("run_id", "variant_id")
@@ -161,7 +162,8 @@ def scattered(
     _keep(connection, "templates", f"FROM main.variant WHERE run_id IN ({which})")
     _keep(connection, "numbered", "SELECT *, row_number() OVER () - 1 AS place FROM templates")
     rows = f"(SELECT unnest(range({kernels})) AS number)"
-    of_them = "number % (SELECT count(*) FROM numbered) = place"
+    ((templates,),) = connection.execute("SELECT count(*) FROM numbered").fetchall()
+    of_them = f"number % {templates} = place"
     query = f"SELECT {', '.join(columns)} FROM {rows} JOIN numbered ON {of_them}"
     connection.execute("SET threads = 1")  # the same numbers every time
     connection.execute(f"COPY ({query}) TO {literal(str(path))} (FORMAT parquet)")
@@ -192,6 +194,7 @@ def compared(paths: Sequence[str], kernels: int, folder: Path) -> Iterator[str]:
         opened_over(scanned, FETCHES_NOTHING) as (connection, columns),
         open_spark(scanned, columns, connection, master) as spark,
     ):
+        spark.session.conf.set(*_COMPILED)
         engines = Engines(connection=connection, spark=spark, compiled=compiled)
         run_ids = sorted(scanned.runs())
         seen = Counter[str]()
