@@ -217,7 +217,7 @@ def compare_curve(
                 agreeing=_agreeing(limits, replace(launch, carve_out=size), parameter, points),
                 carve_out=size,
             )
-            for size in (in_force, limits.shared_memory)
+            for size in dict.fromkeys((in_force, limits.shared_memory))
         ),
         key=lambda curve: curve.agreeing,
     )
