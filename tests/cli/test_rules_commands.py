@@ -352,6 +352,11 @@ def test_refuses_what_is_no_id_of_a_rule(advisor: Run, tmp_path: Path, name: str
     assert "is no id of a rule" in outcome.err
 
 
+def test_a_shipped_rule_is_tested_by_its_id_and_another_by_its_directory(tmp_path: Path) -> None:
+    for directory, tested in ((data_dir("rules"), "memory/padded-rows"), (tmp_path, str(tmp_path))):
+        assert rule_files.what_tests("memory/padded-rows", str(directory)) == tested
+
+
 def test_overwrites_no_rule(advisor: Run, tmp_path: Path) -> None:
     folder = pack(tmp_path)
     outcome = advisor("rules", "new", "sample/slow", "--dir", str(folder))
