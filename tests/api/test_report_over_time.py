@@ -118,6 +118,11 @@ def test_advice_has_not_worked_before_its_change_is_sure(demo: str) -> None:
     }
 
 
+def test_what_to_do_first_names_the_regression_that_is_open(demo: str) -> None:
+    assert "look at 1 open regression" in html(report_of(demo))
+    assert "open regression" not in html(replace(report_of(demo), history=None))
+
+
 def test_keeps_the_driver_as_environment(demo: str) -> None:
     (driver,) = (step for step in history_of(demo).environment if step.what == "driver")
     assert (driver.base, driver.head) == ("550.54.15", "560.35.03")

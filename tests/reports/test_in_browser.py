@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from advisor.api.demonstration import ingest_examples
+from advisor.api.reporting import HistoryAsked, load_report
 from advisor.reports.record.records import Report
 from advisor.reports.write import render
 from studies import browser, shots
+from tests.support.shared import made_once
 
 pytestmark = pytest.mark.skipif(browser.find() is None, reason="no Chromium on this computer")
 HOSTILE = "<img src=x onerror=alert(1)>|=cmd()"
@@ -124,10 +127,16 @@ def test_projects_again_when_zoomed(
 
 
 def test_prints_verdict_to_conditions_on_the_first_page(
-    chromium: browser.Browser, report: Report, tmp_path: Path
+    chromium: browser.Browser, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
     """A4 with the margins of the stylesheet leaves 186 mm × 277 mm: 703 × 1,046 pixels."""
+    nights = made_once(
+        tmp_path_factory,
+        "demo.duckdb",
+        lambda path: print(ingest_examples(str(path), wait=0, progress=lambda _: None)),
+    )
     path = tmp_path / "page.html"
+    report = load_report(str(nights), history=HistoryAsked(), wait=0)
     path.write_text(render.html(report), encoding="utf-8")
     chromium.open(path.as_uri(), width=703, height=1046)
     chromium.send("Emulation.setEmulatedMedia", {"media": "print"})
