@@ -58,8 +58,8 @@ class ListedSeries:
 
 def accept(
     database: str, series: Sequence[str], *, at: str, because: str, wait: float
-) -> tuple[str, tuple[str, ...]]:
-    """Make the level that series have in a run their baseline; return the run and the series.
+) -> tuple[str, dict[str, str]]:
+    """Make the level that series have in a run their baseline; return the run and their kernels.
 
     ``series`` are ids, beginnings of ids, or patterns of kernel names, which may mean several.
 
@@ -81,7 +81,7 @@ def accept(
                 raise UsageError(problem, hint="advisor history names series and nights")
             chosen |= found
         marks.accept_levels(connection, chosen, run.run_id, because.strip())
-    return run.run_id, tuple(sorted(chosen))
+    return run.run_id, {each: known[each].short_name for each in sorted(chosen)}
 
 
 def calibrate(

@@ -141,11 +141,13 @@ def accept(settings: CommandSettings, series: tuple[str, ...], at: str, because:
     newest nights are compared with its level.
     """
     from advisor.api.marking import accept as accept_levels
+    from advisor.wording import one_line
 
     run, accepted = accept_levels(
         settings.database, series, at=at, because=because, wait=settings.wait
     )
-    click.echo(f"accepted the level in run {run} of {', '.join(accepted)}")
+    named = ", ".join(f"{one_line(name)} ({identity})" for identity, name in accepted.items())
+    click.echo(f"accepted the level in run {run} of {named}")
 
 
 @history.command()

@@ -243,7 +243,7 @@ def test_an_accepted_level_is_told_and_becomes_the_baseline(fill: Fill) -> None:
     with pytest.raises(UsageError, match="no series matches"):
         accept(database, ["conv"], at="last", because="why", wait=0)
     done = accept(database, ["gemm"], at="run041", because="safer sums", wait=0)
-    assert done == ("run041", ("s-gemm",))
+    assert done == ("run041", {"s-gemm": "gemm"})
     found = history(database)
     (series,) = found.series
     assert series.result.newest.verdict is Verdict.UNCHANGED

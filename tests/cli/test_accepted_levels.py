@@ -7,6 +7,7 @@ night 13; from night 24 on it takes as much longer again.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,9 @@ def test_an_accepted_level_of_single_launches_is_the_baseline_everywhere(
     asked(advisor, nights, "check", at(20), "--baseline", first, status=1)
 
     words = ("history", "accept", "copy", "--at", at(ACCEPTED), "--because", "more data")
-    assert advisor("--db", str(nights), *words).status == 0
+    accepted = advisor("--db", str(nights), *words)
+    assert accepted.status == 0
+    assert re.search(r"level in run \w+ of copy \(\w+\)", accepted.out)
 
     # Up to night 23 nothing is worse than what was accepted; from night 24 on a tenth is.
     row = of_copy(asked(advisor, nights, "compare", first, at(20))["rows"])
