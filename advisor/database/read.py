@@ -211,11 +211,20 @@ def run_details(connection: duckdb.DuckDBPyConnection, run_id: str) -> dict[str,
     Raises:
         UsageError: there is no such run.
     """
-    cursor = connection.execute("SELECT * FROM run WHERE run_id = ?", [run_id])
-    row = cursor.fetchone()
-    if row is None:
+    found = details_of_runs(connection, [run_id])
+    if not found:
         raise UsageError(f"there is no run {run_id!r}", hint=_HINT)
-    return dict(zip((column[0] for column in cursor.description or ()), row, strict=True))
+    return found[run_id]
+
+
+def details_of_runs(
+    connection: duckdb.DuckDBPyConnection, run_ids: Iterable[str]
+) -> dict[str, dict[str, object]]:
+    """Return the same of several runs, by their ids; what is no run is left out."""
+    cursor = connection.execute(f"SELECT * FROM run WHERE run_id IN ({listed(run_ids)})")
+    names = [column[0] for column in cursor.description or ()]
+    rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    return {str(row["run_id"]): row for row in rows}
 
 
 def get_meta(connection: duckdb.DuckDBPyConnection, key: str) -> str | None:

@@ -19,7 +19,7 @@ from advisor.database.night_kernels import (
     take_kernels_of_series,
     take_medians,
 )
-from advisor.database.read import get_runs, run_details
+from advisor.database.read import details_of_runs, get_runs
 from advisor.expression import Kind
 from advisor.facts import current, kernels_select
 from advisor.reports.record.compared import ComparedKernel, ComparedSeries, RunComparison
@@ -184,7 +184,7 @@ def _with_causes(
 ) -> list[MovedSeries]:
     """Return rows with their likeliest cause in words, by the rules about changes."""
     runs = get_runs(connection, {run for row in rows for run in (row.base_run, row.run_id)})
-    details = {run_id: run_details(connection, run_id) for run_id in runs}
+    details = details_of_runs(connection, runs)
     variants = longest_variants(connection, _NIGHTS)
     pairs: dict[int, tuple[RunComparison, Changed]] = {}
     for n, row in enumerate(rows):
