@@ -126,6 +126,8 @@ ROW = {"a": 1.0, "b": 0.0, "c": -8.0, "share%": 50.0, "word": "memory", "other":
 @example("a / b > 1", ROW)
 @example("1 / (a / b)", ROW)
 @example("power(c, 0.5)", ROW)
+@example("round_up(a, 0.4)", ROW)
+@example("sqrt(b)", ROW)
 @example("exp(1e308)", ROW)
 @example("1e308 * 10 > 1", ROW)
 @settings(
