@@ -180,6 +180,7 @@ def copied_values(table: str, night: str = "n", number: str = "n") -> dict[str, 
     factor = f"strayed * if({moved}, 1 + {STEP}, 1)"
     values = {
         "run_id": f"left(sha256({number}::VARCHAR), 12)",
+        "run_number": f"run_number - {number}",
         "content_hash": f"sha256({number}::VARCHAR)",
         "variant_id": f"left(sha256(format('{{}}-{{}}', variant_id, {number})), 12)",
         "commit": f"left(sha256(({night} // 3)::VARCHAR), 40)",

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import duckdb
 from duckdb_sqlalchemy.datatypes import Map
-from sqlalchemy import ARRAY, BigInteger, Boolean, Column, DateTime, Double, Table
+from sqlalchemy import ARRAY, BigInteger, Boolean, Column, DateTime, DefaultClause, Double, Table
 from sqlalchemy.types import TypeEngine
 
 from advisor.database import schema
@@ -64,6 +64,8 @@ def kind(of: TypeEngine[object]) -> str:
 def column_code(column: Column[object]) -> str:
     """Return the Python text of a column."""
     end = "" if column.nullable else ", nullable=False"
+    if isinstance(column.server_default, DefaultClause):
+        end += f', server_default=sa.text("{column.server_default.arg}")'
     return f'        sa.Column("{column.name}", {kind(column.type)}{end}),\n'
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from advisor.database.arrays import ArrayTable, numbers, objects
-from advisor.quoting import listed, quoted
+from advisor.database.relations import of_runs
+from advisor.quoting import quoted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,26 +18,26 @@ if TYPE_CHECKING:
 _GIVEN, _TEXT = "given_pairs", "VARCHAR"
 _LAUNCHES = """
     SELECT run_id, variant_id, list_sort(list(duration))
-    FROM launch WHERE run_id IN ({runs}) AND duration > 0
+    FROM launch WHERE {of_runs} AND duration > 0
     GROUP BY run_id, variant_id
 """
 _FINDINGS = """
     SELECT rule_id, variant_id, severity, evidence FROM finding
-    WHERE run_id = ? AND outcome = 'fires' AND variant_id IS NOT NULL
+    WHERE {of_runs} AND outcome = 'fires' AND variant_id IS NOT NULL
     ORDER BY rank NULLS LAST, rule_id, variant_id
 """
 _OF_SERIES = """
     SELECT run_id, coalesce(continued_by, variant.series_id), list(DISTINCT rule_id)
-    FROM finding JOIN variant USING (run_id, variant_id)
+    FROM finding JOIN variant USING (run_number, run_id, variant_id)
     LEFT JOIN series_link ON series_link.series_id = variant.series_id
-    WHERE outcome = 'fires' AND run_id IN ({runs})
+    WHERE outcome = 'fires' AND {of_runs}
     GROUP BY ALL
 """
 _VARIANTS = """
     SELECT variant_id, coalesce(continued_by, variant.series_id) AS series_id, launch_shape,
         launch_count, launches_excluded, duration, duration_median, duration_stddev
     FROM variant LEFT JOIN series_link ON series_link.series_id = variant.series_id
-    WHERE run_id = ? ORDER BY position, variant_id
+    WHERE {of_runs} ORDER BY position, variant_id
 """
 _TAKEN = """
     SELECT {names} FROM (
@@ -52,7 +53,7 @@ _OF_PAIRS = """
 """
 _CODE = """
     SELECT run_id, variant_id, any_value(code) FROM variant_place
-    WHERE run_id IN ({runs})
+    WHERE {of_runs}
         AND list_contains(string_split($variants, ' '), variant_id)
     GROUP BY run_id, variant_id HAVING count(*) = count(code) AND count(DISTINCT code) = 1
 """
@@ -62,7 +63,7 @@ Durations = dict[tuple[str, str], list[float]]
 
 def durations_of(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) -> Durations:
     """Return the times of the launches [s] by run and variant, the shortest first."""
-    rows = connection.execute(_LAUNCHES.format(runs=listed(run_ids))).fetchall()
+    rows = connection.execute(_LAUNCHES.format(of_runs=of_runs(run_ids))).fetchall()
     return {(run, variant): values for run, variant, values in rows}
 
 
@@ -70,7 +71,7 @@ def variants_of_series(
     connection: duckdb.DuckDBPyConnection, run_id: str
 ) -> dict[str, list[dict[str, Any]]]:
     """Return what the kernels of a run took [s], by series, links followed."""
-    cursor = connection.execute(_VARIANTS, [run_id])
+    cursor = connection.execute(_VARIANTS.format(of_runs=of_runs([run_id])))
     names = [column[0] for column in cursor.description or ()]
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in cursor.fetchall():
@@ -83,14 +84,14 @@ def firing_findings(
     connection: duckdb.DuckDBPyConnection, run_id: str
 ) -> list[tuple[str, str, str, str]]:
     """Return rule, variant, severity and evidence of what fires in a run, best ranked first."""
-    return connection.execute(_FINDINGS, [run_id]).fetchall()
+    return connection.execute(_FINDINGS.format(of_runs=of_runs([run_id]))).fetchall()
 
 
 def firing_of_series(
     connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]
 ) -> dict[tuple[str, str], frozenset[str]]:
     """Return the rules that fire by run and series, links followed."""
-    rows = connection.execute(_OF_SERIES.format(runs=listed(run_ids))).fetchall()
+    rows = connection.execute(_OF_SERIES.format(of_runs=of_runs(run_ids))).fetchall()
     return {(run, series): frozenset(rules) for run, series, rules in rows}
 
 
@@ -175,7 +176,7 @@ def code_of(
     It is of their code with operands and constants, so that a changed constant is another code.
     """
     asked = {"variants": " ".join(variants)}
-    rows = connection.execute(_CODE.format(runs=listed(run_ids)), asked).fetchall()
+    rows = connection.execute(_CODE.format(of_runs=of_runs(run_ids)), asked).fetchall()
     return {(run, variant): signature for run, variant, signature in rows}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import duckdb
 
+from advisor.database.relations import of_runs
 from advisor.quoting import quoted
 
 
@@ -17,10 +18,11 @@ def known_quantities(
     Of a run whose launches were dropped, those that its variants have.
     """
     counts = ", ".join(("variant_id", *(f"count({quoted(name)})" for name in names)))
-    query = "SELECT {} FROM main.{} WHERE run_id = ? GROUP BY variant_id"
+    query = "SELECT {} FROM main.{} WHERE {} GROUP BY variant_id"
+    of_run = of_runs([run_id])
     rows = (
-        connection.execute(query.format(counts, "launch"), [run_id]).fetchall()
-        or connection.execute(query.format(counts, "variant"), [run_id]).fetchall()
+        connection.execute(query.format(counts, "launch", of_run)).fetchall()
+        or connection.execute(query.format(counts, "variant", of_run)).fetchall()
     )
     return {
         row[0]: frozenset(name for name, count in zip(names, row[1:], strict=True) if count)

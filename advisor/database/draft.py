@@ -37,6 +37,7 @@ _SHARED = ("occupancy_limit", "kernel", "series", "key_set", "text_set", "keyed_
 """Tables whose rows runs share; ids are made of what they hold, so equal keys are equal rows."""
 
 _BY_LAUNCH = ("launch", "launch_keyed", "reference_finding")
+_NEXT_NUMBER = "SELECT coalesce(max(run_number), 0) + 1 FROM run"
 _AT_ONCE = 4096  # launches whose rows are copied by one statement
 
 
@@ -131,20 +132,26 @@ def publish(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) -> No
         _publish(connection, table, "ON CONFLICT DO NOTHING")
     limit = memory_limit(connection)
     of_runs = f"WHERE run_id IN ({', '.join(map(literal, run_ids))})"
+    (number,) = connection.execute(_NEXT_NUMBER).fetchall()[0]
+    numbered = tables_of_runs(connection, "run_number")
     (most,) = connection.execute(f"SELECT max(launch_index) FROM {_DRAFT}.launch").fetchall()[0]
     for table in tables_of_runs(connection):
+        columns = f"* REPLACE ({number} AS run_number)" if table in numbered else "*"
         if table not in _BY_LAUNCH or most is None or most < _AT_ONCE:
-            _publish(connection, table, of_runs)
+            _publish(connection, table, of_runs, columns)
             continue
         for first in range(0, most + 1, _AT_ONCE):
             last = first + _AT_ONCE - 1
-            _publish(connection, table, f"{of_runs} AND launch_index BETWEEN {first} AND {last}")
+            some = f"{of_runs} AND launch_index BETWEEN {first} AND {last}"
+            _publish(connection, table, some, columns)
             release_blocks(connection, limit)
 
 
-def _publish(connection: duckdb.DuckDBPyConnection, table: str, rest: str) -> None:
-    words = ("INSERT INTO", f"{FILE}.{table}", "BY NAME FROM", f"{_DRAFT}.{table}", rest)
-    connection.execute(" ".join(words))
+def _publish(
+    connection: duckdb.DuckDBPyConnection, table: str, rest: str, columns: str = "*"
+) -> None:
+    rows = f"SELECT {columns} FROM {_DRAFT}.{table} {rest}"
+    connection.execute(f"INSERT INTO {FILE}.{table} BY NAME {rows}")
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, table: str) -> None:

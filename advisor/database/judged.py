@@ -36,6 +36,10 @@ _LACKING = """
         AND ($since IS NULL OR coalesce(started_at, ingested_at) >= $since)
     ORDER BY strftime(coalesce(started_at, ingested_at), '%Y-%m'), device_names, run_id
 """
+_NUMBERED = """
+    SELECT finding.* REPLACE (numbered.run_number AS run_number) FROM temp.finding
+    JOIN (SELECT run_id, run_number FROM main.run) AS numbered USING (run_id)
+"""
 _ALL_FINDINGS = """
     CREATE TEMP VIEW finding AS
     FROM temp.judged_finding UNION ALL BY NAME
@@ -65,7 +69,8 @@ def write_judged(connection: duckdb.DuckDBPyConnection, folder: Path, number: in
     """Write findings and facts of the runs that were judged as files of a folder, and drop them."""
     for table, name in (("finding", "temp.finding"), ("fact", "temp.judged_fact")):
         path = folder / f"{table}-{number:06}.parquet"
-        query = f"FROM {name} ORDER BY {_ORDERS[table]}"
+        rows = _NUMBERED if table == "finding" else f"FROM {name}"
+        query = f"{rows} ORDER BY {_ORDERS[table]}"
         connection.execute(f"COPY ({query}) TO {literal(str(path))} (FORMAT parquet)")
         connection.execute(f"DROP TABLE {name}")
 

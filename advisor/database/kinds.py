@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlalchemy import ARRAY, BigInteger, Boolean, Column, DateTime, Double, String
+from sqlalchemy import text as sql
 
 
 def text(name: str, comment: str) -> Column[str]:
@@ -38,6 +39,15 @@ def texts(name: str, comment: str) -> Column[object]:
 def key(name: str, comment: str) -> Column[str]:
     """Return a column of texts that is never NULL, as keys are."""
     return Column(name, String, nullable=False, comment=comment)
+
+
+def run_number() -> Column[int]:
+    """Return the column by which an engine skips rows of other runs without reading them.
+
+    Runs are made in a draft, where it is 0, and get their numbers when they are stored.
+    """
+    about = "grows from run to run in the order in which they were stored"
+    return Column("run_number", BigInteger, nullable=False, server_default=sql("0"), comment=about)
 
 
 def position(comment: str) -> Column[int]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import duckdb
 
+from advisor.database.relations import of_runs
 from advisor.quoting import listed, literal, quoted
 
 OWN = "own_series"
@@ -15,7 +16,7 @@ _VARIANTS = """
     SELECT coalesce(continued_by, variant.series_id), coalesce(launch_shape, ''), variant_id,
         launch_count
     FROM variant LEFT JOIN series_link ON series_link.series_id = variant.series_id
-    WHERE run_id = ? ORDER BY duration NULLS FIRST
+    WHERE {of_run} ORDER BY duration NULLS FIRST
 """
 _NUMBERS = ("DOUBLE", "FLOAT", "BIGINT", "INTEGER", "UBIGINT", "HUGEINT")
 _IDS = ("run_id", "variant_id")
@@ -28,7 +29,7 @@ def variants_of_run(
     connection: duckdb.DuckDBPyConnection, run_id: str
 ) -> list[tuple[str, str, str, int]]:
     """Return series, launch shape, id and launches of each variant, the longest one last."""
-    return connection.execute(_VARIANTS, [run_id]).fetchall()
+    return connection.execute(_VARIANTS.format(of_run=of_runs([run_id]))).fetchall()
 
 
 def take_kernels_of_series(

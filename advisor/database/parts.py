@@ -10,20 +10,21 @@ from typing import Any
 
 import duckdb
 
+from advisor.database.relations import of_runs
 from advisor.quoting import quoted
 
 _VARIANTS = """
     SELECT variant_id, kernel_id, name AS kernel_name, short_name, launch_shape, duration
-    FROM variant JOIN kernel USING (kernel_id) WHERE run_id = ? ORDER BY position, variant_id
+    FROM variant JOIN kernel USING (kernel_id) WHERE {of_run} ORDER BY position, variant_id
 """
 _LAUNCHES = """
     SELECT variant_id, short_name FROM launch JOIN kernel USING (kernel_id)
-    WHERE run_id = ? ORDER BY launch_index
+    WHERE {of_run} ORDER BY launch_index
 """
 _LAUNCHES_OF_VARIANTS = """
     SELECT variant_id, short_name FROM (
         SELECT variant_id, short_name, position, unnest(range(launch_count)) AS launch
-        FROM variant JOIN kernel USING (kernel_id) WHERE run_id = ?
+        FROM variant JOIN kernel USING (kernel_id) WHERE {of_run}
     ) ORDER BY position, launch
 """
 _KERNELS = """
@@ -32,30 +33,30 @@ _KERNELS = """
 _FINDINGS = """
     SELECT rule_id, variant_id, outcome, gain_low, gain_likely, gain_high, cap, cap_likely,
         confidence, confidence_because, evidence, because, unchecked, "values"
-    FROM finding WHERE run_id = ? ORDER BY rule_id, variant_id
+    FROM finding WHERE {of_run} ORDER BY rule_id, variant_id
 """
 _VENDOR_FINDINGS = """
     SELECT variant_id, rule,
       arg_max(title, (coalesce(estimate, 0), -launch_index, text, title)) AS title, severity, scope,
       arg_max(text, (coalesce(estimate, 0), -launch_index, text, title)) AS text,
       max(estimate) AS estimate, count(*) AS launches
-    FROM reference_finding JOIN launch USING (run_id, launch_index)
-    WHERE run_id = ? AND text <> '' AND (severity NOT IN ('none', 'ok') OR estimate IS NOT NULL)
+    FROM reference_finding JOIN launch USING (run_number, run_id, launch_index)
+    WHERE {of_run} AND text <> '' AND (severity NOT IN ('none', 'ok') OR estimate IS NOT NULL)
     GROUP BY variant_id, rule, severity, scope
     ORDER BY estimate DESC NULLS LAST, rule, variant_id, severity, scope
 """
 _CURVES = """
     SELECT variant_id, counter, keys, values
     FROM launch_keyed JOIN keyed_set USING (keyed_set) JOIN key_set USING (key_set)
-      JOIN launch USING (run_id, launch_index)
-    WHERE run_id = ? AND list_contains(?, counter)
+      JOIN launch USING (run_number, run_id, launch_index)
+    WHERE {of_run} AND list_contains(?, counter)
     QUALIFY row_number() OVER (PARTITION BY variant_id, counter ORDER BY launch_index) = 1
 """
 _VALUES = """
     WITH pairs AS (
         SELECT variant_id, counter, unnest(addresses) AS address, unnest("values") AS value
         FROM variant_instruction
-        WHERE run_id = $run AND list_contains($variants, variant_id)
+        WHERE {of_run} AND list_contains($variants, variant_id)
             AND list_contains($counters, counter)
     )
     SELECT variant_id, counter, address, sum(value) FROM pairs
@@ -64,22 +65,22 @@ _VALUES = """
 _FIRSTS = """
     SELECT variant_id, min(list_min(addresses))
     FROM variant_instruction
-    WHERE run_id = $run AND list_contains($variants, variant_id) GROUP BY variant_id
+    WHERE {of_run} AND list_contains($variants, variant_id) GROUP BY variant_id
 """
 _SAMPLES = """
     SELECT variant_id, launches_detailed, launch_count FROM variant
-    WHERE run_id = $run AND list_contains($variants, variant_id)
+    WHERE {of_run} AND list_contains($variants, variant_id)
         AND launches_detailed < launch_count
 """
 _OPCODES = """
     SELECT variant_id, unnest(addresses), unnest(opcodes)
-    FROM variant_place WHERE run_id = $run AND list_contains($variants, variant_id)
+    FROM variant_place WHERE {of_run} AND list_contains($variants, variant_id)
 """
 _PLACES = """
     WITH places AS (
         SELECT variant_id, unnest(addresses) AS address, unnest(opcodes) AS opcode,
             unnest(lines) AS line
-        FROM variant_place WHERE run_id = $run AND list_contains($variants, variant_id)
+        FROM variant_place WHERE {of_run} AND list_contains($variants, variant_id)
     )
     SELECT DISTINCT * FROM places WHERE list_contains($addresses, address)
 """
@@ -89,13 +90,13 @@ Row = Mapping[str, Any]
 
 def variants_of(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Row]:
     """Return name, shape and time [s] of the variants of a run, in order of their first launch."""
-    return _rows(connection, _VARIANTS, [run_id])
+    return _rows(connection, _of_run(_VARIANTS, run_id))
 
 
 def first_launch(connection: duckdb.DuckDBPyConnection, run_id: str, variant_id: str) -> int | None:
     """Return the position of a variant's first launch; None where its launches were dropped."""
-    query = "SELECT min(launch_index) FROM launch WHERE run_id = ? AND variant_id = ?"
-    found: int | None = connection.execute(query, [run_id, variant_id]).fetchall()[0][0]
+    query = f"SELECT min(launch_index) FROM launch WHERE {of_runs([run_id])} AND variant_id = ?"
+    found: int | None = connection.execute(query, [variant_id]).fetchall()[0][0]
     return found
 
 
@@ -104,8 +105,8 @@ def launches_of(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[tupl
 
     Of a run whose launches were dropped, those of one variant after the other.
     """
-    found = connection.execute(_LAUNCHES, [run_id]).fetchall()
-    return found or connection.execute(_LAUNCHES_OF_VARIANTS, [run_id]).fetchall()
+    found = connection.execute(_of_run(_LAUNCHES, run_id)).fetchall()
+    return found or connection.execute(_of_run(_LAUNCHES_OF_VARIANTS, run_id)).fetchall()
 
 
 def kernels_and_shapes(
@@ -127,25 +128,25 @@ def known_counts(
 ) -> dict[str, int]:
     """Return in how many launches of a run each of some quantities is known."""
     columns = ", ".join(f"count({quoted(name)})" for name in names)
-    query = f"SELECT {columns} FROM launch WHERE run_id = ?"
-    return dict(zip(names, connection.execute(query, [run_id]).fetchall()[0], strict=True))
+    query = f"SELECT {columns} FROM launch WHERE {of_runs([run_id])}"
+    return dict(zip(names, connection.execute(query).fetchall()[0], strict=True))
 
 
 def stored_findings(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Row]:
     """Return what was stored of a run's findings, by rule and variant."""
-    return _rows(connection, _FINDINGS, [run_id])
+    return _rows(connection, _of_run(_FINDINGS, run_id))
 
 
 def findings_of_vendor(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Row]:
     """Return the vendor's findings by variant, the largest estimate first."""
-    return _rows(connection, _VENDOR_FINDINGS, [run_id])
+    return _rows(connection, _of_run(_VENDOR_FINDINGS, run_id))
 
 
 def curves_of(
     connection: duckdb.DuckDBPyConnection, run_id: str, counters: Sequence[str]
 ) -> list[Row]:
     """Return keys and values of counters by variant, from its first launch that has them."""
-    return _rows(connection, _CURVES, [run_id, list(counters)])
+    return _rows(connection, _of_run(_CURVES, run_id), [list(counters)])
 
 
 def instruction_values(
@@ -155,24 +156,24 @@ def instruction_values(
     counters: Sequence[str],
 ) -> list[tuple[str, str, int, float]]:
     """Return variant, counter, address and the sum over launches; the only reading of these."""
-    asked = {"run": run_id, "variants": list(variants), "counters": list(counters)}
-    return connection.execute(_VALUES, asked).fetchall()
+    asked = {"variants": list(variants), "counters": list(counters)}
+    return connection.execute(_of_run(_VALUES, run_id), asked).fetchall()
 
 
 def first_addresses(
     connection: duckdb.DuckDBPyConnection, run_id: str, variants: Sequence[str]
 ) -> dict[str, int]:
     """Return the first address of each variant that has values per instruction."""
-    asked = {"run": run_id, "variants": list(variants)}
-    return dict(connection.execute(_FIRSTS, asked).fetchall())
+    asked = {"variants": list(variants)}
+    return dict(connection.execute(_of_run(_FIRSTS, run_id), asked).fetchall())
 
 
 def samples_of(
     connection: duckdb.DuckDBPyConnection, run_id: str, variants: Sequence[str]
 ) -> dict[str, tuple[int, int]]:
     """Return how many launches were read in detail, of how many, where that is not all."""
-    asked = {"run": run_id, "variants": list(variants)}
-    rows = connection.execute(_SAMPLES, asked).fetchall()
+    asked = {"variants": list(variants)}
+    rows = connection.execute(_of_run(_SAMPLES, run_id), asked).fetchall()
     return {variant: (detailed, launches) for variant, detailed, launches in rows}
 
 
@@ -180,8 +181,8 @@ def opcodes_of(
     connection: duckdb.DuckDBPyConnection, run_id: str, variants: Sequence[str]
 ) -> list[tuple[str, int, str | None]]:
     """Return variant, address and opcode of instructions."""
-    asked = {"run": run_id, "variants": list(variants)}
-    return connection.execute(_OPCODES, asked).fetchall()
+    asked = {"variants": list(variants)}
+    return connection.execute(_of_run(_OPCODES, run_id), asked).fetchall()
 
 
 def places_of(
@@ -191,12 +192,16 @@ def places_of(
     addresses: Sequence[int],
 ) -> list[tuple[str, int, str | None, str | None]]:
     """Return variant, address, opcode and line of the instructions at some addresses."""
-    asked = {"run": run_id, "variants": list(variants), "addresses": list(addresses)}
-    return connection.execute(_PLACES, asked).fetchall()
+    asked = {"variants": list(variants), "addresses": list(addresses)}
+    return connection.execute(_of_run(_PLACES, run_id), asked).fetchall()
+
+
+def _of_run(statement: str, run_id: str) -> str:
+    return statement.format(of_run=of_runs([run_id]))
 
 
 def _rows(
-    connection: duckdb.DuckDBPyConnection, query: str, parameters: Sequence[object]
+    connection: duckdb.DuckDBPyConnection, query: str, parameters: Sequence[object] = ()
 ) -> list[Row]:
     cursor = connection.execute(query, list(parameters))
     names = [column[0] for column in cursor.description or ()]
@@ -216,7 +221,8 @@ def rows_of(
 ) -> list[Row]:
     """Return the rows of some runs that a SELECT of kernels gives, the longest first."""
     order = "ORDER BY duration DESC NULLS LAST, run_id, variant_id"
-    return _rows(connection, f"SELECT * FROM ({select}) {_of_runs(run_ids)} {order}", run_ids)
+    which = _in(run_ids)
+    return _rows(connection, f"SELECT * FROM ({select}) {which} {order}", run_ids)
 
 
 def keep_rows(
@@ -228,10 +234,10 @@ def keep_rows(
     """
     made = f"CREATE OR REPLACE TEMP TABLE {quoted(table)} AS SELECT * FROM ({select})"
     order = "ORDER BY run_id, variant_id"
-    connection.execute(f"{made} {_of_runs(run_ids)} {order}", list(run_ids))
+    connection.execute(f"{made} {_in(run_ids)} {order}", list(run_ids))
 
 
-def _of_runs(run_ids: Sequence[str]) -> str:
+def _in(run_ids: Sequence[str]) -> str:
     """Return the clause for the rows of runs, whose ids are its parameters.
 
     DuckDB reads all runs for the sums of one that is a list of one, and not of one that is equal.

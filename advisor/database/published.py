@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import duckdb
 
 from advisor.database.read import NIGHT
-from advisor.quoting import listed
+from advisor.database.relations import of_runs
 from advisor.records import dataclass
 
 _FINGERPRINTS = """
@@ -29,7 +29,7 @@ _LONGEST = """
         coalesce(launch_shape, ''), duration, launch_count, limiter, roof_fraction
     FROM variant JOIN kernel USING (kernel_id)
     LEFT JOIN series_link ON series_link.series_id = variant.series_id
-    WHERE run_id IN ({runs})
+    WHERE {of_runs}
     QUALIFY row_number() OVER (
         PARTITION BY run_id ORDER BY duration DESC NULLS LAST, variant_id) <= ?
     ORDER BY run_id, duration DESC NULLS LAST, variant_id
@@ -37,9 +37,10 @@ _LONGEST = """
 _FOUND = f"""
     SELECT coalesce(continued_by, variant.series_id) AS series, coalesce(launch_shape, ''),
         rule_id, count(DISTINCT run_id), arg_min(run_id, {NIGHT}), arg_max(run_id, {NIGHT})
-    FROM finding JOIN variant USING (run_id, variant_id) JOIN run USING (run_id)
+    FROM finding JOIN variant USING (run_number, run_id, variant_id)
+    JOIN run USING (run_number, run_id)
     LEFT JOIN series_link ON series_link.series_id = variant.series_id
-    WHERE outcome = 'fires' AND run_id IN ({{runs}})
+    WHERE outcome = 'fires' AND {{of_runs}}
     GROUP BY ALL ORDER BY ALL
 """
 
@@ -98,7 +99,7 @@ def longest_kernels(
 ) -> dict[str, list[LongestKernel]]:
     """Return at most so many kernels of each run, those that take the most time."""
     found: dict[str, list[LongestKernel]] = defaultdict(list)
-    query = _LONGEST.format(runs=listed(runs))
+    query = _LONGEST.format(of_runs=of_runs(runs))
     for run, series, kernel, shape, duration, launches, limiter, roof in connection.execute(
         query, [most]
     ).fetchall():
@@ -113,7 +114,7 @@ def longest_kernels(
 
 def findings_over(connection: duckdb.DuckDBPyConnection, runs: Sequence[str]) -> list[FoundOver]:
     """Return what was found for the series of some runs, and when."""
-    rows = connection.execute(_FOUND.format(runs=listed(runs))).fetchall()
+    rows = connection.execute(_FOUND.format(of_runs=of_runs(runs))).fetchall()
     return [
         FoundOver(series_id=series, shape=shape, rule_id=rule, runs=count, first=first, last=last)
         for series, shape, rule, count, first, last in rows

@@ -34,7 +34,8 @@ _COLUMNS = (
 )
 _VENDORS = """
     SELECT run_id, min(vendor), any_value(profiler)
-    FROM main.run LEFT JOIN main.variant USING (run_id) LEFT JOIN main.device USING (device_id)
+    FROM main.run LEFT JOIN main.variant USING (run_id, run_number)
+    LEFT JOIN main.device USING (device_id)
     WHERE run_id IN ({runs}) GROUP BY run_id
 """
 _NEWEST_FIRST = f"ORDER BY {NIGHT} DESC, run_id DESC"

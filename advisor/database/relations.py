@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from advisor.quoting import quoted
+from advisor.quoting import listed, literal, quoted
 from advisor.records import dataclass
 
 _MAIN = "main"
@@ -50,6 +50,28 @@ class Relations:
         return f"{found} as {table}"
 
 
+def of_runs(run_ids: Sequence[str], run: str = "run") -> str:
+    """Return the condition for the rows of runs, in a table that has their numbers.
+
+    The engine finds by the numbers where they lie, and skips what it need not read. ``run`` is the
+    table of runs. A list of one is no reason to it to read the rows of one run alone.
+    """
+    which = f"run_id IN ({listed(run_ids)})"
+    if len(run_ids) == 1:
+        which = f"run_id = {literal(run_ids[0])}"
+    return f"{which} AND run_number IN (SELECT run_number FROM {run} WHERE {which})"
+
+
+def only_runs(relations: Relations, run_ids: Sequence[str]) -> Relations:
+    """Return relations with the rows of some runs alone."""
+    which = of_runs(run_ids, relations.run)
+    launch, finding = (
+        f"(select * from {each} where {which})" for each in (relations.launch, relations.finding)
+    )
+    variant = relations.variant and f"(select * from {relations.variant} where {which})"
+    return replace(relations, launch=launch, finding=finding, variant=variant)
+
+
 def _relations(item: Callable[[str], str]) -> Relations:
     return Relations(
         run=item("run"),
@@ -81,6 +103,14 @@ STORED = relations_of(_MAIN)
 
 USUAL = replace(STORED, tracked=True, even=True)
 """The same where all that is stored of variants holds, and no launch lacks what others have."""
+
+
+def over_variants_of(select: str, relations: Relations) -> str | None:
+    """Return a SELECT over ``USUAL`` for relations that are these but for some rows, else None."""
+    others = {name: getattr(USUAL, name) for name in ("launch", "variant", "finding")}
+    if relations.variant is None or replace(relations, **others) != USUAL:
+        return None
+    return select.replace(USUAL.item("variant"), relations.item("variant"))
 
 
 def attached(database: str) -> Relations:

@@ -23,7 +23,17 @@ from sqlalchemy import (
     Table,
 )
 
-from advisor.database.kinds import count, flag, key, number, position, text, texts, time
+from advisor.database.kinds import (
+    count,
+    flag,
+    key,
+    number,
+    position,
+    run_number,
+    text,
+    texts,
+    time,
+)
 from advisor.database.marked import tables_of_marks
 from advisor.database.outcome_table import outcomes
 from advisor.quantities import Quantities, Quantity, StoredFact, load_quantities
@@ -110,6 +120,7 @@ def _provenance(schema: MetaData) -> None:
         "run",
         schema,
         key("run_id", "first 12 hex digits of the content's SHA-256; -1, -2 … for further parts"),
+        run_number(),
         key("content_hash", "SHA-256 of the profile, which may hold several runs"),
         Column(
             "part", BigInteger, nullable=False, comment="which of the profile's runs it is, from 0"
@@ -186,6 +197,7 @@ def _launches(schema: MetaData, quantities: Quantities) -> None:
         "launch",
         schema,
         key("run_id", "run that the launch belongs to"),
+        run_number(),
         position("position of the launch in its profile, from 0"),
         key("kernel_id", "function that ran"),
         key("series_id", "series that the launch continues"),
@@ -217,6 +229,7 @@ def _variants(schema: MetaData, quantities: Quantities, facts: Sequence[StoredFa
         "variant",
         schema,
         key("run_id", "run that the variant belongs to"),
+        run_number(),
         key("variant_id", "launches of a kernel with one launch shape, in one run"),
         key("kernel_id", "function that ran"),
         key("series_id", "series that the variant continues"),
@@ -295,6 +308,7 @@ def _details(schema: MetaData) -> None:
         "launch_keyed",
         schema,
         key("run_id", "run"),
+        run_number(),
         position("launch"),
         key("counter", "the vendor's counter"),
         key("keyed_set", "its values by key"),
@@ -303,6 +317,7 @@ def _details(schema: MetaData) -> None:
         "variant_instruction",
         schema,
         key("run_id", "run"),
+        run_number(),
         key("variant_id", "variant; each row adds up some of its launches"),
         key("counter", "the vendor's counter"),
         Column(
@@ -314,6 +329,7 @@ def _details(schema: MetaData) -> None:
         "variant_place",
         schema,
         key("run_id", "run"),
+        run_number(),
         key("variant_id", "variant; several rows may tell the same of an address"),
         Column(
             "addresses", ARRAY(BigInteger), nullable=False, comment="address of each instruction"
@@ -326,6 +342,7 @@ def _details(schema: MetaData) -> None:
         "reference_finding",
         schema,
         key("run_id", "run"),
+        run_number(),
         position("launch"),
         key("rule", "the vendor's name of its rule"),
         text("title", "the vendor's title"),
@@ -343,6 +360,7 @@ def _advice(schema: MetaData) -> None:
         "finding",
         schema,
         key("run_id", "run"),
+        run_number(),
         key("rule_id", "rule: its path"),
         key("rule_hash", "hash of the rule's text when it was evaluated"),
         key("subject", "kernel, run or change"),

@@ -22,7 +22,7 @@ UNEVEN = "is_uneven"
 _STATE = """
     SELECT run_id, bool_or({outdated}), bool_and(facts_hash IS NOT DISTINCT FROM $facts),
         count(paired_sums) = 0
-    FROM {variant} WHERE {which} GROUP BY run_id ORDER BY run_id
+    FROM {variant} GROUP BY run_id ORDER BY run_id
 """
 _OTHER_TOTALS = """
     totals_hash IS DISTINCT FROM $totals OR paired_sums IS NOT NULL
@@ -80,15 +80,17 @@ def store_variants(
     names = ", ".join(map(quoted, statements.names))
     _total_up(connection, whole, statements)
     if pruned := [run for run in run_ids if run not in whole]:
-        kept = f"SELECT * EXCLUDE ({names}) FROM variant WHERE {_of_runs(pruned)}"
+        kept = f"SELECT * EXCLUDE (run_number, {names}) FROM variant WHERE {_of_runs(pruned)}"
         connection.execute(f"INSERT INTO {INCOMING} BY NAME {kept}")
     query = f"SELECT count(paired_sums) = 0 FROM {INCOMING}"
     is_even = connection.execute(query).fetchall() == [(True,)]
     tracked = statements.even_tracked if is_even else statements.tracked
     connection.execute(f"DELETE FROM variant WHERE {which}")
     connection.execute(
-        f"INSERT INTO variant BY NAME SELECT {INCOMING}.* EXCLUDE ({UNEVEN}), {names}"
+        f"INSERT INTO variant BY NAME SELECT {INCOMING}.* EXCLUDE ({UNEVEN}), {names},"
+        " coalesce(numbered.run_number, 0) AS run_number"
         f" FROM {INCOMING} JOIN ({tracked}) AS tracked USING (run_id, variant_id)"
+        " LEFT JOIN (SELECT run_id, run_number FROM run) AS numbered USING (run_id)"
     )
     connection.execute(f"DROP TABLE {INCOMING}")
 
@@ -115,13 +117,12 @@ def _of_runs(run_ids: Sequence[str]) -> str:
 def stored_state(
     connection: duckdb.DuckDBPyConnection,
     relations: Relations,
-    run_ids: Sequence[str] | None,
     *,
     totals_hash: str | None,
     facts_hash: str,
     sums: Sequence[str],
 ) -> StoredState:
-    """Return what holds of the variants of some runs, of all for None.
+    """Return what holds of the variants of the runs that relations have.
 
     Totals hold where they have the hash and each of the ``sums``; without a hash, those of no run
     that has launches.
@@ -129,7 +130,6 @@ def stored_state(
     query = _STATE.format(
         variant=relations.item("variant"),
         outdated="true" if totals_hash is None else _OTHER_TOTALS,
-        which="true" if run_ids is None else _of_runs(run_ids),
     )
     parameters: dict[str, object] = {"facts": facts_hash}
     if totals_hash is not None:

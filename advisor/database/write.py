@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal
 
 import duckdb
@@ -24,7 +25,7 @@ _MERGED = "runs_when_merged"
 _UNMERGED_RUNS = 32
 _PARTS_OF_RUNS = """
     SELECT table_name FROM duckdb_columns() JOIN duckdb_tables() USING (table_oid, table_name)
-    WHERE column_name = 'run_id' AND duckdb_tables.database_name = current_database()
+    WHERE column_name = ? AND duckdb_tables.database_name = current_database()
       AND duckdb_tables.schema_name = 'main' AND NOT temporary
     ORDER BY table_name
 """
@@ -59,9 +60,14 @@ def transaction(connection: duckdb.DuckDBPyConnection, *, keep: bool = True) -> 
         connection.rollback()
 
 
-def tables_of_runs(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """Return the tables of the current database whose rows are of a run, ``run`` itself too."""
-    return [table for (table,) in connection.execute(_PARTS_OF_RUNS).fetchall()]
+def tables_of_runs(
+    connection: duckdb.DuckDBPyConnection, column: Literal["run_id", "run_number"] = "run_id"
+) -> list[str]:
+    """Return the tables of the current database whose rows are of a run, ``run`` itself too.
+
+    Those with a ``run_number`` hold what a draft gives; what users declare has none.
+    """
+    return [table for (table,) in connection.execute(_PARTS_OF_RUNS, [column]).fetchall()]
 
 
 @contextlib.contextmanager
@@ -119,7 +125,8 @@ def insert_findings(
 ) -> None:
     """Store the findings of a run in place of those it had."""
     connection.execute("DELETE FROM finding WHERE run_id = ?", [run_id])
-    insert_rows(connection, "finding", findings)
+    found = connection.execute("SELECT run_number FROM run WHERE run_id = ?", [run_id]).fetchone()
+    insert_rows(connection, "finding", findings, also={"run_number": found[0] if found else 0})
 
 
 def set_device(
@@ -159,12 +166,14 @@ def insert_rows(
     rows: Sequence[Row],
     *,
     known: Literal["keep", "replace"] | None = None,
+    also: Mapping[str, object] = MappingProxyType({}),
 ) -> None:
     """Insert records, whose fields are columns of ``table``, by one statement.
 
+    ``also`` is what else each of the rows has.
     ``known`` is what to do with a key that is there: keep or replace its row, or None to fail.
     """
     if rows:
         names = [field.name for field in dataclasses.fields(rows[0])]
-        records = [{name: getattr(row, name) for name in names} for row in rows]
+        records = [{**{name: getattr(row, name) for name in names}, **also} for row in rows]
         insert_records(connection, table, records, known=known)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from advisor.database.ids import key_id
-from advisor.database.relations import STORED, Relations
+from advisor.database.relations import STORED, Relations, only_runs
 from advisor.database.variants import INCOMING, UNEVEN, VariantStatements, stored_state
 from advisor.facts.aggregation import COUNTED, paired_sums
 from advisor.facts.kernels import kernels_select
@@ -31,14 +31,15 @@ def current(
     Their variants are aggregated from launches: other facts of a launch were in force when they
     were stored, or facts of the user are computed per launch. What was stored of a run whose
     launches are gone is all there is, and holds. Tracked facts are read where those of all runs
-    come from the same definitions. ``run_ids`` are the runs that are of interest.
+    come from the same definitions. With ``run_ids``, the relations have rows of these runs alone.
     """
+    if run_ids is not None:
+        relations = only_runs(relations, run_ids)
     if relations.variant is None:
         return relations
     found = stored_state(
         connection,
         relations,
-        run_ids,
         totals_hash=None if _has_others(vocabulary) else totals_hash(vocabulary),
         facts_hash=facts_hash(vocabulary, tracked_facts(vocabulary)),
         sums=[each.name for each in paired_sums(vocabulary)],

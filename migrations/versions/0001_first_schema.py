@@ -71,6 +71,7 @@ def upgrade() -> None:
     op.create_table(
         "run",
         sa.Column("run_id", sa.String, nullable=False),
+        sa.Column("run_number", sa.BigInteger, nullable=False, server_default=sa.text("0")),
         sa.Column("content_hash", sa.String, nullable=False),
         sa.Column("part", sa.BigInteger, nullable=False),
         sa.Column("name", sa.String),
@@ -178,6 +179,7 @@ def upgrade() -> None:
     op.create_table(
         "launch_keyed",
         sa.Column("run_id", sa.String, nullable=False),
+        sa.Column("run_number", sa.BigInteger, nullable=False, server_default=sa.text("0")),
         sa.Column("launch_index", sa.BigInteger, nullable=False),
         sa.Column("counter", sa.String, nullable=False),
         sa.Column("keyed_set", sa.String, nullable=False),
@@ -185,6 +187,7 @@ def upgrade() -> None:
     op.create_table(
         "variant_instruction",
         sa.Column("run_id", sa.String, nullable=False),
+        sa.Column("run_number", sa.BigInteger, nullable=False, server_default=sa.text("0")),
         sa.Column("variant_id", sa.String, nullable=False),
         sa.Column("counter", sa.String, nullable=False),
         sa.Column("addresses", sa.ARRAY(sa.BigInteger), nullable=False),
@@ -193,6 +196,7 @@ def upgrade() -> None:
     op.create_table(
         "variant_place",
         sa.Column("run_id", sa.String, nullable=False),
+        sa.Column("run_number", sa.BigInteger, nullable=False, server_default=sa.text("0")),
         sa.Column("variant_id", sa.String, nullable=False),
         sa.Column("addresses", sa.ARRAY(sa.BigInteger), nullable=False),
         sa.Column("opcodes", sa.ARRAY(sa.String), nullable=False),
@@ -202,6 +206,7 @@ def upgrade() -> None:
     op.create_table(
         "reference_finding",
         sa.Column("run_id", sa.String, nullable=False),
+        sa.Column("run_number", sa.BigInteger, nullable=False, server_default=sa.text("0")),
         sa.Column("launch_index", sa.BigInteger, nullable=False),
         sa.Column("rule", sa.String, nullable=False),
         sa.Column("title", sa.String),
@@ -215,6 +220,7 @@ def upgrade() -> None:
     op.create_table(
         "finding",
         sa.Column("run_id", sa.String, nullable=False),
+        sa.Column("run_number", sa.BigInteger, nullable=False, server_default=sa.text("0")),
         sa.Column("rule_id", sa.String, nullable=False),
         sa.Column("rule_hash", sa.String, nullable=False),
         sa.Column("subject", sa.String, nullable=False),
@@ -254,6 +260,7 @@ def upgrade() -> None:
     op.create_table(
         "launch",
         sa.Column("run_id", sa.String, nullable=False),
+        sa.Column("run_number", sa.BigInteger, nullable=False, server_default=sa.text("0")),
         sa.Column("launch_index", sa.BigInteger, nullable=False),
         sa.Column("kernel_id", sa.String, nullable=False),
         sa.Column("series_id", sa.String, nullable=False),
@@ -456,6 +463,7 @@ def upgrade() -> None:
     op.create_table(
         "variant",
         sa.Column("run_id", sa.String, nullable=False),
+        sa.Column("run_number", sa.BigInteger, nullable=False, server_default=sa.text("0")),
         sa.Column("variant_id", sa.String, nullable=False),
         sa.Column("kernel_id", sa.String, nullable=False),
         sa.Column("series_id", sa.String, nullable=False),

@@ -143,6 +143,8 @@ def test_other_rules_judge_every_run_once(lake: Path, other_rules: Configuration
     (old,) = {row[0] for row in asked(lake, "SELECT rules_hash FROM main.run")}
     done = judge_lake(str(lake), configuration=other_rules)
     assert (done.runs, done.findings) == (NIGHTS, len(judged(lake, "finding")))
+    of_none = "SELECT count(*) FROM main.finding ANTI JOIN main.run USING (run_id, run_number)"
+    assert asked(lake, of_none) == [(0,)]
     assert by_rule(lake) == {rule: n for rule, n in before.items() if rule != DISABLED}
     assert DISABLED in before
     (new,) = {row[0] for row in asked(lake, "SELECT rules_hash FROM main.run")}

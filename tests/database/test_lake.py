@@ -454,16 +454,17 @@ def test_the_vendors_messages_do_not_depend_on_the_order_of_rows(
     path = Path(shutil.copy(database, tmp_path / "messages.duckdb"))
     found = []
     with duckdb.connect(str(path)) as connection:
-        ((run, launch),) = connection.execute(
-            "SELECT run_id, launch_index FROM launch ORDER BY ALL LIMIT 1"
+        ((run, launch, of_run),) = connection.execute(
+            "SELECT run_id, launch_index, run_number FROM launch ORDER BY ALL LIMIT 1"
         ).fetchall()
         for order in ((1, 2), (2, 1)):
             connection.execute("DELETE FROM reference_finding")
             for number in order:
                 connection.execute(
                     "INSERT INTO reference_finding BY NAME SELECT ? AS run_id, ? AS launch_index,"
-                    " 'Stalls' AS rule, 'warning' AS severity, ? AS title, ? AS text",
-                    [run, launch, f"title {number}", f"text {number}"],
+                    " ? AS run_number, 'Stalls' AS rule, 'warning' AS severity,"
+                    " ? AS title, ? AS text",
+                    [run, launch, of_run, f"title {number}", f"text {number}"],
                 )
             (row,) = findings_of_vendor(connection, run)
             found.append((row["title"], row["text"]))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import re
 import signal
 import subprocess
 import sys
@@ -14,9 +15,10 @@ import pytest
 
 from advisor.database import ids, launches, write
 from advisor.database.arrays import ArrayTable, lists, objects, text_lists
-from advisor.database.connect import open_for_reading, open_for_writing
+from advisor.database.connect import ROW_GROUP, open_for_reading, open_for_writing
 from advisor.database.launches import LaunchWriter
 from advisor.database.marks import accept_levels
+from advisor.database.parts import known_counts
 from advisor.database.planning import memory_limit
 from advisor.database.read import find_run, get_meta, list_runs, run_details
 from advisor.database.rows import FindingRow, KernelRow, PlacedLaunch, RunRow, SeriesRow
@@ -90,7 +92,7 @@ def test_stores_lists_in_their_order_and_addresses_as_numbers(database: Path) ->
         ).fetchall()
         instructions = connection.execute("SELECT * FROM variant_instruction").fetchall()
     assert keyed == [("run", 0, "ops", ["FFMA", "EXIT"], [9.0, 1.0])]
-    assert instructions == [("run", "variant", "stall", [0x10, 0x7F0000000020], [3.0, 4.0])]
+    assert instructions == [("run", 0, "variant", "stall", [0x10, 0x7F0000000020], [3.0, 4.0])]
 
 
 def test_adds_up_the_values_of_instructions_over_the_launches_of_a_variant(database: Path) -> None:
@@ -116,7 +118,7 @@ def test_stores_what_instructions_are_once_for_a_variant(database: Path) -> None
     with open_for_writing(database) as connection:
         insert_launches(connection, [placed(launch) for launch in (*launches, POOR)])
         rows = connection.execute("SELECT * FROM variant_place").fetchall()
-    assert rows == [("run", "variant", [0x10, 0x20], ["LDG", None], ["a.cu:7", None], "abcd")]
+    assert rows == [("run", 0, "variant", [0x10, 0x20], ["LDG", None], ["a.cu:7", None], "abcd")]
 
 
 def test_stores_what_launches_have_in_common_once(database: Path) -> None:
@@ -328,12 +330,38 @@ def test_rows_of_many_runs_share_a_row_group(database: Path) -> None:
     """A reader needs the description of each of its columns, of every row group of a table."""
     with open_for_writing(database) as connection:
         for first in range(0, 8000, 1000):
-            rows = f"SELECT 'r{first}', 'v', 'c', [range], [0] FROM range({first}, {first + 1000})"
+            rows = (
+                f"SELECT 'r{first}', 0, 'v', 'c', [range], [0] FROM range({first}, {first + 1000})"
+            )
             connection.execute(f"INSERT INTO variant_instruction {rows}")
         query = (
             "SELECT count(DISTINCT row_group_id) FROM pragma_storage_info('variant_instruction')"
         )
         assert connection.execute(query).fetchall() == [(1,)]
+
+
+def test_a_run_is_read_without_the_row_groups_of_others(database: Path, run: RunRow) -> None:
+    """Their ids are hashes, so each row group may hold any; their numbers tell."""
+    ids_of = [f"{number * 7 % 24:02}" for number in range(24)]  # eight runs to a row group
+    with open_for_writing(database) as connection:
+        for number, run_id in enumerate(ids_of):
+            write.insert_rows(
+                connection,
+                "run",
+                [dataclasses.replace(run, run_id=run_id)],
+                also={"run_number": number},
+            )
+        connection.execute(
+            "INSERT INTO launch BY NAME SELECT run_id, run_number, launch_index, 'v' AS variant_id,"
+            " 'k' AS kernel_id, 's' AS series_id, 1e-6 AS duration"
+            f" FROM run, range({ROW_GROUP // 8}) AS t(launch_index) ORDER BY run_number"
+        )
+    with open_for_reading(database) as connection:
+        connection.execute("PRAGMA enable_profiling = 'no_output'")
+        assert known_counts(connection, "09", ["duration"]) == {"duration": ROW_GROUP // 8}
+        told = connection.get_profiling_information("json")
+    scanned = [int(rows) for rows in re.findall(r'"operator_rows_scanned":\s*(\d+)', told)]
+    assert max(scanned) == ROW_GROUP
 
 
 def test_merges_row_groups_once_there_are_many(database: Path, run: RunRow) -> None:

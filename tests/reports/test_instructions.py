@@ -52,33 +52,37 @@ class Kernels:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
+        connection.execute("CREATE TABLE run AS SELECT 'r1' AS run_id, 0 AS run_number")
         connection.execute(
-            "CREATE TABLE variant_instruction (run_id TEXT, variant_id TEXT, counter TEXT,"
+            "CREATE TABLE variant_instruction (run_id TEXT, run_number BIGINT,"
+            " variant_id TEXT, counter TEXT,"
             ' addresses BIGINT[], "values" DOUBLE[])'
         )
         connection.execute(
-            "CREATE TABLE variant_place (run_id TEXT, variant_id TEXT, addresses BIGINT[],"
+            "CREATE TABLE variant_place (run_id TEXT, run_number BIGINT,"
+            " variant_id TEXT, addresses BIGINT[],"
             " opcodes TEXT[], lines TEXT[])"
         )
         connection.execute(
-            "CREATE TABLE variant (run_id TEXT, variant_id TEXT, launches_detailed BIGINT,"
+            "CREATE TABLE variant (run_id TEXT, run_number BIGINT,"
+            " variant_id TEXT, launches_detailed BIGINT,"
             " launch_count BIGINT)"
         )
 
     def sample(self, detailed: int, launches: int) -> None:
         row = ["r1", "v1", detailed, launches]
-        self._connection.execute("INSERT INTO variant VALUES (?, ?, ?, ?)", row)
+        self._connection.execute("INSERT INTO variant VALUES (?, 0, ?, ?, ?)", row)
 
     def add(self, values: Mapping[str, Mapping[int, float]], variant: str = "v1") -> None:
         for counter, held in values.items():
             row = [variant, counter, list(held), list(held.values())]
             self._connection.execute(
-                "INSERT INTO variant_instruction VALUES ('r1', ?, ?, ?, ?)", row
+                "INSERT INTO variant_instruction VALUES ('r1', 0, ?, ?, ?, ?)", row
             )
 
     def place(self, places: Mapping[int, tuple[str | None, str | None]]) -> None:
         row = [list(places), [o for o, _ in places.values()], [line for _, line in places.values()]]
-        self._connection.execute("INSERT INTO variant_place VALUES ('r1', 'v1', ?, ?, ?)", row)
+        self._connection.execute("INSERT INTO variant_place VALUES ('r1', 0, 'v1', ?, ?, ?)", row)
 
     def worst(self, *views: InstructionView, most: int = 5) -> list[Ranking]:
         asked = [("v1", each) for each in views]

@@ -49,8 +49,10 @@ def stored(compiled: Compiled) -> Iterator[Sequence[Evaluation]]:
     ]
     values = json.dumps({"streaming_kernels": 20, "launches": 1000.0})
     with duckdb.connect(":memory:") as connection:
+        connection.execute("CREATE TABLE run AS SELECT 'r1' AS run_id, 0 AS run_number")
         connection.execute(
-            "CREATE TABLE finding (run_id TEXT, rule_id TEXT, outcome TEXT,"
+            "CREATE TABLE finding (run_id TEXT, run_number BIGINT DEFAULT 0,"
+            " rule_id TEXT, outcome TEXT,"
             " gain_low DOUBLE, gain_likely DOUBLE, gain_high DOUBLE, evidence TEXT,"
             ' "values" TEXT, confidence DOUBLE DEFAULT 0.5, cap DOUBLE DEFAULT 1,'
             " cap_likely DOUBLE DEFAULT 1, variant_id TEXT, because TEXT, unchecked TEXT[],"

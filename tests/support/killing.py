@@ -56,7 +56,7 @@ STATE = """
         (SELECT list(dram_bytes ORDER BY launch_index) FROM launch WHERE run_id = run.run_id)
     FROM run ORDER BY run_id
 """
-OWNED = "SELECT table_name FROM duckdb_columns() WHERE column_name = 'run_id' AND NOT internal"
+OWNED = "SELECT table_name FROM duckdb_columns() WHERE column_name = ? AND NOT internal"
 State = dict[str, tuple[object, ...]]
 
 
@@ -221,9 +221,11 @@ class Killing:
         def look() -> None:
             with self._opened(database) as connection:
                 rows = connection.execute(STATE).fetchall()
-                for (table,) in connection.execute(OWNED).fetchall():
-                    others = f"SELECT run_id FROM {table} EXCEPT SELECT run_id FROM run"
-                    assert connection.execute(others).fetchall() == [], table
+                for columns in ("run_id", "run_id, run_number"):
+                    owned = connection.execute(OWNED, [columns.split(", ")[-1]]).fetchall()
+                    for (table,) in owned:
+                        others = f"SELECT {columns} FROM {table} EXCEPT SELECT {columns} FROM run"
+                        assert connection.execute(others).fetchall() == [], table
             os.write(writing, repr(rows).encode())
 
         self._must(look)

@@ -163,7 +163,7 @@ def test_a_file_is_compacted_in_bounded_memory(
 ) -> None:
     """Without bounds, 5.1 GB of memory were taken for a file of 2.1 GB; with these 0.9 GB."""
     with open_for_writing(database) as connection:
-        rows = f"SELECT 'r', 'v', 'c', [range], [0] FROM range({2 * ROW_GROUP})"
+        rows = f"SELECT 'r', 0, 'v', 'c', [range], [0] FROM range({2 * ROW_GROUP})"
         connection.execute(f"INSERT INTO variant_instruction {rows}")
     taken: list[str] = []
     copy_into = pruning._copy_into
@@ -184,7 +184,7 @@ def test_rows_that_need_more_memory_are_compacted_in_more(
     database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_for_writing(database) as connection:
-        rows = "SELECT 'r', 'v', 'c', range(5_000), range(5_000) FROM range(200)"
+        rows = "SELECT 'r', 0, 'v', 'c', range(5_000), range(5_000) FROM range(200)"
         connection.execute(f"INSERT INTO variant_instruction {rows}")
     monkeypatch.setattr(pruning, "_MEMORY", "4MB")
     pruning.compact(database)

@@ -8,7 +8,7 @@ from dataclasses import field
 
 import duckdb
 
-from advisor.database.relations import STORED, USUAL, Relations
+from advisor.database.relations import STORED, USUAL, Relations, over_variants_of
 from advisor.facts import kernels_select
 from advisor.facts.bindings import OfOperation
 from advisor.facts.vocabulary import Vocabulary
@@ -64,15 +64,13 @@ class Compiled:
 
     def kernels_from(self, relations: Relations) -> str:
         """Return the SELECT of those facts from relations."""
-        if relations == USUAL:
-            return self.kernels
-        return kernels_select(self.vocabulary, self.names, relations)
+        usual = over_variants_of(self.kernels, relations)
+        return usual or kernels_select(self.vocabulary, self.names, relations)
 
     def every_from(self, relations: Relations) -> str:
         """Return the SELECT of all facts of kernels from relations."""
-        if relations == USUAL:
-            return self.every
-        return kernels_select(self.vocabulary, relations=relations)
+        usual = over_variants_of(self.every, relations)
+        return usual or kernels_select(self.vocabulary, relations=relations)
 
     def reach(self, profiler: str | None) -> Reach | None:
         """Return what the profiler of a run can tell; None where nobody described it."""
