@@ -35,6 +35,22 @@ def test_utilisations_decide(
     assert facts["limiter"] == limiter
 
 
+@pytest.mark.parametrize(
+    ("known", "limiter"),
+    [
+        ({"compute_utilization": 0.6, "dram_utilization": 0.15, "l2_utilization": 0.2}, "compute"),
+        ({"compute_utilization": 0.6, "dram_utilization": 0.15, "l2_utilization": 0.55}, None),
+        ({"compute_utilization": 0.59, "dram_utilization": 0.15, "l2_utilization": 0.2}, "latency"),
+        ({"compute_utilization": 0.59, "dram_utilization": 0.15}, None),
+        ({"dram_utilization": 0.1, "l2_utilization": 0.4, "occupancy_achieved": 0.2}, "latency"),
+        ({"dram_utilization": 0.1, "l2_utilization": 0.6, "occupancy_achieved": 0.2}, None),
+        ({"dram_utilization": 0.1, "l2_utilization": 0.4, "occupancy_achieved": 0.5}, None),
+    ],
+)
+def test_the_units_that_were_collected_decide(known: dict[str, float], limiter: str | None) -> None:
+    assert facts_of(**known)["limiter"] == limiter
+
+
 def test_a_full_l1_is_memory_though_its_members_stand_at_half() -> None:
     facts = facts_of(compute_utilization=0.06, memory_utilization=0.5, l1_utilization=0.9)
     assert facts["limiter"] == "memory"
