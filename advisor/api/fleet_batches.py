@@ -128,7 +128,7 @@ def _judged(found: Sequence[Batch], jobs: int) -> Iterator[int]:
 
 
 def judge_batch(batch: Batch, settings: dict[str, int] | None = None) -> int:
-    """Judge the runs of a batch, and write what rules say of them; return how many there are."""
+    """Judge the runs of a batch, and write what rules say about them; return how many there are."""
     knowledge = load_knowledge(batch.configuration)
     limits = {**FETCHES_NOTHING, **READ_ONCE, **(settings or {})}
     root = str(batch.lake.root)

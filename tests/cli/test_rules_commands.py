@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,6 +15,8 @@ from advisor.resources import data_dir
 from tests.support.sample_rule import RULE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from conftest import Run
 
 LOADS = "memory/uncoalesced-loads"
@@ -75,9 +77,15 @@ def test_explains_the_same_to_programs(filled: Run) -> None:
     words = ("rules", "explain", LOADS, "gather_rows", "--format", "json")
     (found,) = json.loads(filled(*words).out)["explanations"]
     assert found["outcome"] == "fires"
-    clause = next(part for part in found["when"]["parts"] if part["operator"] == "<")
+    clause = next(part for part in _clauses(found["when"]) if part["operator"] == "<")
     assert (clause["left"], clause["right"]) == (0.125, 0.8)
     assert clause["distance"] == pytest.approx(0.675)
+
+
+def _clauses(clause: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield clause
+    for part in clause.get("parts", []):
+        yield from _clauses(part)
 
 
 def test_says_what_to_collect_where_it_cannot_decide(filled: Run) -> None:

@@ -71,11 +71,11 @@ def opened_over(
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, Columns]]:
     """Yield a connection over a lake that was scanned, and the columns of its tables.
 
-    Where small tables are to ``hold``, they are read now, and what files say of their columns is
+    Where small tables are to ``hold``, they are read now, and what files say about their columns is
     kept; of all other tables views are made.
     """
     with opened_beside(lake, settings) as (connection, columns):
-        # what files say of their 500 columns would be read again by every statement
+        # what files say about their 500 columns would be read again by every statement
         connection.execute(f"SET parquet_metadata_cache = {hold}")
         create_tables(connection, lake, columns, hold=hold)
         yield connection, columns
