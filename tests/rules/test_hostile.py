@@ -39,6 +39,10 @@ NEW_RULE = (
     .replace("when: load_efficiency < 1 - wasted", "when: wanted_share < 1 - wasted")
     .replace("facts: {load_efficiency: ", "facts: {wanted_share: ")
 )
+A_RUN = """
+    INSERT INTO run (run_id, content_hash, part, format, status, ingested_at, simulated)
+    VALUES ('run', 'hash', 0, 'none', 'complete', '2026-01-05', false)
+"""
 OVERRIDE = """\
 id: launch/small-grid
 extends: launch/small-grid
@@ -121,6 +125,7 @@ def test_evaluates_a_new_fact_in_a_new_rule(
     vocabulary, settings, rules = ours
     launch = {"duration": 1.0, "dram_bytes": 5e8, "grid_size": 4.0}
     with database_of([launch]) as connection:
+        connection.execute(A_RUN)
         compiled = compile_rules([rules["ours/starved"]], vocabulary=vocabulary, settings=settings)
         found = evaluate_runs(connection, compiled, ["run"], FROM_LAUNCHES)["run"]
     # 5e8 B in one second are half of the 1e9 B/s that the pack wants.

@@ -21,16 +21,6 @@ from advisor.quoting import quoted
 FROM_LAUNCHES = replace(STORED, variant=None)
 """The tables of the open file, of whose variants nothing is stored."""
 
-_RUN = {
-    "content_hash": "hash",
-    "part": 0,
-    "format": "none",
-    "status": "complete",
-    "ingested_at": "2026-01-05",
-    "simulated": False,
-}
-"""What no run is without."""
-
 Value = float | str | bool | None
 Row = Mapping[str, Value]
 
@@ -127,8 +117,6 @@ def database_of(launches: Sequence[Row]) -> Iterator[duckdb.DuckDBPyConnection]:
         ]
         for _, alike in groupby(rows, key=tuple):
             _insert(connection, "launch", *alike)
-        for run in sorted({str(row["run_id"]) for row in rows}):
-            _insert(connection, "run", {**_RUN, "run_id": run})
         _insert_device(connection, vocabulary, given)
         yield connection
     finally:
