@@ -92,6 +92,7 @@ def _copy(connection: duckdb.DuckDBPyConnection, first: int, last: int) -> None:
         names = _columns(connection, table)
         made = {
             "run_id": "format('n{:011x}', n)",
+            "run_number": "run_number + n",
             "content_hash": "format('{:064x}', n)",
             "variant_id": "format('{}-{}', variant_id, n)",
             "started_at": "started_at + INTERVAL 1 DAY * n",
