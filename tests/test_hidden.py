@@ -12,25 +12,29 @@ from typing import cast
 import duckdb
 import pytest
 
+from advisor.database.arrays import ArrayTable, numbers
 from advisor.hidden import DATA_FRAMES, hide, unhide
 from advisor.readers import _installed
 
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Install what stands for pandas."""
-    (tmp_path / f"{DATA_FRAMES}.py").write_text("NaT = NA = DataFrame = None\n")
+    """Install what stands for pandas and pyarrow."""
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, DATA_FRAMES, raising=False)
+    for name in ("pandas", "pyarrow"):
+        (tmp_path / f"{name}.py").write_text("NaT = NA = DataFrame = None\n")
+        monkeypatch.delitem(sys.modules, name, raising=False)
 
 
-def test_values_of_a_statement_import_no_data_frames(installed: None) -> None:
+def test_values_and_tables_of_a_statement_import_no_data_frames(installed: None) -> None:
     hide(DATA_FRAMES)
     with duckdb.connect() as connection:
-        assert connection.execute("SELECT ?", [1]).fetchall() == [(1,)]
-    assert sys.modules[DATA_FRAMES] is None
-    with pytest.raises(ImportError):
-        importlib.import_module(DATA_FRAMES)
+        ArrayTable(connection, "given").fill({"numbers": numbers([1.5])})
+        assert connection.execute("SELECT numbers, ? FROM given", [1]).fetchall() == [(1.5, 1)]
+    for name in ("pandas", "pyarrow"):
+        assert sys.modules[name] is None
+        with pytest.raises(ImportError):
+            importlib.import_module(name)
 
 
 def test_readers_of_other_packages_find_it(installed: None) -> None:
@@ -38,14 +42,14 @@ def test_readers_of_other_packages_find_it(installed: None) -> None:
     names = dict.fromkeys(("FORMAT", "COUNTERS", "accepts", "read"), "")
 
     def load() -> object:
-        return SimpleNamespace(**names, frames=importlib.import_module(DATA_FRAMES))
+        return SimpleNamespace(**names, frames=importlib.import_module("pandas"))
 
     entry = SimpleNamespace(name="ticks", dist=None, value="ticks", load=load)
     assert _installed(cast("EntryPoint", entry))
 
 
 def test_what_was_imported_before_stays(installed: None) -> None:
-    before = importlib.import_module(DATA_FRAMES)
+    before = importlib.import_module("pandas")
     hide(DATA_FRAMES)
     unhide(DATA_FRAMES)
-    assert importlib.import_module(DATA_FRAMES) is before
+    assert importlib.import_module("pandas") is before
