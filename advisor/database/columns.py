@@ -14,7 +14,7 @@ from advisor.quoting import quoted
 _TABLES = ("launch", "variant")  # that have a column per quantity
 _COLUMNS = """
     SELECT table_name, column_name FROM duckdb_columns()
-    WHERE database_name = current_database() AND schema_name = 'main'
+    WHERE database_name = current_database() AND schema_name = current_schema()
 """
 
 

@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -21,7 +23,7 @@ from advisor.database.lake.door import opened_beside
 from advisor.database.lake.scan import Lake, scan
 from advisor.database.lake.tables import Columns
 from advisor.database.lake.verify import damage, remove
-from advisor.database.lake.write import add_marks, add_run, make_lake, runs_of
+from advisor.database.lake.write import add_marks, add_run, make_lake, runs_of, writing
 from advisor.database.parts import findings_of_vendor
 from advisor.database.tables import metadata
 from advisor.errors import DatabaseError, UsageError
@@ -133,6 +135,39 @@ def test_memory_of_a_database_is_given_back_while_its_runs_are_added(
     list(add_database(str(tmp_path / "lake"), str(database), wait=9))
     assert len(held) == NIGHTS
     assert held[2] < held[1]
+
+
+def test_row_groups_of_wide_tables_are_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("advisor.database.lake.write.ROW_GROUP", 2048)
+    monkeypatch.setattr("advisor.database.lake.write._WIDE", 4096)
+    make_lake(tmp_path)
+    wide = {f"quantity_{number}": "DOUBLE" for number in range(100)}
+    columns = Columns(of={"launch": wide, "run": {"run_id": "VARCHAR"}})
+    with duckdb.connect() as connection, writing(connection, tmp_path, columns) as part:
+        for table, groups in (("launch", 1), ("run", 2)):
+            part.add(table, "FROM range(4096)", {})
+            file = str(part.folder / f"{table}.parquet")
+            asked = connection.execute(
+                "SELECT num_row_groups FROM parquet_file_metadata(?)", [file]
+            )
+            assert asked.fetchall() == [(groups,)]
+
+
+def test_a_process_of_a_pool_shows_no_progress(made: Path) -> None:
+    program = """if True:
+        import sys
+        from pathlib import Path
+        from advisor.database.lake.door import opened_beside
+        from advisor.database.lake.scan import scan
+        with opened_beside(scan(Path(sys.argv[1])), {}) as (connection, _):
+            print(*connection.execute("SELECT current_setting('enable_progress_bar')").fetchone())
+    """
+    told = subprocess.run(
+        [sys.executable, "-c", program, str(made)], capture_output=True, text=True, check=True
+    )
+    assert told.stdout == "False\n"
 
 
 def test_a_file_that_runs_share_is_written_once_unless_it_is_cut_off(

@@ -103,7 +103,7 @@ def _partition(part: Part) -> tuple[str, str]:
 
 def _worth(parts: tuple[Part, ...]) -> bool:
     """Return whether a pack would be better: fewer folders, or a folder without removed runs."""
-    return len(parts) > 1 or any(len(part.used) < len(part.manifest.runs) for part in parts)
+    return len(parts) > 1 or any(part.unused for part in parts)
 
 
 def _pack(
@@ -156,7 +156,7 @@ def _copy(lake: Lake, parts: tuple[Part, ...], pack: WrittenPart, columns: Colum
 
 def _lost(parts: tuple[Part, ...], pack: WrittenPart) -> str | None:
     """Return what a pack lacks of its parts, by the numbers of rows that manifests tell."""
-    if any(len(part.used) < len(part.manifest.runs) for part in parts):
+    if any(part.unused for part in parts):
         return None
     for table in {name for part in parts for name in part.manifest.tables}:
         if table in SHARED or table in DETAILS:

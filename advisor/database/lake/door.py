@@ -95,4 +95,6 @@ def opened_beside(
         connection.execute(f"SET allowed_directories = [{literal(str(lake.root))}]")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET TimeZone = 'UTC'")
+        # in a process of a pool DuckDB takes standard output for a user's
+        connection.execute("SET enable_progress_bar = false")
         yield connection, make_shape(connection)

@@ -104,12 +104,18 @@ def parse(text: str) -> Manifest:
 
 
 def _run(record: dict[str, Any]) -> RunName:
-    return RunName(
-        run_id=_text(record["run_id"]),
-        content_hash=_text(record["content_hash"]),
-        part=_whole(record["part"]),
-        launches=_whole(record["launches"]),
+    """Return one of what may be 100,000 runs: to check them takes as long as to read them."""
+    run = RunName(
+        run_id=record["run_id"],
+        content_hash=record["content_hash"],
+        part=record["part"],
+        launches=record["launches"],
     )
+    if not (type(run.run_id) is type(run.content_hash) is str):
+        raise TypeError
+    if not (type(run.part) is type(run.launches) is int and run.part >= 0 <= run.launches):
+        raise TypeError
+    return run
 
 
 def _file(record: dict[str, Any]) -> TableFile:

@@ -35,6 +35,13 @@ class Part:
         return self.folder.name.startswith(PACK)
 
     @property
+    def unused(self) -> frozenset[str]:
+        """The ids of the runs that are not read from it."""
+        if len(self.used) == len(self.manifest.runs):  # so it is in nearly all, of 100,000 runs
+            return frozenset()
+        return frozenset(run.run_id for run in self.manifest.runs) - self.used
+
+    @property
     def bytes(self) -> int:
         """The size of its files."""
         return sum(each.bytes for each in self.manifest.tables.values())

@@ -232,9 +232,8 @@ def _files(lake: Lake, table: str) -> tuple[Sequence[str], Mapping[str, str]]:
         file = part.manifest.tables.get(table)
         if file is None:
             continue
-        unused = {run.run_id for run in part.manifest.runs} - part.used
-        if unused:
-            others[str(lake.root / file.path)] = ", ".join(map(literal, sorted(unused)))
+        if part.unused:
+            others[str(lake.root / file.path)] = ", ".join(map(literal, sorted(part.unused)))
         else:
             whole.append(str(lake.root / file.path))
     return whole, others

@@ -131,16 +131,17 @@ def columns_of(connection: duckdb.DuckDBPyConnection, schema: str = "main") -> C
 def make_shape(connection: duckdb.DuckDBPyConnection) -> Columns:
     """Give an empty database every table, empty, in the schema ``SHAPE``; return their columns.
 
-    In ``main`` stay the tables about the file.
+    In ``main`` are the tables about the file.
     """
+    connection.execute(f"CREATE SCHEMA {SHAPE}")
+    connection.execute(f"USE {SHAPE}")
     make(connection)
     add_pack_columns(connection)
-    columns = columns_of(connection)
-    connection.execute(f"CREATE SCHEMA {SHAPE}")
-    for table in columns.of:
-        name = quoted(table)
-        connection.execute(f"CREATE TABLE {SHAPE}.{name} AS FROM main.{name} LIMIT 0")
-        connection.execute(f"DROP TABLE main.{name}")
+    connection.execute("USE main")
+    columns = columns_of(connection, SHAPE)
+    for table in _OF_FILE:
+        connection.execute(f"CREATE TABLE main.{table} AS FROM {SHAPE}.{table}")
+        connection.execute(f"DROP TABLE {SHAPE}.{table}")
     for table, kinds in FOLLOWED.items():
         declared = ", ".join(f"{quoted(name)} {kind}" for name, kind in kinds.items())
         connection.execute(f"CREATE TABLE {SHAPE}.{table} ({declared})")

@@ -159,9 +159,8 @@ def _read_together(lake: Lake, table: str, parts: Sequence[Part]) -> list[str]:
         if file is None:
             continue
         path = lake.root / file.path
-        unused = {run.run_id for run in part.manifest.runs} - part.used
-        if unused and table not in DETAILS:
-            runs = ", ".join(map(literal, sorted(unused)))
+        if part.unused and table not in DETAILS:
+            runs = ", ".join(map(literal, sorted(part.unused)))
             selects.append(f"SELECT * FROM {_parquet([path])} WHERE run_id NOT IN ({runs})")
         elif part.is_pack or table in DETAILS:
             whole.setdefault(part.manifest.columns, []).append(path)
