@@ -108,6 +108,15 @@ def between(low: float | None, high: float | None, digits: int = 3) -> str:
     return f"{'0' if low == 0 else seconds(low, digits)} to {seconds(high, digits)}"
 
 
+def between_shares(low: float, high: float) -> str:
+    """Return two shares as percentages with "to" between them.
+
+    >>> between_shares(0.0, 0.123).replace(NO_BREAK, " "), between_shares(0.1, 1.0)[:4]
+    ('0 to 12 %', '10 t')
+    """
+    return f"{share(low).removesuffix(f'{NO_BREAK}%')} to {share(high)}"
+
+
 def size(value: float | None, digits: int = 3) -> str:
     """Return an amount of bytes; GB is 10⁹ B."""
     return si(value, "B", digits)

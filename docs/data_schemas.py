@@ -175,10 +175,14 @@ def page_labels_schema() -> Schema:
     sections = map_of(map_of(counter, "counters by label"), "labels by section")
     sentence = {"match": text("a regular expression with value"), "counter": text("its name")}
     sentences = list_of(pair(**sentence), "what messages say about counters")
-    return {
-        "title": "advisor labels of printed pages",
-        **pair(profiler=text("its name"), sections=sections, sentences=sentences),
+    cut = pair(ending=text("what a name ends with"), whole=text("what that stands for"))
+    keys = {
+        "shortened": list_of(cut, "what people cut of names of counters"),
+        "alone": list_of(text("a regular expression"), "how lines of the profiler alone begin"),
+        "sections": sections,
+        "sentences": sentences,
     }
+    return {"title": "advisor labels of printed pages", **pair(profiler=text("its name"), **keys)}
 
 
 def opcodes_schema() -> Schema:

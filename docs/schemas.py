@@ -224,6 +224,10 @@ def _tests() -> Schema:
                     "description": "seconds expected, after the cap: the likely ones, or each",
                     "oneOf": [number, mapping_of(dict.fromkeys(BOUNDS, number))],
                 },
+                "share": {
+                    "description": "shares expected of a time that is unknown, as of gains",
+                    "oneOf": [number, mapping_of(dict.fromkeys(BOUNDS, number))],
+                },
                 "assumed": map_of(number, "values expected of what the rule assumes, in SI"),
                 "evidence": text("the evidence expected, word for word"),
                 "because": text("the guard's reason expected, word for word"),

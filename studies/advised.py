@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from advisor.rules import Action, Evaluation
-    from advisor.rules.engine.gains import Seconds
+    from advisor.rules.engine.gains import Seconds, Share
 
 DATA = Path(__file__).parent.parent.parent / "shared" / "data"
 ABSENT = "the folder of real profiles, ../shared/data, is absent: nothing to compare with"
@@ -96,12 +96,14 @@ def _actions(
 
 
 def _step(action: Action, duration: float | None) -> Step:
-    beside = (_finding(each.rule.id, each.gain, duration) for each in action.also)
-    first = _finding(action.evaluation.rule.id, action.gain, duration)
+    beside = (_finding(each.rule.id, each.gain, each.share, duration) for each in action.also)
+    first = _finding(action.evaluation.rule.id, action.gain, action.share, duration)
     return replace(first, beside=tuple(beside))
 
 
-def _finding(rule: str, gain: Seconds | None, duration: float | None) -> Step:
+def _finding(rule: str, gain: Seconds | None, share: Share | None, duration: float | None) -> Step:
+    if share is not None:
+        return Step(rule=rule, low=share.low, likely=share.likely, high=share.high)
     if gain is None or not duration:
         return Step(rule=rule, low=None, likely=None, high=None)
     low, likely, high = gain.low / duration, gain.likely / duration, gain.high / duration

@@ -13,6 +13,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from advisor.profilers import Profiler, load_profilers, version_key
 from advisor.rules import Action, Evaluation, Outcome, rank
 from advisor.rules.engine.collect import Collection
 from advisor.rules.engine.evaluate import evaluate_runs, run_words
+from advisor.rules.engine.gains import Share
 from advisor.rules.language.relations import load_relations
 from studies.advised import DATA
 
@@ -98,6 +100,8 @@ def no_gain_goes_below_what_the_advice_itself_leaves(kernels: list[Kernel]) -> C
     wrong, count = [], 0
     for kernel in kernels:
         for each in kernel.found:
+            if each.share is not None and not _is_ordered(each.share):
+                wrong.append(f"{kernel.name}: {each.rule.id} {each.share}")
             if each.gain is None or each.cap is None or each.cap_likely is None:
                 continue
             count += 1
@@ -107,6 +111,11 @@ def no_gain_goes_below_what_the_advice_itself_leaves(kernels: list[Kernel]) -> C
             if not ordered or gain.high > each.cap + slack or gain.likely > each.cap_likely + slack:
                 wrong.append(f"{kernel.name}: {each.rule.id} {gain} of {each.cap}")
     return Check(what="gains within their caps", checked=count, wrong=wrong)
+
+
+def _is_ordered(share: Share) -> bool:
+    steps = (0, share.low, share.likely, share.high, share.cap, 1)
+    return all(less <= more + ROUNDING for less, more in pairwise(steps))
 
 
 def no_launch_becomes_shorter_than_an_empty_one(kernels: list[Kernel]) -> Check:

@@ -76,7 +76,8 @@ class Answers:
             **_kernel(shown),
             "findings": [
                 {"rule": each.rule_id, "title": each.title, "severity": each.severity,
-                 "evidence": each.text, "gain_s": _gain(each.gain)}
+                 "evidence": each.text, "gain_s": _gain(each.gain),
+                 "gain_share": _gain(each.share)}
                 for each in found
             ],
             "facts": [
@@ -276,6 +277,7 @@ def _action(action: Recommendation) -> dict[str, Any]:
         "title": action.title,
         "kernels": [{"id": each.id, "name": each.full_name} for each in action.shown_kernels],
         "gain_s": _gain(action.gain),
+        "gain_share": _gain(action.share),
         "step": action.steps[0] if action.steps else action.evidence,
         "confidence": action.confidence,
     }
@@ -285,6 +287,7 @@ def _advice(action: Recommendation) -> dict[str, Any]:
     return {
         "title": action.title,
         "gain_s": _gain(action.gain),
+        "gain_share": _gain(action.share),
         "evidence": action.evidence,
         "why": action.why,
         "steps": list(action.steps),

@@ -32,7 +32,8 @@ _KERNELS = """
 """
 _FINDINGS = """
     SELECT rule_id, variant_id, outcome, gain_low, gain_likely, gain_high, cap, cap_likely,
-        confidence, confidence_because, evidence, because, unchecked, "values"
+        share_low, share_likely, share_high, share_cap, share_cap_likely, confidence,
+        confidence_because, evidence, because, unchecked, "values"
     FROM finding WHERE {of_run} ORDER BY rule_id, variant_id
 """
 _VENDOR_FINDINGS = """

@@ -32,6 +32,8 @@ _KEYED = """
 _FINDINGS = """
     SELECT rule_id, rule_hash, variant_id, outcome, severity, mechanism, rank,
         format('{:.8e}', gain_low), format('{:.8e}', gain_likely), format('{:.8e}', gain_high),
+        format('{:.8e}', share_low), format('{:.8e}', share_likely),
+        format('{:.8e}', share_high),
         confidence, evidence, because, unchecked
     FROM finding WHERE run_id = ? ORDER BY rule_id, variant_id
 """

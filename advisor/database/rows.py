@@ -98,7 +98,7 @@ class PlacedLaunch:
 
 @dataclass(frozen=True, kw_only=True)
 class FindingRow:
-    """A row of ``finding``; gains are in seconds, ``values`` is a JSON object."""
+    """A row of ``finding``; gains are in seconds, shares of 1, ``values`` is a JSON object."""
 
     run_id: str
     rule_id: str
@@ -113,6 +113,11 @@ class FindingRow:
     gain_high: float | None = None
     cap: float | None = None
     cap_likely: float | None = None
+    share_low: float | None = None
+    share_likely: float | None = None
+    share_high: float | None = None
+    share_cap: float | None = None
+    share_cap_likely: float | None = None
     confidence: float | None = None
     confidence_because: tuple[str, ...] = ()
     rank: int | None = None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import pytest
 
-from advisor.api.reporting import load_report
+from advisor.api.reporting import ReportForm, load_report, render_report
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.configuration.entries import ThresholdSetting
 from advisor.database.connect import open_for_reading, open_for_writing
@@ -31,6 +32,21 @@ _STORED = """
     SELECT rule_id, coalesce(variant_id, run_id), outcome, gain_likely,
         CASE outcome WHEN 'fires' THEN evidence ELSE because END
     FROM main.finding WHERE run_id = ?
+"""
+
+
+SENTENCE = "saves 0 to 85 % of the kernel's time, likely 42 %"
+TIMELESS = """\
+  transpose(float *, const float *) (2048, 1, 1)x(1024, 1, 1), Context 1, Stream 7, Device 0, CC 8.9
+    Section: Command line profiler metrics
+    ---------------------------------------------------- ---- --------
+    Metric Name                                          Unit    Value
+    ---------------------------------------------------- ---- --------
+    l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum  16000000
+    l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum   1000000
+    l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum      18000000
+    l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum       2000000
+    ---------------------------------------------------- ---- --------
 """
 
 
@@ -123,6 +139,28 @@ def test_judges_again_under_another_threshold_as_a_fresh_ingest_would(tmp_path: 
     assert fresh.rejudged == ""
     assert shown(again) == shown(fresh)
     assert stored(before, old) != stored(after, new)
+
+
+def test_a_page_without_a_time_is_promised_a_share_of_it_in_every_form(tmp_path: Path) -> None:
+    """85 % of the passes are conflicts; how busy L1 was is unknown, so half of that is likely."""
+    page, database = tmp_path / "page.txt", str(tmp_path / "a.duckdb")
+    page.write_text(TIMELESS)
+    (run,) = _ingested(database, [page], DEFAULTS)
+    report = load_report(database, run, wait=0)
+    first = report.actions[0]
+    assert report.rejudged == ""
+    assert (first.rule_id, first.gain) == ("memory/bank-conflicts", None)
+    assert first.share is not None
+    bounds = (first.share.low, first.share.likely, first.share.high)
+    assert bounds == pytest.approx((0, 0.425, 0.85))
+    lenient = _overridden("roofline/dram-bound", "near", 0.01)
+    again = load_report(database, run, wait=0, configuration=lenient)
+    assert again.rejudged
+    assert again.actions[0].share == first.share
+    for style in ("text", "html", "markdown", "json"):
+        (form,) = render_report(database, run, form=ReportForm(style=style), wait=0).values()
+        plain = unescape(form).replace("\N{NO-BREAK SPACE}", " ")
+        assert SENTENCE in " ".join(plain.split()), style
 
 
 @pytest.mark.real

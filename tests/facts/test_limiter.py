@@ -45,6 +45,11 @@ def test_utilisations_decide(
         ({"dram_utilization": 0.1, "l2_utilization": 0.4, "occupancy_achieved": 0.2}, "latency"),
         ({"dram_utilization": 0.1, "l2_utilization": 0.6, "occupancy_achieved": 0.2}, None),
         ({"dram_utilization": 0.1, "l2_utilization": 0.4, "occupancy_achieved": 0.5}, None),
+        ({"waves_per_sm": 0.5, "occupancy_achieved": 0.25}, "latency"),
+        ({"waves_per_sm": 0.51, "occupancy_achieved": 0.25}, None),
+        ({"waves_per_sm": 0.5, "occupancy_achieved": 0.26}, None),
+        ({"waves_per_sm": 0.3, "occupancy_achieved": 0.2, "memory_utilization": 0.7}, "memory"),
+        ({"waves_per_sm": 0.3, "occupancy_achieved": 0.2, "dram_utilization": 0.6}, None),
     ],
 )
 def test_the_units_that_were_collected_decide(known: dict[str, float], limiter: str | None) -> None:

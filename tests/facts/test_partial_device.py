@@ -57,6 +57,19 @@ def test_peaks_are_the_parts_where_nothing_tells_what_was_counted() -> None:
     assert row["peak_fp32"] == pytest.approx(2.048e12)
 
 
+@pytest.mark.parametrize(("l2", "l1"), [(60.0, 0.9), (None, 0.9), (91.0, None)])
+def test_without_cycles_l1_is_as_busy_as_memory_where_nothing_below_it_is(
+    l2: float | None, l1: float | None
+) -> None:
+    page = {
+        "l1tex__throughput.avg.pct_of_peak_sustained_active": 95.0,
+        "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed": 90.0,
+        "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed": 5.0,
+    }
+    page |= {} if l2 is None else {"lts__throughput.avg.pct_of_peak_sustained_elapsed": l2}
+    assert quantities_of(page)["l1_utilization"] == (l1 and pytest.approx(l1))
+
+
 def test_means_over_the_whole_device_come_to_the_part() -> None:
     # 12 % of 108 multiprocessors is 81 % of 16; 16 of them active for 0.9 of 10^6 cycles each
     # have a mean of 133,333 over all, and nothing is uneven among the 16.

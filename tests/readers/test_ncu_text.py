@@ -188,10 +188,12 @@ def test_reads_counters_that_were_asked_for_by_name() -> None:
     Section: Command line profiler metrics
     -------------------- ------ ---------
     dram__sectors.sum    sector 4,375,932
+    lts__t.avg.pct_of_peak    %        80
     a__novel.sum         parsec      1.50
     -------------------- ------ ---------
 """
-    assert dict(launches_of(text)[0].counters) == {"dram__sectors.sum": 4_375_932}
+    sectors, shortened = "dram__sectors.sum", "lts__t.avg.pct_of_peak_sustained_elapsed"
+    assert dict(launches_of(text)[0].counters) == {sectors: 4_375_932, shortened: 80}
     assert skipped_of(text) == ["values in units that are not known: parsec"]
 
 
@@ -200,6 +202,15 @@ def test_reads_a_kernel_whose_name_has_everything_in_it() -> None:
     launch = launches_of(NEW.replace("saxpy(float *, float *)", name))[0]
     assert launch.kernel_name == name
     assert (launch.grid, launch.stream) == ((64, 1, 1), 7)
+
+
+def test_reads_a_shape_without_blanks() -> None:
+    launch = launches_of(NEW.replace("(64, 1, 1)x(256, 1, 1)", "(64,1,1)x(256,1,1)"))[0]
+    assert (launch.kernel_name, launch.grid, launch.block) == (
+        "saxpy(float *, float *)",
+        (64, 1, 1),
+        (256, 1, 1),
+    )
 
 
 def test_refuses_a_summary_of_several_launches() -> None:

@@ -88,6 +88,45 @@ def test_estimates_what_is_worked_out_by_hand(
     assert (found.low, found.likely, found.high) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(("gain", "facts", "expected"), ESTIMATES)
+def test_without_a_time_a_gain_is_a_share_of_it(
+    gain: str,
+    facts: dict[str, float],
+    expected: tuple[float, float, float],
+    load_rule: Load,
+    judge: Judge,
+) -> None:
+    rule = load_rule(re.sub(r"gain: .*", f"gain: {{{gain}}}", RULE))
+    timeless = {**KERNEL, **facts, "duration": None}
+    found = judge(rule, **timeless, l1_utilization=0.9)[0]
+    assert found.gain is None
+    if {"t_dram", "t_fp64", "t_least"} & facts.keys():  # seconds of another thing give no share
+        assert found.share is None
+        return
+    assert found.share is not None
+    shares = (found.share.low, found.share.likely, found.share.high)
+    assert shares == pytest.approx([each / 1e-3 for each in expected])
+
+
+def test_a_share_leaves_the_time_for_which_units_were_busy(load_rule: Load, judge: Judge) -> None:
+    """Of a kernel whose pipe is busy for 70 % of its time, 30 % can go, and 22 % in practice."""
+    rule = load_rule(RULE)
+    facts = {"load_efficiency": 0.5, "l1_utilization": 0.9, "compute_utilization": 0.7}
+    (found,) = judge(rule, **facts)
+    assert found.share is not None
+    assert (found.share.cap, found.share.high) == pytest.approx((0.3, 0.3))
+    assert found.share.likely == pytest.approx(1 - 0.7 / 0.9)
+
+
+def test_a_rule_that_names_seconds_promises_no_share(load_rule: Load, judge: Judge) -> None:
+    text = RULE.replace(
+        "wasted: {value", "ten: {value: 10, unit: us, source: none}\n  wasted: {value"
+    )
+    text = text.replace("high: duration * 0.9", 'high: "max(duration * 0.9, ten)"')
+    (found,) = judge(load_rule(text), load_efficiency=0.5, l1_utilization=0.9)
+    assert (found.gain, found.share) == (None, None)
+
+
 # Runs of a step of 10 ms, 6 ms of it in 1,000 kernels; no roof is known.
 RUN = {"elapsed": 0.01, "step_time": 0.01, "duration": 0.006, "idle_time": 0.004, "launches": 1000}
 ESTIMATES_OF_RUNS = [

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from advisor.rules import Evaluation, Outcome, Rule, Seconds, Severity, rank
+from advisor.rules.engine.gains import Share
 from tests.support.sample_rule import RULE, Load
 
 
@@ -42,6 +43,24 @@ def finding(
 
 def names(found: list[Evaluation]) -> list[str]:
     return [action.evaluation.rule.id.removeprefix("sample/") for action in rank(found)]
+
+
+def test_shares_of_unknown_times_come_after_seconds_and_never_exceed_the_whole(rule: Rule) -> None:
+    def share(name: str, likely: float, variant: str = "v2") -> Evaluation:
+        promised = Share(low=likely / 2, likely=likely, high=likely, cap=0.8, cap_likely=0.6)
+        untold = finding(rule, name, None, variant=variant)
+        return replace(untold, share=promised, cap=None, cap_likely=None)
+
+    found = rank(
+        [share("b", 0.4), share("c", 0.5), finding(rule, "a", 1e-3), share("d", 0.3, "v3")]
+    )
+    assert [each.evaluation.rule.id[-1] for each in found] == ["a", "c", "d", "b"]
+    first, second = found[1], found[3]
+    assert first.gain is first.evaluation.cap is None
+    assert first.share == Share(low=0.25, likely=0.5, high=0.5, cap=0.8, cap_likely=0.6)
+    # 0.6 can go in practice, 0.5 of it by the first.
+    assert second.share is not None
+    assert (second.share.likely, second.after) == (pytest.approx(0.1), ("sample/c",))
 
 
 def test_puts_the_most_likely_seconds_first(rule: Rule) -> None:

@@ -97,6 +97,20 @@ def test_stores_what_fires_with_its_values_and_rank(
     assert row["confidence"] == 1
 
 
+def test_stores_the_share_of_a_time_that_nobody_measured(
+    connection: duckdb.DuckDBPyConnection,
+    vocabulary: Vocabulary,
+    settings: EvaluationSettings,
+    load_rule: Load,
+) -> None:
+    make_kernels(connection, vocabulary, v1=SCATTERED | {"duration": None})
+    found = evaluate(connection, [load_rule(RULE)], vocabulary, settings)
+    store_evaluations(connection, "r1", found)
+    query = "SELECT gain_likely, cap, COLUMNS('share_.*') FROM finding"
+    # Half of the time, between a tenth and nine tenths, of all of it.
+    assert connection.execute(query).fetchall() == [(None, None, 0.1, 0.5, 0.9, 1, 1)]
+
+
 def test_replaces_the_findings_of_the_run(
     connection: duckdb.DuckDBPyConnection,
     vocabulary: Vocabulary,

@@ -20,7 +20,7 @@ from advisor.records import dataclass
 WIDEST = 10_000  # characters of a table's line
 
 _DATE = r"\d{4}-\w{3}-\d{2} \d{2}:\d{2}:\d{2}"
-_SHAPE = r"(?P<grid>\(\d+, \d+, \d+\))x(?P<block>\(\d+, \d+, \d+\))"
+_SHAPE = r"(?P<grid>\(\d+, ?\d+, ?\d+\))x(?P<block>\(\d+, ?\d+, ?\d+\))"
 _KERNEL = re.compile(
     rf"(?P<name>\S.*?)(?: {_SHAPE})?(?:, (?P<date>{_DATE}))?"
     r", Context (?P<context>\d+), Stream (?P<stream>\d+)"

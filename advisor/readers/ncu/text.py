@@ -27,6 +27,7 @@ from advisor.readers.ncu.values import (
     CounterLabels,
     Numbers,
     dimensions,
+    load_alone,
     load_labels,
     printed_message,
     severity,
@@ -45,9 +46,6 @@ _PROFILER = ("==PROF==", "==ERROR==", "==WARNING==")
 _COLUMNS = 3
 _FEWEST_ROWS = 4  # of different labels with units that make a page without any head
 _MESSAGE = re.compile(r"(INF|OK|OPT|WRN|ERR) {3,4}(\S.*)")
-_TOLD = re.compile(
-    r"(?:(?:OPT|WRN) {3,4}Est\. (?:Local )?Speedup: |On average,? each warp of this ).*"
-)
 _MESSAGE_INDENT = 6  # columns of a message's type
 _MOST_LINES = 1_000  # of a message
 _SPEEDUP = re.compile(r"Est\. (Local )?Speedup: (\d{1,3}(?:\.\d+)?)%\s*", re.ASCII)
@@ -60,7 +58,9 @@ def accepts(head: bytes) -> bool:
     labels: set[str] = set()
     for whole in decode_head(head).splitlines():
         content = _split_prefix(whole)[1].rstrip()
-        if content.startswith((*_PROFILER, SECTION)) or _TOLD.fullmatch(forms.line(content).text):
+        if content.startswith((*_PROFILER, SECTION)) or load_alone().match(
+            forms.line(content).text
+        ):
             return True
         if not lines.may_tell(content):
             continue
@@ -125,7 +125,7 @@ def _begins(line: PageLine, forms: Forms) -> bool:
         or lines.columns(line.text) is not None
         or lines.is_head(line.text)
         or forms.row(line.text) is not None
-        or _TOLD.fullmatch(line.text) is not None
+        or load_alone().match(line.text) is not None
     )
 
 
@@ -274,7 +274,7 @@ class _Page:
         """Take the first line of a message: one below a title, or one that only the vendor says."""
         found = _MESSAGE.fullmatch(line.text)
         is_placed = found and self.launch is not None and line.indent in self.margins
-        if not is_placed and not _TOLD.fullmatch(line.text):
+        if not is_placed and not load_alone().match(line.text):
             return False
         self._open(self.at)
         self.message_type, text = (found[1], found[2]) if found else ("", line.text)

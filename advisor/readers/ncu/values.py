@@ -202,19 +202,29 @@ def measured(unit: str) -> Dimension:
 
 @dataclass(frozen=True)
 class CounterLabels:
-    """Section and label as printed → counter."""
+    """Section and label as printed → counter.
+
+    ``shortened`` are the endings that names of counters are cut to, and what they stand for.
+    """
 
     sections: Mapping[str, object]
+    shortened: Mapping[str, str]
 
     def counter(self, section: str, label: str, unit: str) -> str | None:
         """Return the counter's name, or None where there is none."""
         if is_counter(label):
-            return label
+            return self._whole(label)
         labels = self.sections.get(section)
         found = labels.get(label) if isinstance(labels, Mapping) else None
         if isinstance(found, Mapping):
             found = found.get(unit)
         return found if isinstance(found, str) else None
+
+    def _whole(self, name: str) -> str:
+        for ending, whole in self.shortened.items():
+            if name.endswith(ending):
+                return name.removesuffix(ending) + whole
+        return name
 
     def counters(self, label: str, unit: str) -> set[str]:
         """Return the counters that a label means in any of the sections."""
@@ -235,8 +245,20 @@ class CounterLabels:
 @lru_cache(maxsize=1)
 def load_labels() -> CounterLabels:
     """Return the labels of ``rules/labels/ncu.yaml``."""
-    sections = load(data_dir("rules") / "labels" / "ncu.yaml").mapping("sections")
-    return CounterLabels({name: labels.as_mapping().plain() for name, labels in sections.items()})
+    document = load(data_dir("rules") / "labels" / "ncu.yaml")
+    sections = document.mapping("sections").items()
+    shortened = (node.as_mapping() for node in document.sequence("shortened"))
+    return CounterLabels(
+        {name: labels.as_mapping().plain() for name, labels in sections},
+        {each.text("ending"): each.text("whole") for each in shortened},
+    )
+
+
+@lru_cache(maxsize=1)
+def load_alone() -> re.Pattern[str]:
+    """Return what matches the beginning of a line that only the profiler writes."""
+    document = load(data_dir("rules") / "labels" / "ncu.yaml")
+    return re.compile("|".join(each.as_text() for each in document.sequence("alone")))
 
 
 @dataclass(frozen=True)

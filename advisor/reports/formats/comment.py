@@ -13,9 +13,10 @@ from advisor.database.ids import key_id
 from advisor.reports.escaping import code_span, escape_markdown, shorten
 from advisor.reports.record.format_settings import FormatSettings
 from advisor.reports.record.published import Published, PublishedAction, PublishedMove
+from advisor.reports.record.saved import likely_sentence
 from advisor.reports.write.gate import verdict
 from advisor.tracking.records import Verdict
-from advisor.wording import count, seconds
+from advisor.wording import count
 
 T = TypeVar("T")
 
@@ -117,7 +118,7 @@ def _action(action: PublishedAction, settings: FormatSettings) -> str:
     names = action.kernels
     more = f" and {count(len(names) - 1, 'more kernel')}" if len(names) > 1 else ""
     where = f", {_name(names[0], settings)}{more}" if names else ""
-    gain = "" if action.gain is None else f" Likely saves {seconds(action.gain.likely)}."
+    gain = likely_sentence(action)
     step = escape_markdown(shorten(action.step, settings.limits.message))
     title = escape_markdown(shorten(action.title, settings.limits.name))
     return f"**{title}**{where}: {step}{gain}"

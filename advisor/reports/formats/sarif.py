@@ -151,11 +151,12 @@ def _physical(place: SourcePlace) -> Object:
 
 
 def _found(finding: PublishedFinding) -> Object:
-    gain = finding.gain
-    if gain is None:
-        return {"series": finding.series_id}
-    seconds = {"low": gain.low, "likely": gain.likely, "high": gain.high, "unit": "s"}
-    return {"series": finding.series_id, "gain": seconds}
+    found: Object = {"series": finding.series_id}
+    for name, gain, unit in (("gain", finding.gain, "s"), ("share", finding.share, "1")):
+        if gain is not None:
+            bounds = {"low": gain.low, "likely": gain.likely, "high": gain.high}
+            found[name] = {**bounds, "unit": unit}
+    return found
 
 
 def _moved(move: PublishedMove) -> Object:

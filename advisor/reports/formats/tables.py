@@ -7,6 +7,7 @@ from datetime import UTC
 
 from advisor.escaping import csv_lines
 from advisor.records import dataclass
+from advisor.reports.record.kernel_records import Gain
 from advisor.reports.record.published import Published, PublishedFinding, PublishedMove
 
 KINDS: Mapping[str, Mapping[str, type]] = {
@@ -20,7 +21,7 @@ KINDS: Mapping[str, Mapping[str, type]] = {
         "run_id": str, "series_id": str, "rule_id": str, "fingerprint": str, "kernel": str,
         "launch_shapes": int, "severity": str, "title": str, "evidence": str, "step": str,
         "gain_low": float, "gain_likely": float, "gain_high": float, "file": str, "line": int,
-        "suppressed": str,
+        "suppressed": str, "share_low": float, "share_likely": float, "share_high": float,
     },
     "moved": {
         "run_id": str, "series_id": str, "fingerprint": str, "kernel": str, "verdict": str,
@@ -87,7 +88,6 @@ def _kernels(published: Published) -> list[Row]:
 
 
 def _finding(run: str, each: PublishedFinding) -> Row:
-    gain = (None,) * 3 if each.gain is None else (each.gain.low, each.gain.likely, each.gain.high)
     return (
         run,
         each.series_id,
@@ -99,11 +99,16 @@ def _finding(run: str, each: PublishedFinding) -> Row:
         each.title,
         each.evidence,
         each.step,
-        *gain,
+        *_bounds(each.gain),
         each.place.path,
         each.place.line,
         each.suppressed,
+        *_bounds(each.share),
     )
+
+
+def _bounds(gain: Gain | None) -> Row:
+    return (None,) * 3 if gain is None else (gain.low, gain.likely, gain.high)
 
 
 def _move(run: str, each: PublishedMove) -> Row:

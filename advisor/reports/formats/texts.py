@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from advisor.reports.escaping import shorten
 from advisor.reports.record.published import PublishedFinding, PublishedMove
-from advisor.wording import count, one_line, seconds
+from advisor.reports.record.saved import likely_sentence
+from advisor.wording import count, one_line
 
 
 def short(text: str, most: int) -> str:
@@ -17,7 +18,7 @@ def about_finding(finding: PublishedFinding, most: int) -> str:
     names = finding.kernels
     more = f" and {count(len(names) - 1, 'more launch shape')}" if len(names) > 1 else ""
     where = f"{short(names[0], most // 4)}{more}: " if names else ""
-    gain = "" if finding.gain is None else f" Likely saves {seconds(finding.gain.likely)}."
+    gain = likely_sentence(finding)
     step = f" {finding.step}" if finding.step else ""
     return short(f"{where}{finding.evidence}{gain}{step}", most)
 

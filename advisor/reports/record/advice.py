@@ -20,7 +20,7 @@ from advisor.reports.record.source import ReportSource
 from advisor.reports.record.verify import verify_lines
 from advisor.rules.engine.collect import Collection
 from advisor.rules.engine.evaluation import Evaluation
-from advisor.rules.engine.gains import Seconds
+from advisor.rules.engine.gains import Seconds, Share
 from advisor.rules.engine.rank import Action
 from advisor.rules.language.rule import Outcome, Severity
 
@@ -41,12 +41,13 @@ def cards(
     time is not worth acting on; one without an estimate is where its rule is no mere note. Unproven
     rules get none.
     """
-    worth = source.judgement.worth_a_card * (source.totals.duration or 0.0)
+    share = source.judgement.worth_a_card
+    worth = share * (source.totals.duration or 0.0)
     by_rule: dict[str, list[Action]] = defaultdict(list)
     for each in ranked:
         if not each.evaluation.rule.is_unproven:
             by_rule[each.evaluation.rule.id].append(each)
-    groups = [group for group in by_rule.values() if _worth(group, source.variants, worth)]
+    groups = [group for group in by_rule.values() if _worth(group, source.variants, worth, share)]
     groups.sort(key=_rank)
     return tuple(
         _card(number, group, source, worst)
@@ -126,19 +127,25 @@ def to_collect(
 _OUTCOMES = (Outcome.FIRES, Outcome.RULED_OUT, Outcome.UNKNOWN, Outcome.NOT_KNOWABLE)
 
 
-def _rank(group: Sequence[Action]) -> tuple[bool, float]:
+def _rank(group: Sequence[Action]) -> tuple[bool, float, float]:
     """Return what sorts cards: the most time first, what is about the measurement last."""
     about = group[0].evaluation.rule.is_about_measurement
-    return about, -sum(each.expected or 0.0 for each in group)
+    seconds = sum(each.expected or 0.0 for each in group)
+    return about, -seconds, -max(each.expected_share for each in group)
 
 
-def _worth(group: Sequence[Action], rows: Mapping[str, Row], least: float) -> bool:
+def _worth(
+    group: Sequence[Action], rows: Mapping[str, Row], least: float, least_share: float
+) -> bool:
     ran = [each for each in group if number(rows[each.evaluation.variant_id], "duration")]
     if least and not ran:
         return False
     likely = [each.gain.likely for each in group if each.gain is not None]
     if likely and least:
         return sum(likely) >= least
+    shares = [each.share.likely for each in group if each.share is not None]
+    if shares and not likely:
+        return max(shares) >= least_share
     return not likely and group[0].evaluation.rule.severity is not Severity.NOTE
 
 
@@ -172,6 +179,7 @@ def _card(
         instructions=_worst(best, worst),
         about_measurement=rule.is_about_measurement,
         voids=rule.voids,
+        share=_widest([each.share for each in group if each.share is not None]),
     )
 
 
@@ -214,6 +222,7 @@ def _result(evaluation: Evaluation, place: Action | None, common: _Common) -> Ru
         severity=rule.severity.value,
         text=_text(evaluation, place, common.asking),
         gain=None if gain is None else _gain(gain),
+        share=None if evaluation.share is None else _gain(evaluation.share),
         unchecked=evaluation.unchecked,
         not_checked=_not_checked(evaluation),
         instructions=_worst(evaluation, common.worst),
@@ -284,8 +293,16 @@ def _show(source: ReportSource, variant: str) -> str:
     return f"{program(request.database)} show {shlex.quote(variant)} --run {request.run_id}"
 
 
-def _gain(seconds: Seconds) -> Gain:
-    return Gain(low=seconds.low, likely=seconds.likely, high=seconds.high)
+def _gain(saved: Seconds | Share) -> Gain:
+    return Gain(low=saved.low, likely=saved.likely, high=saved.high)
+
+
+def _widest(shares: Sequence[Share]) -> Gain | None:
+    """Return the range of all shares, which are of kernels of their own; likely of the first."""
+    if not shares:
+        return None
+    low, high = min(each.low for each in shares), max(each.high for each in shares)
+    return Gain(low=low, likely=shares[0].likely, high=high)
 
 
 def _sum(gains: Sequence[Seconds]) -> Gain | None:

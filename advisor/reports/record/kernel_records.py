@@ -22,7 +22,7 @@ _OUTCOME_WORDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Gain:
-    """Seconds of the run that could be saved; ``low`` ≤ ``likely`` ≤ ``high``."""
+    """Seconds of the run, or shares, that could be saved; ``low`` ≤ ``likely`` ≤ ``high``."""
 
     low: float
     likely: float
@@ -138,6 +138,7 @@ class RuleResult:
     not_checked: tuple[str, ...] = ()
     next_command: str = ""
     instructions: Ranking | None = None
+    share: Gain | None = None
 
     @property
     def word(self) -> str:
@@ -212,7 +213,7 @@ class KernelRecord(KernelName):
         """Return what there is to do where no card speaks of the kernel."""
         if not self.is_judged:
             return "not enough counters"
-        gaining = sum(result.gain is not None for result in self.results)
+        gaining = sum(bool(result.gain or result.share) for result in self.results)
         return wording.count(gaining, "smaller finding") if gaining else "nothing to do"
 
     @property

@@ -74,6 +74,7 @@ def _action(action: Recommendation) -> PublishedAction:
         title=action.title,
         kernels=tuple(kernel.full_name for kernel in action.kernels),
         gain=action.gain,
+        share=action.share,
         step=action.steps[0] if action.steps else action.evidence,
     )
 
@@ -121,7 +122,8 @@ class _Found:
 
     @property
     def weight(self) -> float:
-        return 0.0 if self.result.gain is None else self.result.gain.likely
+        found = self.result.gain or self.result.share
+        return 0.0 if found is None else found.likely
 
 
 def _findings(report: Report, context: PublishContext) -> Iterator[PublishedFinding]:
@@ -163,6 +165,7 @@ def _finding(
         evidence=worst.result.text,
         step=step,
         gain=worst.result.gain,
+        share=worst.result.share,
         place=_place(worst.result, context.checkout),
     )
 

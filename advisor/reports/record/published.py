@@ -91,6 +91,7 @@ class PublishedFinding:
     gain: Gain | None
     place: SourcePlace
     suppressed: str | None = None
+    share: Gain | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +102,7 @@ class PublishedAction:
     kernels: tuple[str, ...]
     gain: Gain | None
     step: str
+    share: Gain | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

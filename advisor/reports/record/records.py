@@ -78,7 +78,8 @@ class Recommendation:
 
     ``title`` is an order, ``headline`` the same after "Start by". ``about_measurement`` marks what
     makes no kernel faster, but its numbers sounder; ``voids`` what makes the profile of its kernels
-    meaningless, so that no gain is known.
+    meaningless, so that no gain is known. ``share`` is the gain as a share of the time of kernels
+    whose time is unknown, from the least to the most of any.
     """
 
     number: int
@@ -101,6 +102,7 @@ class Recommendation:
     instructions: Ranking | None = None
     about_measurement: bool = False
     voids: bool = False
+    share: Gain | None = None
 
     @property
     def shown_kernels(self) -> tuple[KernelName, ...]:
@@ -172,6 +174,7 @@ class RunFinding:
     step: str
     gain: Gain | None
     remark: str = ""
+    share: None = None
 
 
 @dataclass(frozen=True, kw_only=True)

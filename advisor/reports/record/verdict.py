@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from advisor import wording
 from advisor.records import dataclass
+from advisor.reports.record import saved
 from advisor.reports.record.judgement import Judgement
 from advisor.reports.record.layout import limited_by
 from advisor.reports.record.records import Collect, Figure, Recommendation, RunVerdict
@@ -133,6 +134,9 @@ def _limiter(rows: Sequence[Row], sums: Totals) -> tuple[str | None, float]:
 
 
 def _to_do(action: Recommendation, sums: Totals) -> str:
+    if action.gain is None and action.share is not None:
+        between, likely = saved.shares(action.share), wording.share(action.share.likely)
+        return f"{action.headline}: saves {between} of the kernel's time, likely {likely}"
     if action.gain is None or sums.duration is None:
         return action.headline
     gain, total = action.gain, wording.seconds(sums.duration)
@@ -231,6 +235,12 @@ def _figures(rows: Sequence[Row], sums: Totals, actions: Sequence[Recommendation
 def _likely(actions: Sequence[Recommendation], sums: Totals) -> Figure:
     gains = [action.gain for action in actions if action.gain is not None]
     label = "likely gain of the steps below"
+    share = next((action.share for action in actions if action.share is not None), None)
+    if not gains and share is not None:
+        value = wording.share(share.likely).removesuffix(f"{wording.NO_BREAK}%")
+        note = f"{saved.shares(share)}; nobody measured the time"
+        first = "likely gain of the first step"
+        return Figure(label=first, value=value, unit="% of its kernel's time", note=note)
     if not gains:
         return Figure(label=label, value="none", unit="", note="nothing here has an estimate")
     likely = sum(gain.likely for gain in gains)

@@ -41,6 +41,7 @@ class FoundNow:
     text: str
     night: str
     run_href: str
+    share: Gain | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,8 +140,13 @@ def found_now(wholes: Sequence[Whole], links: Links) -> dict[str, list[FoundNow]
         for each in (*_of_kernels(whole, links), *_of_run(whole, links)):
             found[each.rule_id].append(each)
     for several in found.values():
-        several.sort(key=lambda one: -(one.gain.likely if one.gain else 0.0))
+        several.sort(key=_by_gain)
     return found
+
+
+def _by_gain(one: FoundNow) -> tuple[float, float]:
+    seconds, share = (0.0 if each is None else each.likely for each in (one.gain, one.share))
+    return -seconds, -share
 
 
 def _of_kernels(whole: Whole, links: Links) -> Iterator[FoundNow]:
@@ -155,6 +161,7 @@ def _of_kernels(whole: Whole, links: Links) -> Iterator[FoundNow]:
                     href=href,
                     is_simulated=whole.newest.simulated,
                     gain=result.gain,
+                    share=result.share,
                     text=result.text,
                     night=run_night(whole.newest),
                     run_href=links.run(whole.newest.run_id),

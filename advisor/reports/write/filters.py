@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 
 from advisor import wording
 from advisor.reports.escaping import Verbatim, breakable, escape_for_both, shorten
+from advisor.reports.record import saved
 from advisor.wording import NO_BREAK, UNKNOWN, printable
 
 
@@ -63,7 +64,7 @@ def _steps(points: tuple[tuple[float, float], ...]) -> str:
 
 
 def _between(times: Any, digits: int = 3) -> str:
-    """Return the least and the most of what has a ``low`` and a ``high``, such as a gain."""
+    """Return the least and the most of what has a ``low`` and a ``high``."""
     return wording.between(times.low, times.high, digits)
 
 
@@ -111,6 +112,8 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "path": _path,
     "percent": partial(wording.percent, decimals=1),
     "pixel": _pixel,
+    "saved": saved.likely,
+    "saved_between": saved.between,
     "seconds": wording.seconds,
     "share": wording.share,
     "sixth": _sixth,

@@ -16,6 +16,7 @@ from advisor import wording
 from advisor.reports.escaping import escape_markdown, shorten
 from advisor.reports.record.compared import RunComparison
 from advisor.reports.record.records import Report
+from advisor.reports.record.saved import likely_sentence
 from advisor.reports.write.comparison import COLUMNS, cells, headline, worst_first
 from advisor.tracking.records import Verdict
 
@@ -109,9 +110,7 @@ def _verdict(report: Report) -> Iterator[str]:
 def _actions(report: Report) -> Iterator[str]:
     for action in report.actions:
         names = ", ".join(name.full_name for name in action.shown_kernels)
-        gain = (
-            "" if action.gain is None else f" Likely saves {wording.seconds(action.gain.likely)}."
-        )
+        gain = likely_sentence(action)
         yield f"{action.title} ({shorten(names, 2 * _NAME)}).{gain} {action.evidence}"
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from advisor import wording
 from advisor.reports.charts.bars import Bar, occupancy_bars, resource_bars, stall_bars
+from advisor.reports.record import saved
 from advisor.reports.record.kernel_records import (
-    Gain,
     KernelRecord,
     RuleResult,
     ShownFact,
@@ -129,11 +129,9 @@ def _rest(rest: Rest) -> str:
 
 
 def _action(paper: Paper, action: Recommendation) -> None:
-    gain = action.gain
-    likely = "not estimated" if gain is None else wording.seconds(gain.likely, 2)
-    span = ""
-    if gain is not None:
-        span = f"  ({wording.between(gain.low, gain.high, 2)})"
+    likely, between = saved.likely(action, 2), saved.between(action, 2)
+    span = f"  ({between})" if between else ""
+    likely = likely or "not estimated"
     paper.write(f"{likely}{span}  {action.title}", indent=4, first=f"{action.number:>2}")
     apart = any(kernel.told_apart for kernel in action.shown_kernels)
     names = ("; " if apart else ", ").join(kernel.full_name for kernel in action.shown_kernels)
@@ -208,16 +206,15 @@ def _whole_run(paper: Paper, report: Report) -> None:
         return
     paper.heading("The run as a whole")
     for finding in report.findings:
-        paper.write(f"{_saves(finding.gain)}{finding.title}  {finding.rule_id}", indent=2)
+        paper.write(f"{_saves(finding)}{finding.title}  {finding.rule_id}", indent=2)
         sentence = " ".join(filter(None, (finding.evidence, finding.step, finding.remark)))
         paper.write(sentence, indent=4)
 
 
-def _saves(gain: Gain | None) -> str:
-    """Return likely seconds and their range as the beginning of a line; nothing without a gain."""
-    if gain is None:
-        return ""
-    return f"{wording.seconds(gain.likely, 2)} ({wording.between(gain.low, gain.high, 2)})  "
+def _saves(saving: saved.Saving) -> str:
+    """Return what is saved and its range as the beginning of a line; nothing without a gain."""
+    likely = saved.likely(saving, 2)
+    return f"{likely} ({saved.between(saving, 2)})  " if likely else ""
 
 
 def _row(paper: Paper, kernel: KernelRecord, unit: str, change: str) -> list[str]:
@@ -346,7 +343,7 @@ def _results(paper: Paper, kernel: KernelRecord) -> None:
 
 
 def _result(paper: Paper, result: RuleResult) -> None:
-    paper.write(f"{_saves(result.gain)}{result.title}  {result.rule_id}", indent=2)
+    paper.write(f"{_saves(result)}{result.title}  {result.rule_id}", indent=2)
     if result.text:
         paper.write(result.text, indent=4)
     if result.instructions:

@@ -10,7 +10,8 @@ from advisor.expression.reduced import names_of
 from advisor.expression.tree import ExpressionNode
 from advisor.quoting import double, quoted
 from advisor.records import dataclass
-from advisor.rules.engine.gains import Raw, Seconds, cut
+from advisor.rules.engine.details import number, raw_of
+from advisor.rules.engine.gains import Seconds, cut
 from advisor.rules.engine.program import detail_columns
 from advisor.rules.language.rule import SECONDS, FilledExpression, Rule, Value
 from advisor.rules.language.words import VendorWords
@@ -136,7 +137,7 @@ class RuleParts:
         if rule.gain is None:
             return None
         read = self._read(facts)
-        raw = _raw(rule, facts[self._time], details)
+        raw = raw_of(detail_columns(rule, 0), details, facts[self._time])
         parameters = self._parameters().items()
         return GainExplained(
             estimator=rule.gain.estimator,
@@ -224,23 +225,8 @@ class RuleParts:
         return _compared(common, node.head, a, b, self._units[left] or self._units[right])
 
 
-def _raw(rule: Rule, duration: Value, details: Row) -> Raw:
-    names = detail_columns(rule, 0)
-    low, likely, high = (_number(details[name]) for name in names.bounds)
-    return Raw(
-        duration=_number(duration),
-        low=low,
-        likely=likely,
-        high=high,
-        floor=_number(details[names.floor]),
-        floor_achievable=_number(details[names.floor_achievable]),
-        busy=_number(details.get(names.busy)),
-        busy_after=_number(details.get(names.busy_after)),
-    )
-
-
 def _compared(clause: Clause, operator: str, a: Value, b: Value, unit: str | None) -> Clause:
-    x, y = _number(a), _number(b)
+    x, y = number(a), number(b)
     distance = None if x is None or y is None else abs(x - y)
     return replace(clause, operator=operator, left=a, right=b, unit=unit, distance=distance)
 
@@ -261,7 +247,3 @@ def _text(expression: Expression) -> str:
 def _formula_text(formula: FilledExpression) -> str:
     parameters = [f"{name} = {_text(each)}" for name, each in formula.parameters.items()]
     return "; ".join((_text(formula.expression), *parameters))
-
-
-def _number(value: Value) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

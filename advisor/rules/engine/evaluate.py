@@ -16,8 +16,9 @@ from advisor.database.relations import STORED, Relations
 from advisor.facts import current
 from advisor.records import dataclass
 from advisor.rules.engine.compiled import FACTS_TABLE, Compiled
+from advisor.rules.engine.details import raw_of, read_details, read_rows, read_shares
 from advisor.rules.engine.evaluation import Evaluation, settle
-from advisor.rules.engine.gains import Raw, cut
+from advisor.rules.engine.gains import Share, cut, cut_share
 from advisor.rules.engine.program import (
     OUTCOMES,
     DetailNames,
@@ -167,45 +168,18 @@ def run_program(
     if not decided_pairs:
         return []
     details = read_details(connection, program, table, key, [pair[:2] for pair in decided_pairs])
+    rows = read_rows(connection, f"FROM {table}", key)
+    shares = read_shares(connection, program, table, key, decided_pairs, rows)
     common = (run_id, program.settings, words or {})
     subjects = {
-        subject: _subject(subject, facts, details[subject], *common)
-        for subject, facts in _rows(connection, f"FROM {table}", key).items()
+        subject: _subject(subject, facts, details[subject], shares.get(subject, {}), *common)
+        for subject, facts in rows.items()
     }
-    asked = {index: _asked(program.rules[index], index) for _, index, _ in decided_pairs}
+    asked = {index: _asked(program, index) for _, index, _ in decided_pairs}
     return [
         _evaluation(asked[index], outcome, subjects[subject])
         for subject, index, outcome in decided_pairs
     ]
-
-
-def read_details(
-    connection: duckdb.DuckDBPyConnection,
-    program: Program,
-    table: str,
-    key: str,
-    pairs: Sequence[tuple[Value, int]],
-) -> Mapping[Value, Row]:
-    """Return what rules rest on, by subject, under the names of ``detail_columns``.
-
-    ``pairs`` are those of a subject and the index of a rule that are asked for.
-    """
-    indexes = sorted({index for _, index in pairs})
-    found = _rows(connection, program.details(table, key, indexes), key)
-    assuming = [(subject, index) for subject, index in pairs if program.rules[index].assumes]
-    if assuming:
-        subjects, rules = zip(*assuming, strict=True)
-        lists = {"subjects": " ".join(map(str, subjects)), "rules": " ".join(map(str, rules))}
-        select = program.floors(table, key, sorted(set(rules)))
-        rows = connection.execute(select, lists).fetchall()
-        for subject, index, floor, floor_achievable, busy_after, busy in rows:
-            names = detail_columns(program.rules[index], index)
-            found[subject][names.floor] = floor
-            found[subject][names.floor_achievable] = floor_achievable
-            if index in program.relieving:
-                found[subject][names.busy] = busy
-                found[subject][names.busy_after] = busy_after
-    return found
 
 
 def run_words(
@@ -222,6 +196,7 @@ def _subject(
     subject: Value,
     facts: Row,
     details: Row,
+    shares: Row,
     run_id: str,
     settings: EvaluationSettings,
     words: Mapping[str, VendorWords],
@@ -231,28 +206,24 @@ def _subject(
         id=str(subject),
         facts=facts,
         details=details,
+        shares=shares,
         run_id=run_id,
         settings=settings,
         words=words.get(run_id, settings.vendors.default),
     )
 
 
-def _rows(
-    connection: duckdb.DuckDBPyConnection, query: str, key: str
-) -> dict[Value, dict[str, Value]]:
-    cursor = connection.execute(query)
-    names = [column[0] for column in cursor.description or ()]
-    rows = (dict(zip(names, row, strict=True)) for row in cursor.fetchall())
-    return {row[key]: row for row in rows}
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Subject:
-    """One row of both SELECTs, and what all rows share."""
+    """One row of both SELECTs, and what all rows share.
+
+    ``shares`` are the details in the subject's own time, where that is unknown.
+    """
 
     id: str
     facts: Row
     details: Row
+    shares: Row
     run_id: str
     settings: EvaluationSettings
     words: VendorWords
@@ -264,13 +235,16 @@ class _Asked:
 
     rule: Rule
     names: DetailNames
+    shares: bool
     is_uncalibrated: bool
 
 
-def _asked(rule: Rule, index: int) -> _Asked:
+def _asked(program: Program, index: int) -> _Asked:
+    rule = program.rules[index]
     return _Asked(
         rule=rule,
         names=detail_columns(rule, index),
+        shares=index in program.sharing,
         is_uncalibrated=rule.gain_is_uncalibrated,
     )
 
@@ -281,7 +255,7 @@ def _evaluation(asked: _Asked, outcome: Outcome, subject: _Subject) -> Evaluatio
     guards = [
         (guard, details[name]) for guard, name in zip(rule.unless, asked.names.guards, strict=True)
     ]
-    raw = _raw(subject, asked.names)
+    raw = raw_of(asked.names, subject.details, subject.facts[subject.settings.time])
     common = partial(
         Evaluation,
         rule=rule,
@@ -305,6 +279,7 @@ def _evaluation(asked: _Asked, outcome: Outcome, subject: _Subject) -> Evaluatio
     confidence, reasons = _confidence(asked, subject, len(unchecked))
     return common(
         gain=None if rule.gain is None else cut(raw),
+        share=_share(asked, subject) if outcome is Outcome.FIRES else None,
         confidence=confidence,
         confidence_because=reasons,
         evidence=evidence,
@@ -313,23 +288,10 @@ def _evaluation(asked: _Asked, outcome: Outcome, subject: _Subject) -> Evaluatio
     )
 
 
-def _raw(subject: _Subject, names: DetailNames) -> Raw:
-    bounds = [_number(subject.details[column]) for column in names.bounds]
-    low, likely, high = bounds or (None, None, None)
-    return Raw(
-        duration=_number(subject.facts[subject.settings.time]),
-        low=low,
-        likely=likely,
-        high=high,
-        floor=_number(subject.details[names.floor]),
-        floor_achievable=_number(subject.details[names.floor_achievable]),
-        busy=_number(subject.details.get(names.busy)),
-        busy_after=_number(subject.details.get(names.busy_after)),
-    )
-
-
-def _number(value: Value) -> float | None:
-    return value if isinstance(value, float) else None
+def _share(asked: _Asked, subject: _Subject) -> Share | None:
+    if not asked.shares or not subject.shares:
+        return None
+    return cut_share(raw_of(asked.names, subject.shares, 1.0))
 
 
 def _confidence(asked: _Asked, subject: _Subject, unchecked: int) -> tuple[float, tuple[str, ...]]:

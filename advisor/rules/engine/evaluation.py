@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from functools import cached_property
 
 from advisor.records import dataclass
-from advisor.rules.engine.gains import Seconds
+from advisor.rules.engine.gains import Seconds, Share
 from advisor.rules.language.relations import Exclusion
 from advisor.rules.language.rule import Outcome, Rule, Value
 from advisor.rules.language.words import VendorWords
@@ -21,7 +21,8 @@ class Evaluation:
     """What one rule says about one subject, with the values it read (by name, in SI).
 
     ``gain`` is in seconds and cut; None where it cannot be estimated. ``cap`` and ``cap_likely``
-    are what could be saved at most, following this rule. ``confidence`` is in [0, 1], with the
+    are what could be saved at most, following this rule. ``share`` is all that of a kernel whose
+    time is unknown, as shares of it. ``confidence`` is in [0, 1], with the
     reasons that it is not 1. ``because`` says why it was ruled out, ``unchecked`` which guards had
     no value and ``not_collected`` which facts each lacks; ``missing`` which facts made it unknown.
     ``variant_id`` identifies the subject: it is the run's id where that is the run. All texts are
@@ -37,6 +38,7 @@ class Evaluation:
     gain: Seconds | None = None
     cap: float | None = None
     cap_likely: float | None = None
+    share: Share | None = None
     confidence: float = 1.0
     confidence_because: tuple[str, ...] = ()
     evidence: str = ""
@@ -100,6 +102,7 @@ def _ruled_out(evaluation: Evaluation, exclusion: Exclusion) -> Evaluation:
         outcome=Outcome.RULED_OUT,
         because=exclusion.because,
         gain=None,
+        share=None,
         confidence=1.0,
         confidence_because=(),
         unchecked=(),

@@ -13,6 +13,7 @@ from advisor.quoting import quoted
 from advisor.records import dataclass
 from advisor.rules.engine.evaluate import run_program
 from advisor.rules.engine.evaluation import Evaluation
+from advisor.rules.engine.gains import Seconds, Share
 from advisor.rules.engine.program import OUTCOMES, Program, compile_program
 from advisor.rules.language.rule import BOUNDS, Outcome, Rule, RuleExample, Value
 from advisor.rules.language.settings import EvaluationSettings
@@ -129,7 +130,8 @@ def _problems(example: RuleExample, outcome: Outcome, evaluation: Evaluation | N
         return [f"expected {example.expect.value}, found {outcome.value}{because}"]
     if evaluation is None:
         return []
-    problems = _gain_problems(example.gain, evaluation)
+    problems = _gain_problems(example.gain, evaluation.gain, "gain", " s")
+    problems += _gain_problems(example.share, evaluation.share, "share")
     texts = (
         ("evidence", example.evidence, evaluation.evidence),
         ("because", example.because, evaluation.because or ""),
@@ -140,13 +142,14 @@ def _problems(example: RuleExample, outcome: Outcome, evaluation: Evaluation | N
     return problems
 
 
-def _gain_problems(expected: Mapping[str, float], evaluation: Evaluation) -> list[str]:
+def _gain_problems(
+    expected: Mapping[str, float], found: Seconds | Share | None, what: str, unit: str = ""
+) -> list[str]:
     if not expected:
         return []
-    if evaluation.gain is None:
-        return ["expected a gain, found none"]
-    found = {bound: getattr(evaluation.gain, bound) for bound in BOUNDS}
-    return _differences("gain", expected, found, " s")
+    if found is None:
+        return [f"expected a {what}, found none"]
+    return _differences(what, expected, {each: getattr(found, each) for each in BOUNDS}, unit)
 
 
 def _differences(

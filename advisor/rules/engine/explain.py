@@ -11,7 +11,8 @@ from advisor.database.relations import STORED
 from advisor.facts.vocabulary import Vocabulary
 from advisor.records import dataclass
 from advisor.rules.engine.clauses import Clause, Clauses, GainExplained, Guarded, Row, RuleParts
-from advisor.rules.engine.evaluate import read_details, run_program
+from advisor.rules.engine.details import read_details
+from advisor.rules.engine.evaluate import run_program
 from advisor.rules.engine.evaluation import Evaluation
 from advisor.rules.engine.program import OUTCOMES, Program, compile_program
 from advisor.rules.language.rule import Outcome, Rule

@@ -20,7 +20,7 @@ from advisor.records import dataclass
 from advisor.rules.engine.compiled import Compiled
 from advisor.rules.engine.evaluate import evaluate_table, not_collected, run_program, within_reach
 from advisor.rules.engine.evaluation import Evaluation, settle
-from advisor.rules.engine.gains import Seconds
+from advisor.rules.engine.gains import Seconds, Share
 from advisor.rules.engine.rank import rank
 from advisor.rules.language.rule import Outcome, Rule
 from advisor.rules.language.subjects import KERNEL, SUBJECTS
@@ -103,6 +103,7 @@ def _evaluation(row: Mapping[str, Any], rule: Rule, run_id: str, words: VendorWo
         values=values,
         words=words,
         gain=_gain(row),
+        share=_share(row),
         cap=row["cap"],
         cap_likely=row["cap_likely"],
         confidence=row["confidence"] if fires else 1.0,
@@ -118,6 +119,15 @@ def _gain(row: Mapping[str, Any]) -> Seconds | None:
     if row["gain_likely"] is None:
         return None
     return Seconds(low=row["gain_low"], likely=row["gain_likely"], high=row["gain_high"])
+
+
+_SHARE = ("low", "likely", "high", "cap", "cap_likely")
+
+
+def _share(row: Mapping[str, Any]) -> Share | None:
+    if row["share_likely"] is None:
+        return None
+    return Share(**{name: row[f"share_{name}"] for name in _SHARE})
 
 
 def store_evaluations(
@@ -145,6 +155,8 @@ def _row(evaluation: Evaluation, position: int | None) -> FindingRow:
     fires = evaluation.outcome is Outcome.FIRES
     column = SUBJECTS[rule.subject].stored_in
     named: dict[str, Any] = {} if column is None else {column: evaluation.variant_id}
+    if (share := evaluation.share) is not None:
+        named |= {f"share_{name}": getattr(share, name) for name in _SHARE}
     return FindingRow(
         run_id=evaluation.run_id,
         rule_id=rule.id,

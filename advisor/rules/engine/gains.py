@@ -31,6 +31,17 @@ class Seconds:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Share:
+    """A gain as shares of the time of a kernel whose time is unknown, and the most it could be."""
+
+    low: float
+    likely: float
+    high: float
+    cap: float
+    cap_likely: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Raw:
     """What the database computed for one finding, before the cut; NULL is None. All in seconds.
 
@@ -105,6 +116,16 @@ def cut(raw: Raw) -> Seconds | None:
     likely = min(wanted, most_likely, high)
     low = min(max(raw.low, 0.0), wanted)
     return Seconds(low=shrunk(low, wanted, likely), likely=likely, high=high)
+
+
+def cut_share(raw: Raw) -> Share | None:
+    """Return the same of a kernel whose own time is the unit: its duration is 1."""
+    found, cap, cap_likely = cut(raw), raw.cap, raw.cap_likely
+    if found is None or cap is None or cap_likely is None:
+        return None
+    return Share(
+        low=found.low, likely=found.likely, high=found.high, cap=cap, cap_likely=cap_likely
+    )
 
 
 def _least(first: float, *others: float | None) -> float:

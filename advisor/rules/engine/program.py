@@ -6,7 +6,7 @@ All SQL is written when a program is compiled, so that a kept program needs no e
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 
 from advisor.database.dialects import spelled
 from advisor.errors import Location, RuleError
@@ -16,8 +16,10 @@ from advisor.facts.vocabulary import Vocabulary
 from advisor.quoting import double, quoted
 from advisor.records import dataclass
 from advisor.rules.engine.gains import ASSUMED_BY, assume, assumed, given
+from advisor.rules.engine.own_time import in_own_time, promises_share, select_in_own_time
 from advisor.rules.language.rule import BOUNDS, Outcome, Rule, Threshold
 from advisor.rules.language.settings import EvaluationSettings
+from advisor.rules.language.subjects import KERNEL
 
 OUTCOMES = tuple(Outcome)
 
@@ -59,8 +61,9 @@ class Program:
     ``columns`` are the facts that a table must have to be the source of its SELECTs. ``written``
     has one entry per rule, ``factors`` the conditions of the factors of confidence, ``assumes``
     what rules assume, by rule and quantity; ``relieving`` are the rules that assume something of
-    units. ``vocabulary`` has the facts that follow from what is assumed. ``decided`` is a table
-    with the outcomes, where another engine computed them.
+    units. ``vocabulary`` has the facts that follow from what is assumed. ``sharing`` are the rules
+    that promise a share of a kernel's time where that is unknown, and ``own_time`` the columns to
+    work it out from. ``decided`` is a table with the outcomes, where another engine computed them.
     """
 
     rules: tuple[Rule, ...]
@@ -71,6 +74,8 @@ class Program:
     assumes: Mapping[int, Mapping[str, str]]
     relieving: frozenset[int]
     vocabulary: Vocabulary
+    sharing: frozenset[int] = frozenset()
+    own_time: Mapping[str, str] = field(default_factory=dict)
     decided: str | None = None
 
     def outcomes(self, table: str, key: str) -> str:
@@ -124,6 +129,10 @@ class Program:
         assumes = {index: _assumed(self.rules[index], _noting(read)) for index in chosen}
         return _floors(assumes, self.settings, self.vocabulary, _noting(read)), sorted(read)
 
+    def in_own_time(self, table: str) -> str:
+        """Return a SELECT of the kernels of a table without a time, with that time as the unit."""
+        return select_in_own_time(table, self.own_time, self.settings.time)
+
     def assumptions(self, table: str, key: str, index: int) -> str:
         """Return a SELECT: ``key``, then what a rule assumes, under the names of the quantities."""
         parts = [f"{sql} AS {quoted(name)}" for name, sql in self.assumes.get(index, {}).items()]
@@ -168,7 +177,17 @@ def compile_program(
         vocabulary=vocabulary,
         columns=(),
     )
-    return replace(program, columns=tuple(sorted(needed.union(program.floors_rest()[1]))))
+    needed.update(program.floors_rest()[1])
+    sharing = {n for n, rule in enumerate(rules) if rule.subject == KERNEL and promises_share(rule)}
+    own_time: Mapping[str, str] = {}
+    if sharing:
+        own_time = in_own_time(sorted(needed), settings.time, vocabulary, facts)
+    return replace(
+        program,
+        columns=tuple(sorted(needed)),
+        sharing=frozenset(sharing),
+        own_time=own_time,
+    )
 
 
 def _assumed(rule: Rule, facts: Columns) -> dict[str, str]:

@@ -10,6 +10,9 @@ together never exceeds what that kernel could save at most, so a later one is cu
 earlier ones left. Rules that are unproven come after all others and take nothing from them; where
 nothing else names a cause they come before the states, for a state names none.
 
+Of a kernel whose time is unknown all this holds for shares of it, and its actions come after those
+that save seconds.
+
 Confidence follows the record of a rule: how often its advice worked here (``believed``).
 """
 
@@ -23,7 +26,7 @@ from typing import TYPE_CHECKING
 from advisor.database.outcomes import decided_outcomes
 from advisor.records import dataclass
 from advisor.rules.engine.evaluation import Evaluation
-from advisor.rules.engine.gains import Seconds, shrunk
+from advisor.rules.engine.gains import Seconds, Share, shrunk
 from advisor.rules.language.rule import Outcome, Severity
 
 if TYPE_CHECKING:
@@ -44,7 +47,8 @@ class Action:
     """One thing to do about one subject.
 
     ``gain`` is what it saves once the actions ``after`` (rule ids, of the same subject) are done;
-    those are named only where they took something away. ``also`` are findings of the same cause.
+    those are named only where they took something away. ``share`` is the same of the time of a
+    kernel, where that is unknown. ``also`` are findings of the same cause.
     ``overtaken`` are findings of other causes to which the actions for this subject leave nothing
     to win, and states that they explain; they stand beside the first one. ``position`` counts from
     1 over the run.
@@ -56,11 +60,17 @@ class Action:
     after: tuple[str, ...] = ()
     also: tuple[Evaluation, ...] = ()
     overtaken: tuple[Evaluation, ...] = ()
+    share: Share | None = None
 
     @property
     def expected(self) -> float | None:
         """Return the likely seconds saved times the confidence, by which actions are ordered."""
         return _expected(self.evaluation, self.gain)
+
+    @property
+    def expected_share(self) -> float:
+        """Return the same of the time of a kernel whose time is unknown; 0 where it is known."""
+        return 0.0 if self.share is None else _trusted(self.evaluation, self.share.likely)
 
 
 def rank(evaluations: Iterable[Evaluation]) -> list[Action]:
@@ -72,9 +82,47 @@ def rank(evaluations: Iterable[Evaluation]) -> list[Action]:
     for evaluation in evaluations:
         if evaluation.outcome is Outcome.FIRES:
             subjects[evaluation.variant_id].append(evaluation)
-    actions = [action for found in subjects.values() for action in _of_subject(found)]
-    actions.sort(key=lambda action: _order(action.evaluation, action.expected))
+    actions = [action for found in subjects.values() for action in _of_any_subject(found)]
+    actions.sort(
+        key=lambda action: _order(action.evaluation, action.expected, action.expected_share)
+    )
     return [replace(action, position=position) for position, action in enumerate(actions, start=1)]
+
+
+def _of_any_subject(findings: Sequence[Evaluation]) -> list[Action]:
+    if all(each.share is None for each in findings):
+        return _of_subject(findings)
+    return [_in_shares(action) for action in _of_subject([_as_gain(each) for each in findings])]
+
+
+def _as_gain(finding: Evaluation) -> Evaluation:
+    """Return a finding in which a share stands for seconds: those of one kernel have one unit."""
+    share = finding.share
+    if share is None:
+        return finding
+    gain = Seconds(low=share.low, likely=share.likely, high=share.high)
+    return replace(finding, gain=gain, cap=share.cap, cap_likely=share.cap_likely)
+
+
+def _in_shares(action: Action) -> Action:
+    """Return an action of findings that were such, with its gain as a share again."""
+    gain, share = action.gain, action.evaluation.share
+    if gain is not None and share is not None:
+        share = replace(share, low=gain.low, likely=gain.likely, high=gain.high)
+    return replace(
+        action,
+        evaluation=_as_share(action.evaluation),
+        gain=None,
+        share=share,
+        also=tuple(map(_as_share, action.also)),
+        overtaken=tuple(map(_as_share, action.overtaken)),
+    )
+
+
+def _as_share(finding: Evaluation) -> Evaluation:
+    if finding.share is None:
+        return finding
+    return replace(finding, gain=None, cap=None, cap_likely=None)
 
 
 def _of_subject(findings: Sequence[Evaluation]) -> list[Action]:
@@ -206,7 +254,11 @@ def _expected(finding: Evaluation, gain: Seconds | None) -> float | None:
     """Return the likely seconds saved times the confidence, less where results change."""
     if finding.rule.voids:
         return finding.cap
-    return None if gain is None else gain.likely * finding.confidence / finding.rule.handicap
+    return None if gain is None else _trusted(finding, gain.likely)
+
+
+def _trusted(finding: Evaluation, likely: float) -> float:
+    return likely * finding.confidence / finding.rule.handicap
 
 
 def _within(gain: Seconds, left: float, left_likely: float) -> Seconds:
@@ -216,14 +268,15 @@ def _within(gain: Seconds, left: float, left_likely: float) -> Seconds:
 
 
 def _order(
-    evaluation: Evaluation, expected: float | None
-) -> tuple[bool, bool, bool, float, int, str, str]:
+    evaluation: Evaluation, expected: float | None, share: float = 0.0
+) -> tuple[bool, bool, bool, float, float, int, str, str]:
     rule = evaluation.rule
     return (
         rule.is_unproven,
         rule.is_about_measurement,
         expected is None,
         -(expected or 0.0),
+        -share,
         _LOUDNESS[rule.severity],
         rule.id,
         evaluation.variant_id,

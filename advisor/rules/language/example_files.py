@@ -10,7 +10,7 @@ from advisor.expression import Kind, Symbol
 from advisor.rules.language.rule import BOUNDS, JUDGED, Outcome, Rule, RuleExample, Value
 from advisor.suggest import did_you_mean
 
-EXAMPLE_KEYS = ("name", "facts", "expect", "gain", "assumed", "evidence", "because")
+EXAMPLE_KEYS = ("name", "facts", "expect", "gain", "share", "assumed", "evidence", "because")
 _PYTHON_TYPES: Mapping[Kind, tuple[type, ...]] = {
     Kind.NUMBER: (int, float),
     Kind.TEXT: (str,),
@@ -58,6 +58,7 @@ def _example(node: MappingNode, symbols: Mapping[str, Symbol]) -> RuleExample:
         facts={name: _value(name, value, facts, symbols) for name, value in facts.items()},
         expect=_outcome(node["expect"]),
         gain=_gain(node.get("gain")),
+        share=_gain(node.get("share")),
         assumed=_numbers(node.get("assumed")),
         evidence=None if evidence is None else evidence.as_text(),
         because=None if because is None else because.as_text(),

@@ -137,14 +137,15 @@ class GainRange:
 class RuleExample:
     """A test that a rule carries: facts in, outcome and perhaps gain and evidence out.
 
-    ``gain`` maps low, likely, high to the seconds expected after the cap; ``assumed`` are values
-    expected of what the rule assumes.
+    ``gain`` maps low, likely, high to the seconds expected after the cap, ``share`` to the shares
+    of a time that is unknown; ``assumed`` are values expected of what the rule assumes.
     """
 
     name: str
     facts: Mapping[str, Value]
     expect: Outcome
     gain: Mapping[str, float] = field(default_factory=dict)
+    share: Mapping[str, float] = field(default_factory=dict)
     assumed: Mapping[str, float] = field(default_factory=dict)
     evidence: str | None = None
     because: str | None = None

@@ -1,0 +1,97 @@
+"""What rules rest on beside their conditions, read from the database: guards, gains and floors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import duckdb
+
+from advisor.rules.engine.gains import Raw
+from advisor.rules.engine.program import DetailNames, Program, detail_columns
+from advisor.rules.language.rule import Outcome, Value
+
+Row = Mapping[str, Value]
+
+
+def read_details(
+    connection: duckdb.DuckDBPyConnection,
+    program: Program,
+    table: str,
+    key: str,
+    pairs: Sequence[tuple[Value, int]],
+) -> Mapping[Value, Row]:
+    """Return what rules rest on, by subject, under the names of ``detail_columns``.
+
+    ``pairs`` are those of a subject and the index of a rule that are asked for.
+    """
+    indexes = sorted({index for _, index in pairs})
+    found = read_rows(connection, program.details(table, key, indexes), key)
+    assuming = [(subject, index) for subject, index in pairs if program.rules[index].assumes]
+    if assuming:
+        subjects, rules = zip(*assuming, strict=True)
+        lists = {"subjects": " ".join(map(str, subjects)), "rules": " ".join(map(str, rules))}
+        select = program.floors(table, key, sorted(set(rules)))
+        rows = connection.execute(select, lists).fetchall()
+        for subject, index, floor, floor_achievable, busy_after, busy in rows:
+            names = detail_columns(program.rules[index], index)
+            found[subject][names.floor] = floor
+            found[subject][names.floor_achievable] = floor_achievable
+            if index in program.relieving:
+                found[subject][names.busy] = busy
+                found[subject][names.busy_after] = busy_after
+    return found
+
+
+def read_shares(
+    connection: duckdb.DuckDBPyConnection,
+    program: Program,
+    table: str,
+    key: str,
+    decided: Sequence[tuple[Value, int, Outcome]],
+    rows: Mapping[Value, Row],
+) -> Mapping[Value, Row]:
+    """Return the details of rules that fire for kernels without a time, in that time, by kernel.
+
+    ``rows`` are the facts of the subjects.
+    """
+    pairs = [
+        (subject, index)
+        for subject, index, outcome in decided
+        if index in program.sharing
+        and outcome is Outcome.FIRES
+        and rows[subject][program.settings.time] is None
+    ]
+    if not pairs:
+        return {}
+    return read_details(connection, program, program.in_own_time(table), key, pairs)
+
+
+def read_rows(
+    connection: duckdb.DuckDBPyConnection, query: str, key: str
+) -> dict[Value, dict[str, Value]]:
+    """Return the rows of a query by the column ``key``, each by the names of its columns."""
+    cursor = connection.execute(query)
+    names = [column[0] for column in cursor.description or ()]
+    rows = (dict(zip(names, row, strict=True)) for row in cursor.fetchall())
+    return {row[key]: row for row in rows}
+
+
+def raw_of(names: DetailNames, details: Row, duration: Value) -> Raw:
+    """Return what the details of a subject say about the gain of a rule, given its duration."""
+    bounds = [number(details[column]) for column in names.bounds]
+    low, likely, high = bounds or (None, None, None)
+    return Raw(
+        duration=number(duration),
+        low=low,
+        likely=likely,
+        high=high,
+        floor=number(details[names.floor]),
+        floor_achievable=number(details[names.floor_achievable]),
+        busy=number(details.get(names.busy)),
+        busy_after=number(details.get(names.busy_after)),
+    )
+
+
+def number(value: Value) -> float | None:
+    """Return a value that is a number; None for any other."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
