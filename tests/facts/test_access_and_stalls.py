@@ -44,9 +44,9 @@ def test_an_access_takes_one_sector_at_least(kind: str) -> None:
     assert waste(8.0, None) == pytest.approx(3 / 4)
     assert waste(8.0, 0.5) == 0  # half of the requests fetch nothing
     assert waste(None, 8.0) is None
-    if kind == "load":  # the widest loads take 16; of 4 bytes a thread, 4 would do
-        assert waste(None, 16.0) is None
-        assert waste(None, 32.0) == pytest.approx(7 / 8)
+    # The widest accesses take 16; of 4 bytes a thread, 4 would do.
+    assert waste(None, 16.0) is None
+    assert waste(None, 32.0) == pytest.approx(7 / 8)
 
 
 def test_full_coalescing_would_save_three_quarters() -> None:
