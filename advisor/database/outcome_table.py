@@ -35,5 +35,10 @@ def outcomes(schema: MetaData) -> None:
             String,
             comment="JSON list of {name, unit, before, after, moved}: its verify lines",
         ),
+        Column(
+            "level_run",
+            String,
+            comment="run from which its level counts; NULL where it was not open on settled nights",
+        ),
         PrimaryKeyConstraint("series_id", "rule_id", "opened_run"),
     )

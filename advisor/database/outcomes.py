@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from advisor.tracking.settings import OutcomeSettings
 
 Row = dict[str, Any]
+Key = tuple[str, str, str]
+"""Series, rule and the run that opened it: the key of an outcome."""
 
 _OF_SERIES = """
     SELECT DISTINCT series_id FROM variant
@@ -39,7 +41,7 @@ _STREAM_OF_RUN = """
 """  # what nights of one history have in common
 _UNSETTLED = """
     WITH placed AS (
-        SELECT run_id, {stream} AS stream, run_id IN ({runs}) AS is_new,
+        SELECT run_id, run_number, {stream} AS stream, run_id IN ({runs}) AS is_new,
             coalesce(started_at, ingested_at) AS moment
         FROM run
     ), looked AS (
@@ -48,9 +50,10 @@ _UNSETTLED = """
             PARTITION BY stream ORDER BY moment DESC, run_id DESC
         )
     ), night AS (
-        SELECT series_id, run_id, stream, is_new, moment, list(variant_id) AS variants,
+        SELECT series_id, run_id, run_number, stream, is_new, moment,
+            list(variant_id) AS variants,
             sum(duration) / sum(launch_count - coalesce(launches_excluded, 0)) AS duration
-        FROM variant JOIN looked USING (run_id)
+        FROM variant JOIN looked USING (run_number, run_id)
         WHERE duration IS NOT NULL AND launch_count > coalesce(launches_excluded, 0)
         GROUP BY ALL
     ), aged AS (
@@ -61,8 +64,9 @@ _UNSETTLED = """
     ), said AS (
         SELECT series_id, run_id, rule_id, sum(gain_likely) > 0 AS promises
         FROM (
-            SELECT series_id, run_id, unnest(variants) AS variant_id FROM aged WHERE age <= $nights
-        ) JOIN finding USING (run_id, variant_id)
+            SELECT series_id, run_id, run_number, unnest(variants) AS variant_id
+            FROM aged WHERE age <= $nights OR is_new
+        ) JOIN finding USING (run_number, run_id, variant_id)
         WHERE outcome = 'fires' AND subject = 'kernel' GROUP BY ALL
     ), told AS (
         SELECT series_id, run_id, list_sort(list((rule_id, promises))) AS rules
@@ -77,7 +81,10 @@ _UNSETTLED = """
         )
     )
     SELECT series_id FROM variant SEMI JOIN unsettled USING (series_id)
-    GROUP BY series_id HAVING count(DISTINCT run_id) > 1
+    WHERE series_id IN (
+        SELECT series_id FROM outcome UNION SELECT series_id FROM said WHERE promises
+    )
+    GROUP BY series_id HAVING min(run_id) < max(run_id)
     UNION
     SELECT series_id FROM outcome JOIN variant USING (series_id)
     WHERE state = 'gone' AND run_id IN ({runs})
@@ -108,24 +115,56 @@ _NIGHTS = """
         run.device_names, run.configuration, driver_version, runtime_version, profiler_version,
         clock_control, host, run."partition", compiler
     FROM variant JOIN run USING (run_id)
+    WHERE series_id IN ({series}) AND {which} AND duration IS NOT NULL AND launches > 0
+    ORDER BY series_id, moment, run_id, duration DESC, variant_id
+"""
+_LIKE = """
+    SELECT run.run_id, coalesce(run.started_at, run.ingested_at) AS moment
+    FROM run JOIN run AS other ON other.run_id = '{run}' AND run.simulated = other.simulated
+        AND run.branch IS NOT DISTINCT FROM other.branch
+        AND run.device_names IS NOT DISTINCT FROM other.device_names
+        AND run.configuration IS NOT DISTINCT FROM other.configuration
+"""
+_DURATIONS = """
+    SELECT series_id, run_id, duration, launch_count - coalesce(launches_excluded, 0) AS launches
+    FROM variant JOIN ({like}) USING (run_id)
     WHERE series_id IN ({series}) AND duration IS NOT NULL AND launches > 0
     ORDER BY series_id, moment, run_id, duration DESC, variant_id
+"""
+_STATES = """
+    SELECT series_id, rule_id, opened_run, decided_run, level_run
+    FROM outcome JOIN ({like}) ON run_id = opened_run WHERE series_id IN ({series})
+"""
+_BEFORE = """
+    SELECT series_id FROM variant
+    WHERE series_id IN ({series}) AND run_id NOT IN ({runs})
+        AND duration IS NOT NULL AND launch_count > coalesce(launches_excluded, 0)
+    GROUP BY series_id HAVING count(DISTINCT run_id) >= $fewest
+"""
+_REMOVED = """
+    DELETE FROM outcome USING (
+        SELECT unnest($series) AS series, unnest($rules) AS rule, unnest($opened) AS opened
+    ) AS removed WHERE series_id = series AND rule_id = rule AND opened_run = opened
 """
 _FINDINGS = """
     WITH said AS (
         SELECT series_id, variant_id, rule_id, outcome, gain_low, gain_likely, gain_high
-        FROM finding JOIN variant USING (run_id, variant_id)
-        WHERE series_id IN ({series}) AND subject = 'kernel'
+        FROM finding JOIN variant USING (run_number, run_id, variant_id)
+        WHERE series_id IN ({series}) AND {which} AND subject = 'kernel'
     ), promised AS (
         SELECT DISTINCT series_id, rule_id FROM said WHERE outcome = 'fires' AND gain_likely > 0
     )
     SELECT variant_id, rule_id, outcome, gain_low, gain_likely, gain_high
     FROM said SEMI JOIN promised USING (series_id, rule_id)
 """
-_STREAM = """
+_NEWEST = """
     SELECT run_id, coalesce(started_at, ingested_at) AS moment, branch, simulated, device_names,
         configuration
     FROM run
+    QUALIFY $runs >= row_number() OVER (
+        PARTITION BY branch, simulated, device_names, configuration
+        ORDER BY moment DESC, run_id DESC
+    )
 """
 _LISTED = """
     SELECT outcome.*, kernel.short_name,
@@ -166,19 +205,16 @@ def moved_series(
 
     An outcome rests on nights around a change, each on the median of those that settle it. So
     where the newest nights of a series, twice as many, say the same as the new one does, nothing
-    is left to decide; and of a series that the runs lack, it can only be that it is gone.
+    is left to decide; and of a series that the runs lack, it can only be that it is gone. A series
+    for which no outcome is stored was promised nothing before those nights.
     """
     words = {"runs": listed(run_ids), "stream": _STREAM_OF_RUN}
     nights = 2 * settings.settle_nights
     limits = {"nights": nights, "runs": _PER_NIGHT * nights, "change": settings.smallest_change}
     rows = connection.execute(_UNSETTLED.format(**words), limits).fetchall()
-    found = [name for (name,) in rows]
-    if found:
-        query = _PROMISED.format(series=listed(found))
-        found = [name for (name,) in connection.execute(query).fetchall()]
     gone = {"gone": settings.gone_nights}
-    vanished = connection.execute(_VANISHED.format(**words), gone).fetchall()
-    return sorted({*found, *(name for (name,) in vanished)})
+    rows += connection.execute(_VANISHED.format(**words), gone).fetchall()
+    return sorted({name for (name,) in rows})
 
 
 def every_series(connection: duckdb.DuckDBPyConnection) -> list[str]:
@@ -193,29 +229,72 @@ def series_of_outcomes(connection: duckdb.DuckDBPyConnection, run_id: str) -> li
     return [name for (name,) in connection.execute(query, [run_id]).fetchall()]
 
 
-def nights_of(connection: duckdb.DuckDBPyConnection, series: Sequence[str]) -> list[Row]:
+def nights_of(
+    connection: duckdb.DuckDBPyConnection, series: Sequence[str], runs: Sequence[str] | None = None
+) -> list[Row]:
     """Return the variants of series with what their runs say, by series and time."""
-    return _rows(connection, _NIGHTS.format(series=listed(series)))
+    return _rows(connection, _NIGHTS.format(series=listed(series), which=_of_runs(runs)))
 
 
-def findings_of(connection: duckdb.DuckDBPyConnection, series: Sequence[str]) -> list[Row]:
+def findings_of(
+    connection: duckdb.DuckDBPyConnection, series: Sequence[str], runs: Sequence[str] | None = None
+) -> list[Row]:
     """Return what fired and was ruled out for the variants of series, gains in seconds.
 
-    Only of rules that ever promised time for the series: others are not followed.
+    Only of rules that promised time for the series in any of the ``runs``: others are not followed.
     """
-    return _rows(connection, _FINDINGS.format(series=listed(series)))
+    return _rows(connection, _FINDINGS.format(series=listed(series), which=_of_runs(runs)))
 
 
-def runs_in_time(connection: duckdb.DuckDBPyConnection) -> list[Row]:
-    """Return when and of what every run is."""
-    return _rows(connection, _STREAM)
+def newest_runs(connection: duckdb.DuckDBPyConnection, number: int) -> list[Row]:
+    """Return when and of what runs are: so many of each history, the newest."""
+    return _rows(connection, _NEWEST, {"runs": number})
+
+
+def streams_of(connection: duckdb.DuckDBPyConnection, runs: Sequence[str]) -> list[list[str]]:
+    """Return runs by the history of which they are nights."""
+    query = f"SELECT list(run_id) FROM run WHERE {_of_runs(runs)} GROUP BY {_STREAM_OF_RUN}"
+    return [found for (found,) in connection.execute(query).fetchall()]
+
+
+def durations_of(
+    connection: duckdb.DuckDBPyConnection, series: Sequence[str], run: str
+) -> list[tuple[Any, ...]]:
+    """Return series, run, seconds and launches of variants in the history of a run, by time."""
+    query = _DURATIONS.format(series=listed(series), like=_LIKE.format(run=run))
+    return connection.execute(query).fetchall()
+
+
+def stored_states(
+    connection: duckdb.DuckDBPyConnection, series: Sequence[str], run: str
+) -> list[tuple[Any, ...]]:
+    """Return the keys of outcomes in the history of a run, the runs that decided, and of levels."""
+    query = _STATES.format(series=listed(series), like=_LIKE.format(run=run))
+    return connection.execute(query).fetchall()
+
+
+def series_before(
+    connection: duckdb.DuckDBPyConnection, series: Sequence[str], runs: Sequence[str], fewest: int
+) -> set[str]:
+    """Return those of series that have so many nights without those of ``runs``."""
+    query = _BEFORE.format(series=listed(series), runs=listed(runs))
+    return {name for (name,) in connection.execute(query, {"fewest": fewest}).fetchall()}
 
 
 def replace_outcomes(
-    connection: duckdb.DuckDBPyConnection, series: Sequence[str], rows: Sequence[OutcomeRow]
+    connection: duckdb.DuckDBPyConnection,
+    series: Sequence[str],
+    rows: Sequence[OutcomeRow],
+    keys: Sequence[Key] = (),
 ) -> None:
-    """Store the outcomes of series in place of those they had."""
-    connection.execute(f"DELETE FROM outcome WHERE series_id IN ({listed(series)})")
+    """Store outcomes in place of all that series had, and of those with ``keys``."""
+    if series:
+        connection.execute(f"DELETE FROM outcome WHERE series_id IN ({listed(series)})")
+    if keys:
+        names = ("series", "rules", "opened")
+        connection.execute(
+            _REMOVED, dict(zip(names, map(list, zip(*keys, strict=True)), strict=True))
+        )
     insert_rows(connection, "outcome", rows)
 
 
@@ -243,9 +322,16 @@ def decided_outcomes(
     return _rows(connection, _DECIDED, [simulated, until, until])
 
 
+def _of_runs(runs: Sequence[str] | None) -> str:
+    """Return the condition that a row is of runs; of any, where it is None."""
+    return "true" if runs is None else f"run_id IN ({listed(runs)})"
+
+
 def _rows(
-    connection: duckdb.DuckDBPyConnection, query: str, parameters: Sequence[object] = ()
+    connection: duckdb.DuckDBPyConnection,
+    query: str,
+    parameters: Sequence[object] | dict[str, object] = (),
 ) -> list[Row]:
-    cursor = connection.execute(query, list(parameters))
+    cursor = connection.execute(query, parameters)
     names = [column[0] for column in cursor.description or ()]
     return [dict(zip(names, values, strict=True)) for values in cursor.fetchall()]

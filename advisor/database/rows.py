@@ -143,6 +143,7 @@ class OutcomeRow:
     predicted_high: float | None = None
     achieved: float | None = None
     lines: str = "[]"
+    level_run: str | None = None
 
 
 Row = RunRow | KernelRow | SeriesRow | FindingRow | OutcomeRow

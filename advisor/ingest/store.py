@@ -180,7 +180,8 @@ def _publish(
         seed_database(connection, knowledge.seed)
     with write.second_transaction(connection), write.transaction(connection):
         publish(connection, run_ids)
-        follow(connection, moved_series(connection, run_ids, knowledge.outcomes), knowledge)
+        moved = moved_series(connection, run_ids, knowledge.outcomes)
+        follow(connection, moved, knowledge, run_ids)
     write.merge_row_groups(connection)
 
 
@@ -195,11 +196,17 @@ def judge(
 
 
 def follow(
-    connection: duckdb.DuckDBPyConnection, series: Sequence[str], knowledge: Knowledge
+    connection: duckdb.DuckDBPyConnection,
+    series: Sequence[str],
+    knowledge: Knowledge,
+    incoming: Sequence[str] = (),
 ) -> None:
-    """Recompute the outcome of the advice for series, from all that is stored of them."""
+    """Recompute the outcome of the advice for series, from all that is stored of them.
+
+    Or from what was settled before the runs ``incoming``, where nothing else has changed.
+    """
     if series:
-        renew_outcomes(connection, knowledge.compiled, series, knowledge.outcomes)
+        renew_outcomes(connection, knowledge.compiled, series, knowledge.outcomes, incoming)
 
 
 @dataclass

@@ -9,6 +9,7 @@ followed it: a kernel that became slower for another reason is not blamed on the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from enum import Enum
 from itertools import pairwise
 from statistics import median
@@ -78,7 +79,11 @@ Compare = Callable[[int, int], Lines]
 
 @dataclass(frozen=True, kw_only=True)
 class Episode:
-    """Advice from the night it was opened to the one that decided, with seconds per launch."""
+    """Advice from the night it was opened to the one that decided, with seconds per launch.
+
+    ``level`` is the night from which its level counted before the first that is not settled; None
+    where it was not open then.
+    """
 
     opened: int
     state: OutcomeState
@@ -86,6 +91,7 @@ class Episode:
     before: float | None
     decided: int | None = None
     after: float | None = None
+    level: int | None = None
 
     @property
     def achieved(self) -> float | None:
@@ -95,39 +101,104 @@ class Episode:
         return self.before - self.after
 
 
-def looked_at(nights: Sequence[OutcomeNight], settings: OutcomeSettings) -> list[int]:
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """Where to go on: before the night ``at``, with the advice that was open then.
+
+    ``opened`` is the night on which it was, None where there was none; ``base`` the one from which
+    its level counts.
+    """
+
+    at: int = 0
+    opened: int | None = None
+    base: int = 0
+
+
+FROM_THE_FIRST = Start()
+
+
+class Medians:
+    """Medians over nights of a series, of their seconds per launch; None is unknown."""
+
+    def __init__(self, durations: Sequence[float | None]) -> None:
+        self._durations = durations
+        self._found: dict[tuple[int, int], float | None] = {}
+
+    def between(self, first: int, end: int) -> float | None:
+        """Return the median of the nights from ``first`` on, without the one at ``end``."""
+        if (first, end) not in self._found:
+            known = [each for each in self._durations[first:end] if each is not None]
+            self._found[first, end] = median(known) if known else None
+        return self._found[first, end]
+
+
+def settled_before(count: int, settings: OutcomeSettings) -> int:
+    """Return the first of so many nights that later ones may show otherwise.
+
+    What happens on a night rests on those that settle it, and on the two after it, of which the
+    second tells whether the values of the first are looked at.
+    """
+    return max(0, count - max(2, settings.settle_nights - 1))
+
+
+def looked_at(
+    nights: Sequence[OutcomeNight], settings: OutcomeSettings, since: int = 0
+) -> list[int]:
     """Return the nights whose ``verify`` lines decide: around each change of rule or duration.
 
-    And the first of all, where there is any: what came later is compared with it.
+    Those from the night ``since`` on. And the first of all, where there is any: what came later is
+    compared with it.
     """
     found: set[int] = set()
-    for index, (was, now) in enumerate(pairwise(nights), start=1):
+    first = first_told(since, settings)
+    for index, (was, now) in enumerate(pairwise(nights[first:]), start=first + 1):
         changed = (was.fires, was.promises) != (now.fires, now.promises)
         if changed or _differ(was.duration, now.duration, settings):
             found |= set(range(index - 1, min(index + settings.settle_nights, len(nights))))
-    return sorted(found | {0}) if found else []
+    found = {index for index in found if index >= since}
+    return sorted(found if since else found | {0}) if found else []
+
+
+def first_told(since: int, settings: OutcomeSettings) -> int:
+    """Return the first night that must be known to tell what happens from the night ``since`` on.
+
+    But for those on which advice was opened, or another level began.
+    """
+    return max(0, since - settings.settle_nights)
 
 
 def episodes(
-    nights: Sequence[OutcomeNight], compare: Compare, settings: OutcomeSettings, *, missing: int = 0
+    nights: Sequence[OutcomeNight],
+    compare: Compare,
+    settings: OutcomeSettings,
+    *,
+    missing: int = 0,
+    start: Start = FROM_THE_FIRST,
+    levels: Medians | None = None,
 ) -> list[Episode]:
     """Return the outcome of each advice over the nights of a series, oldest first.
 
-    ``missing`` is how many nights came since without the series.
+    ``missing`` is how many nights came since without the series. From a later ``start`` on, only of
+    advice that was open then, or opened since.
     """
-    watched = frozenset(looked_at(nights, settings))
+    watched = frozenset(looked_at(nights, settings, start.at))
+    levels = levels or Medians([night.duration for night in nights])
+    story = _Story(nights=nights, levels=levels, compare=compare, settings=settings)
+    settled = settled_before(len(nights), settings)
+    open_then: Start | None = None
     found: list[Episode] = []
-    opened: int | None = None
-    base = 0
-    for index, night in enumerate(nights):
+    opened, base = start.opened, start.base
+    for index in range(start.at, len(nights)):
+        if index == settled:
+            open_then = Start(at=index, opened=opened, base=base)
         if opened is not None and index in watched:
-            decided = _decided(nights, opened, base, index, compare, settings)
+            decided = story.decided(opened, base, index)
             if decided is not None:
                 found.append(decided)
                 opened = None
-            elif _is_new_level(nights, base, index, compare, settings):
+            elif story.is_new_level(base, index):
                 base = index
-        if opened is None and night.promises:
+        if opened is None and nights[index].promises:
             opened = base = index
     if opened is not None:
         state = OutcomeState.GONE if missing >= settings.gone_nights else OutcomeState.OPEN
@@ -135,11 +206,17 @@ def episodes(
             Episode(
                 opened=opened,
                 state=state,
-                prediction=_prediction(nights, opened, base),
-                before=_level(nights[base : base + settings.settle_nights]),
+                prediction=story.prediction(opened, base),
+                before=levels.between(base, base + settings.settle_nights),
             )
         )
-    return found
+    return [_with_level(each, open_then) for each in found]
+
+
+def _with_level(episode: Episode, then: Start | None) -> Episode:
+    """Return an episode with its level, if it was open ``then``."""
+    is_it = then is not None and then.opened == episode.opened
+    return replace(episode, level=then.base) if is_it and then is not None else episode
 
 
 def decide(
@@ -173,79 +250,65 @@ def decide(
     )
 
 
-def _decided(
-    nights: Sequence[OutcomeNight],
-    opened: int,
-    base: int,
-    index: int,
-    compare: Compare,
-    settings: OutcomeSettings,
-) -> Episode | None:
-    """Return how the advice ended on a night; None where it did not."""
-    night = nights[index]
-    if not _departs(nights, base, index, compare, settings):
-        return None
-    is_elsewhere = _is_elsewhere(nights[index - 1].environment, night.environment)
-    if is_elsewhere and night.fires:
-        return None
-    before = _level(nights[base:index])
-    after = _level(nights[index : index + settings.settle_nights])
-    if before is None or after is None:
-        return None
-    prediction = _prediction(nights, opened, base)
-    lines = compare(base, index)
-    state = decide(before, after, prediction.likely, lines, settings, still_fires=night.fires)
-    if state is None:
-        return None
-    return Episode(
-        opened=opened,
-        state=state,
-        prediction=prediction,
-        before=before,
-        decided=index,
-        after=after,
-    )
+@dataclass(frozen=True, kw_only=True)
+class _Story:
+    """The nights of a series, and what there is to tell of them."""
 
+    nights: Sequence[OutcomeNight]
+    levels: Medians
+    compare: Compare
+    settings: OutcomeSettings
 
-def _departs(
-    nights: Sequence[OutcomeNight],
-    base: int,
-    index: int,
-    compare: Compare,
-    settings: OutcomeSettings,
-) -> bool:
-    """Return whether a night is another than those before, and no odd one."""
-    before = _level(nights[base:index])
+    def decided(self, opened: int, base: int, index: int) -> Episode | None:
+        """Return how the advice ended on a night; None where it did not."""
+        night = self.nights[index]
+        if not self._departs(base, index):
+            return None
+        is_elsewhere = _is_elsewhere(self.nights[index - 1].environment, night.environment)
+        if is_elsewhere and night.fires:
+            return None
+        before = self.levels.between(base, index)
+        after = self.levels.between(index, index + self.settings.settle_nights)
+        if before is None or after is None:
+            return None
+        prediction = self.prediction(opened, base)
+        lines = self.compare(base, index)
+        state = decide(
+            before, after, prediction.likely, lines, self.settings, still_fires=night.fires
+        )
+        if state is None:
+            return None
+        return Episode(
+            opened=opened,
+            state=state,
+            prediction=prediction,
+            before=before,
+            decided=index,
+            after=after,
+        )
 
-    def is_other(at: int) -> bool:
-        night = nights[at]
-        lines = compare(base, at)
-        is_silent = not night.fires and (night.is_ruled_out or lines.known > 0 or lines.count == 0)
-        return is_silent or _differ(before, night.duration, settings)
+    def is_new_level(self, base: int, index: int) -> bool:
+        """Return whether the advice goes on from a level that has nothing to do with it."""
+        return self.nights[index].fires and self._departs(base, index)
 
-    return is_other(index) and (index + 1 == len(nights) or is_other(index + 1))
+    def prediction(self, opened: int, base: int) -> Prediction:
+        found = self.nights[base].prediction or self.nights[opened].prediction
+        assert found is not None
+        return found
 
+    def _departs(self, base: int, index: int) -> bool:
+        """Return whether a night is another than those before, and no odd one."""
+        before = self.levels.between(base, index)
 
-def _is_new_level(
-    nights: Sequence[OutcomeNight],
-    base: int,
-    index: int,
-    compare: Compare,
-    settings: OutcomeSettings,
-) -> bool:
-    """Return whether the advice goes on from a level that has nothing to do with it."""
-    return nights[index].fires and _departs(nights, base, index, compare, settings)
+        def is_other(at: int) -> bool:
+            night = self.nights[at]
+            lines = self.compare(base, at)
+            is_silent = not night.fires and (
+                night.is_ruled_out or lines.known > 0 or lines.count == 0
+            )
+            return is_silent or _differ(before, night.duration, self.settings)
 
-
-def _prediction(nights: Sequence[OutcomeNight], opened: int, base: int) -> Prediction:
-    found = nights[base].prediction or nights[opened].prediction
-    assert found is not None
-    return found
-
-
-def _level(nights: Sequence[OutcomeNight]) -> float | None:
-    known = [night.duration for night in nights if night.duration is not None]
-    return median(known) if known else None
+        return is_other(index) and (index + 1 == len(self.nights) or is_other(index + 1))
 
 
 def _differ(before: float | None, after: float | None, settings: OutcomeSettings) -> bool:

@@ -260,6 +260,7 @@ def upgrade() -> None:
         sa.Column("predicted_high", sa.Double),
         sa.Column("achieved", sa.Double),
         sa.Column("lines", sa.String),
+        sa.Column("level_run", sa.String),
         sa.PrimaryKeyConstraint("series_id", "rule_id", "opened_run"),
     )
     op.create_table(

@@ -5,13 +5,16 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from advisor.database.connect import open_for_writing
 from advisor.database.outcomes import every_series, moved_series
 from advisor.database.planning import plan_for
 from advisor.database.write import transaction
 from advisor.knowledge.load import load_knowledge
+from advisor.rules.engine.outcome_nights import Continued, continued_histories
 from advisor.rules.engine.outcomes import renew_outcomes
 from advisor.rules.language.verification import Verify
 
@@ -57,7 +60,16 @@ def store(connection: duckdb.DuckDBPyConnection, night: int, rng: random.Random)
     return run_id
 
 
-def test_outcomes_night_by_night_are_those_of_all_nights(tmp_path: Path) -> None:
+def test_outcomes_night_by_night_are_those_of_all_nights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    continued: list[Continued] = []
+
+    def going_on(*arguments: Any) -> Continued:
+        continued.append(continued_histories(*arguments))
+        return continued[-1]
+
+    monkeypatch.setattr("advisor.rules.engine.outcomes.continued_histories", going_on)
     rng = random.Random(1)
     knowledge = load_knowledge()
     (rule,) = (each for each in knowledge.rules if each.id == RULE)
@@ -73,13 +85,18 @@ def test_outcomes_night_by_night_are_those_of_all_nights(tmp_path: Path) -> None
             "INSERT INTO series BY NAME SELECT format('series{}', i) AS series_id,"
             f" 'kernel' AS kernel_id FROM range({SERIES}) AS made(i)"
         )
-        for night in nights:
-            run_id = store(connection, night, rng)
-            moved = moved_series(connection, [run_id], knowledge.outcomes)
-            renew_outcomes(connection, compiled, moved, knowledge.outcomes)
+        while nights:
+            number = rng.choice([1, 1, 1, 2])  # runs that come at once
+            run_ids = [store(connection, nights.pop(0), rng) for _ in nights[:number]]
+            moved = moved_series(connection, run_ids, knowledge.outcomes)
+            renew_outcomes(connection, compiled, moved, knowledge.outcomes, run_ids)
             renewed += len(moved)
         found = connection.execute(STORED).fetchall()
         renew_outcomes(connection, compiled, every_series(connection), knowledge.outcomes)
         assert found == connection.execute(STORED).fetchall()
     assert {row[4] for row in found} >= {"open", "worked"}
     assert renewed < NIGHTS * SERIES * 0.9
+    assert sum(len(each.whole) for each in continued) < renewed / 3  # first nights, and the late
+    told = [len(history.evenings) for each in continued for history in each.histories]
+    newest = 2 * knowledge.outcomes.settle_nights + 1  # and that of the level, and of the advice
+    assert max(told) <= newest + 2

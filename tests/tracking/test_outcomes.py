@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from advisor.tracking.outcomes import (
+    FROM_THE_FIRST,
     Episode,
     Lines,
+    Medians,
     OutcomeNight,
     OutcomeState,
     Prediction,
+    Start,
     decide,
     episodes,
+    first_told,
     looked_at,
+    settled_before,
 )
 from advisor.tracking.settings import load_outcome_settings
 
@@ -141,3 +148,44 @@ def test_few_nights_are_looked_at() -> None:
     assert looked_at(steady, SETTINGS) == []
     changed = [*steady, *[silent(60.0)] * 50]
     assert looked_at(changed, SETTINGS) == [0, 49, 50, 51, 52]
+
+
+UNTOLD = OutcomeNight(duration=None, fires=False)
+
+
+def go_on(before: list[Episode], count: int) -> tuple[list[Episode], Start]:
+    """Return the outcomes of so many nights that are settled, and where to go on."""
+    at = settled_before(count, SETTINGS)
+    kept = [each for each in before if each.decided is not None and each.decided < at]
+    for each in before:
+        if each not in kept and each.opened < at:
+            assert each.level is not None
+            return kept, Start(at=at, opened=each.opened, base=each.level)
+    return kept, Start(at=at)
+
+
+def test_new_nights_go_on_from_the_settled_ones() -> None:
+    """What is not told of the nights before is not needed."""
+    rng = random.Random(1)
+    lines = rng.choices([MOVED, STILL, UNKNOWN], k=7)
+
+    def compare(before: int, after: int) -> Lines:
+        return lines[(3 * before + after) % len(lines)]
+
+    decided = 0
+    for _ in range(60):
+        nights = [
+            rng.choice([fires, fires, fires, silent])(rng.choice([100.0, 101.0, 90.0, 60.0, None]))
+            for _ in range(20)
+        ]
+        found, start, count = list[Episode](), FROM_THE_FIRST, rng.randrange(1, 9)
+        while count <= len(nights):
+            told = {start.opened, start.base, *range(first_told(start.at, SETTINGS), count)}
+            shown = [n if i in told else UNTOLD for i, n in enumerate(nights[:count])]
+            levels = Medians([night.duration for night in nights[:count]])
+            found += episodes(shown, compare, SETTINGS, start=start, levels=levels)
+            assert found == episodes(nights[:count], compare, SETTINGS)
+            decided += sum(each.decided is not None for each in found)
+            found, start = go_on(found, count)
+            count += rng.choice([1, 1, 2])
+    assert decided > 500

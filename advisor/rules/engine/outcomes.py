@@ -9,17 +9,33 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, groupby
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from advisor.database import outcomes as door
 from advisor.database.rows import OutcomeRow
 from advisor.facts import Vocabulary, current, kernels_select
 from advisor.records import dataclass
+from advisor.rules.engine.outcome_nights import (
+    Continued,
+    Evening,
+    Followed,
+    continued_histories,
+    stream,
+    whole_histories,
+)
 from advisor.rules.language.rule import Rule
 from advisor.rules.language.subjects import KERNEL
 from advisor.rules.language.verification import Criterion, Movement, measure_sql, measured, moved
-from advisor.tracking.outcomes import Episode, Lines, OutcomeNight, Prediction, episodes, looked_at
+from advisor.tracking.outcomes import (
+    Episode,
+    Lines,
+    OutcomeNight,
+    Prediction,
+    Start,
+    episodes,
+    looked_at,
+)
 
 if TYPE_CHECKING:
     import duckdb
@@ -29,17 +45,8 @@ if TYPE_CHECKING:
 
 _TABLE = "outcome_facts"
 _KEY = "variant_id"
-_FEWEST = 2  # nights, of which one can decide on the other's advice
-_STREAM = ("branch", "simulated", "device_names", "configuration")
-_ENVIRONMENT = (
-    "driver_version",
-    "runtime_version",
-    "profiler_version",
-    "clock_control",
-    "host",
-    "partition",
-    "compiler",
-)
+_UNTOLD = OutcomeNight(duration=None, fires=False)
+"""A night of which nothing need be known."""
 
 Row = Mapping[str, Any]
 Values = Mapping[tuple[str, str], Sequence[float | None]]
@@ -51,60 +58,45 @@ def renew_outcomes(
     compiled: Compiled,
     series: Sequence[str],
     settings: OutcomeSettings,
+    incoming: Sequence[str] = (),
 ) -> None:
     """Recompute the outcome of the advice for some series, in place of what was stored.
 
-    ``door.affected_series`` names those that runs may have changed.
+    ``door.affected_series`` names those that runs may have changed. Where all that has changed are
+    the runs ``incoming``, which were stored since, outcomes go on from what was settled before.
     """
     if not series:
         return
     rules = {rule.id: rule for rule in compiled.rules if rule.subject == KERNEL}
-    advised = _advised(connection, series, rules)
+    going_on = Continued(histories=(), replaced=(), whole=set(series))
+    if incoming:
+        going_on = continued_histories(connection, series, incoming, settings, rules)
+    advised = _advised(connection, going_on.histories, rules)
+    whole = sorted(going_on.whole)
+    if whole:
+        advised += _advised(connection, list(whole_histories(connection, whole)), rules, whole)
     values = _measure(connection, compiled.vocabulary, advised, settings)
-    ends = _ends(connection)
+    ends = _ends(connection, settings)
     found = [row for each in advised for row in each.rows(values, compiled, ends, settings)]
-    door.replace_outcomes(connection, series, found)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Evening:
-    """A series on one night: its variants, the one that takes longest first.
-
-    ``duration`` is seconds per launch.
-    """
-
-    run_id: str
-    variants: Sequence[Row]
-    launches: int
-    duration: float
-    environment: tuple[str | None, ...]
-
-
-def _evening(run_id: str, variants: Sequence[Row]) -> _Evening:
-    launches = sum(each["launches"] for each in variants)
-    return _Evening(
-        run_id=run_id,
-        variants=variants,
-        launches=launches,
-        duration=float(sum(each["duration"] for each in variants)) / launches,
-        environment=tuple(variants[0][name] for name in _ENVIRONMENT),
-    )
+    door.replace_outcomes(connection, whole, found, going_on.replaced)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Advised:
-    """A rule over the nights of a series, oldest first."""
+    """A rule over the nights of a series, oldest first; ``start`` is where it goes on."""
 
-    series_id: str
+    history: Followed
     rule: Rule
-    evenings: Sequence[_Evening]
     nights: Sequence[OutcomeNight]
     fired: Mapping[str, float]
+    start: Start
 
-    def variants(self, settings: OutcomeSettings) -> Iterable[str]:
-        """Return the variants whose verify lines decide."""
-        for index in looked_at(self.nights, settings):
-            yield from (each[_KEY] for each in self.evenings[index].variants)
+    def decisive(self, settings: OutcomeSettings) -> list[Evening]:
+        """Return the nights whose verify lines decide."""
+        found = looked_at(self.nights, settings, self.start.at)
+        if found and self.start.opened is not None:
+            found += [self.start.opened, self.start.base]
+        return [self.history.evenings[index] for index in found]
 
     def rows(
         self, values: Values, compiled: Compiled, ends: Ends, settings: OutcomeSettings
@@ -115,19 +107,27 @@ class _Advised:
             lines = self.lines(values, before, after, compiled.vocabulary)
             return _counted([line for line in lines if line.check.fact != time])
 
-        first = self.evenings[-1].variants[0]
-        missing = ends.after(_stream(first), first["moment"], first["run_id"])
-        for episode in episodes(self.nights, compare, settings, missing=missing):
+        first = self.history.evenings[len(self.nights) - 1].variants[0]
+        found = episodes(
+            self.nights,
+            compare,
+            settings,
+            missing=ends.after(stream(first), first["moment"], first["run_id"]),
+            start=self.start,
+            levels=self.history.levels,
+        )
+        for episode in found:
             yield self._row(episode, values, compiled.vocabulary)
 
     def _row(self, episode: Episode, values: Values, vocabulary: Vocabulary) -> OutcomeRow:
-        decided = episode.decided
+        decided, runs = episode.decided, self.history.runs
         lines = () if decided is None else self.lines(values, episode.opened, decided, vocabulary)
         return OutcomeRow(
-            series_id=self.series_id,
+            series_id=self.history.series_id,
             rule_id=self.rule.id,
-            opened_run=self.evenings[episode.opened].run_id,
-            decided_run=None if decided is None else self.evenings[decided].run_id,
+            opened_run=runs[episode.opened],
+            decided_run=None if decided is None else runs[decided],
+            level_run=None if episode.level is None else runs[episode.level],
             state=episode.state.value,
             duration_before=episode.before,
             duration_after=episode.after,
@@ -143,8 +143,8 @@ class _Advised:
     ) -> tuple[_Line, ...]:
         """Return what the verify lines did between two nights."""
         was = self._variant(before)
-        same = (each for each in self.evenings[after].variants if _shape(each) == _shape(was))
-        now = next(same, self.evenings[after].variants[0])
+        variants = self.history.evenings[after].variants
+        now = next((each for each in variants if _shape(each) == _shape(was)), variants[0])
         first, then = (values.get((self.rule.id, each[_KEY])) for each in (was, now))
         count = len(self.rule.verify.checks)
         triples = zip(
@@ -164,7 +164,8 @@ class _Advised:
 
     def _variant(self, night: int) -> Row:
         """Return the variant for which the rule promised most, else the one that takes longest."""
-        return max(self.evenings[night].variants, key=lambda each: self.fired.get(each[_KEY], 0.0))
+        variants = self.history.evenings[night].variants
+        return max(variants, key=lambda each: self.fired.get(each[_KEY], 0.0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,46 +202,39 @@ class Ends:
         return sum(each > (moment, run_id) for each in self.runs.get(stream, ()))
 
 
-def _ends(connection: duckdb.DuckDBPyConnection) -> Ends:
+def _ends(connection: duckdb.DuckDBPyConnection, settings: OutcomeSettings) -> Ends:
+    """Return the newest runs: more than these need not be missing for a series to be gone."""
     runs: dict[tuple[object, ...], list[tuple[Any, str]]] = defaultdict(list)
-    for row in door.runs_in_time(connection):
-        runs[_stream(row)].append((row["moment"], row["run_id"]))
+    for row in door.newest_runs(connection, settings.gone_nights):
+        runs[stream(row)].append((row["moment"], row["run_id"]))
     return Ends(runs=runs)
 
 
 def _advised(
-    connection: duckdb.DuckDBPyConnection, series: Sequence[str], rules: Mapping[str, Rule]
+    connection: duckdb.DuckDBPyConnection,
+    histories: Sequence[Followed],
+    rules: Mapping[str, Rule],
+    series: Sequence[str] = (),
 ) -> list[_Advised]:
-    """Return each rule that ever fired for a series, over each history of the series."""
+    """Return each rule that fired over each history; all nights of ``series`` are in theirs."""
+    if not histories:
+        return []
+    chosen = series or sorted({history.series_id for history in histories})
+    runs = {evening.run_id for each in histories for evening in each.evenings.values()}
     findings: dict[str, list[Row]] = defaultdict(list)
-    for finding in door.findings_of(connection, series):
+    for finding in door.findings_of(connection, chosen, None if series else sorted(runs)):
         if finding["rule_id"] in rules:
             findings[finding[_KEY]].append(finding)
-    found: list[_Advised] = []
-    for series_id, rows in groupby(door.nights_of(connection, series), lambda r: r["series_id"]):
-        streams: dict[tuple[object, ...], list[Row]] = defaultdict(list)
-        for row in rows:
-            streams[_stream(row)].append(row)
-        if len({row["run_id"] for row in chain(*streams.values())}) < _FEWEST:
-            continue
-        for history in streams.values():
-            found += _of_history(series_id, history, findings, rules)
-    return found
+    return [each for history in histories for each in _of_history(history, findings, rules)]
 
 
 def _of_history(
-    series_id: str,
-    history: Sequence[Row],
-    findings: Mapping[str, Sequence[Row]],
-    rules: Mapping[str, Rule],
+    history: Followed, findings: Mapping[str, Sequence[Row]], rules: Mapping[str, Rule]
 ) -> Iterable[_Advised]:
-    evenings = [
-        _evening(run_id, list(variants))
-        for run_id, variants in groupby(history, lambda row: row["run_id"])
-    ]
     by_rule: dict[str, dict[str, Row]] = defaultdict(dict)
-    for finding in chain.from_iterable(findings.get(row[_KEY], ()) for row in history):
-        by_rule[finding["rule_id"]][finding[_KEY]] = finding
+    for evening in history.evenings.values():
+        for finding in chain.from_iterable(findings.get(v[_KEY], ()) for v in evening.variants):
+            by_rule[finding["rule_id"]][finding[_KEY]] = finding
     for rule_id, of_rule in sorted(by_rule.items()):
         fired = {
             key: each["gain_likely"] or 0.0
@@ -248,17 +242,19 @@ def _of_history(
             if each["outcome"] == "fires"
         }
         if any(fired.values()):
-            nights = [_night(evening, of_rule) for evening in evenings]
+            nights = [_UNTOLD] * len(history.runs)
+            for index, evening in history.evenings.items():
+                nights[index] = _night(evening, of_rule)
             yield _Advised(
-                series_id=series_id,
+                history=history,
                 rule=rules[rule_id],
-                evenings=evenings,
                 nights=nights,
                 fired=fired,
+                start=history.start(rule_id),
             )
 
 
-def _night(evening: _Evening, of_rule: Mapping[str, Row]) -> OutcomeNight:
+def _night(evening: Evening, of_rule: Mapping[str, Row]) -> OutcomeNight:
     """Return a night as one rule sees it, from its findings on the variants."""
     found = [of_rule[each[_KEY]] for each in evening.variants if each[_KEY] in of_rule]
     fires = [each for each in found if each["outcome"] == "fires"]
@@ -292,11 +288,11 @@ def _measure(
     variants: set[str] = set()
     runs: set[str] = set()
     for each in advised:
-        wanted = set(each.variants(settings))
-        if wanted and each.rule.verify.checks:
+        decisive = each.decisive(settings)
+        if decisive and each.rule.verify.checks:
             rules[each.rule.id] = each.rule
-            variants |= wanted
-            runs |= {e.run_id for e in each.evenings if any(v[_KEY] in wanted for v in e.variants)}
+            variants |= {variant[_KEY] for evening in decisive for variant in evening.variants}
+            runs |= {evening.run_id for evening in decisive}
     if not rules:
         return {}
     names = {name for r in rules.values() for name in r.verify.names - r.thresholds.keys()}
@@ -334,11 +330,6 @@ def _per_launch(
     """Return a sum over launches as one of a launch: nights may have profiled more of them."""
     is_sum = check.fact is not None and vocabulary.adds_up(check.fact)
     return value / variant["launches"] if is_sum and value is not None else value
-
-
-def _stream(row: Row) -> tuple[object, ...]:
-    """Return what nights of one history have in common."""
-    return tuple(row[name] for name in _STREAM)
 
 
 def _shape(variant: Row) -> object:
