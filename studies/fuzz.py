@@ -61,7 +61,7 @@ def main(count: int, folder: str | None) -> None:
     outcomes: collections.Counter[tuple[str, str]] = collections.Counter()
     before, started, slowest = _memory(), time.perf_counter(), (0.0, "")
     mutants: list[Mutant] = []
-    signal.signal(signal.SIGALRM, _too_long)
+    signal.signal(signal.SIGPROF, _too_long)
     with tempfile.TemporaryDirectory() as scratch:
         for seed, (reader, data, values) in enumerate(_made(count, folder)):
             name = f"{reader.FORMAT}, seed {seed}"
@@ -116,13 +116,13 @@ def _profile(path: Path) -> tuple[Reader, bytes] | None:
 def _judged(name: str, reader: Reader, data: bytes, values: Values) -> tuple[bool, float]:
     """Return whether a mutant was accepted, and how many seconds of the processor that took."""
     started = time.process_time()
-    signal.setitimer(signal.ITIMER_REAL, 4 * LONGEST)
+    signal.setitimer(signal.ITIMER_PROF, 4 * LONGEST)
     try:
         accepted = judge(reader, data, values)
     except BaseException as error:
         error.add_note(name)
         raise
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.setitimer(signal.ITIMER_PROF, 0)
     return accepted, time.process_time() - started
 
 

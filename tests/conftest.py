@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -25,6 +26,9 @@ ROOT = Path(__file__).parent.parent
 REAL = ROOT.parent / "shared" / "data"
 PEOPLE = ("ncu-rep", "ncu-csv", "ncu-text")
 """Folders of what people published; ``ncu-export`` is the same reports, printed."""
+
+HANGS = 120
+"""Seconds after which nothing will come any more from a test of a second."""
 
 hide(DATA_FRAMES)
 
@@ -53,6 +57,25 @@ def one_night(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a database of the first simulated night, tagged "weekly"; to copy or to read."""
     nights = {1: RunLabels(tags=("weekly",))}
     return made_once(tmp_path_factory, "night.duckdb", lambda path: ingest_nights(path, nights))
+
+
+@pytest.fixture
+def ends() -> Iterator[None]:
+    """Fail a test that would never end where what it tests is broken, on however busy a machine."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def fail(*_: object) -> None:
+        pytest.fail(f"did not end within {HANGS} s")
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.setitimer(signal.ITIMER_REAL, HANGS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture

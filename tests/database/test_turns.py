@@ -27,6 +27,8 @@ LOCKS = Path("/proc/locks")
 ASKING = 3.0  # seconds from saying that one asks to being in the queue, where nobody lists it
 HANGS = 900  # seconds after which nothing will come any more, on however busy a machine
 
+pytestmark = pytest.mark.usefixtures("ends")
+
 
 def lists_locks(path: Path) -> bool:
     """Return whether the system lists the locks of a process by its id."""

@@ -42,7 +42,10 @@ with taking_turns(Path(sys.argv[1])) as turn:
 """
 BUSY = "Could not set lock on file: Conflicting lock is held in x (PID 1)"
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks"),
+    pytest.mark.usefixtures("ends"),
+]
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -15,8 +18,11 @@ from advisor.database.connect import (
     open_for_reading,
     open_for_writing,
 )
+from advisor.database.limits import ended_after
 from advisor.database.upgrade import backup, upgrade
 from advisor.errors import DatabaseError, UsageError
+
+HANGS = 120.0  # seconds after which nothing ends a query any more, on however busy a machine
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +102,23 @@ def test_a_text_may_hold_their_names(database: Path) -> None:
 ENDLESS = "SELECT count(*) FROM range(100000000000) AS a, range(1000000) AS b WHERE hash(a, b) = 1"
 
 
+@pytest.fixture
+def bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interrupt what nothing ended: to wait for ever would be no failure."""
+
+    @contextlib.contextmanager
+    def ended(connection: duckdb.DuckDBPyConnection, seconds: float) -> Iterator[None]:
+        timer = threading.Timer(HANGS, connection.interrupt)
+        timer.start()
+        with contextlib.ExitStack() as stack:
+            stack.callback(timer.cancel)
+            stack.enter_context(ended_after(connection, seconds))
+            yield
+
+    monkeypatch.setattr("advisor.api.querying.ended_after", ended)
+
+
+@pytest.mark.usefixtures("bounded")
 def test_an_endless_query_ends(database: Path) -> None:
     with pytest.raises(UsageError, match=r"did not end within 0\.2 s") as caught:
         ask(database, ENDLESS, timeout=0.2)
@@ -103,6 +126,7 @@ def test_an_endless_query_ends(database: Path) -> None:
     assert "--timeout" in caught.value.hint
 
 
+@pytest.mark.usefixtures("bounded")
 def test_endless_rows_end(database: Path) -> None:
     with pytest.raises(UsageError, match=r"did not end within 0\.2 s"):
         ask(
