@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 from collections.abc import Iterator
 from functools import cache
@@ -17,8 +18,9 @@ from advisor.facts import Vocabulary
 from advisor.hidden import DATA_FRAMES, hide
 from advisor.ingest.profiles import RunLabels
 from advisor.rules import EvaluationSettings, Rule
+from advisor.rules.language import parse as parse_rules
 from tests.support.facts import vocabulary_once
-from tests.support.knowledge import rules_once, settings_once
+from tests.support.knowledge import rules_once, settings_once, templates_once
 from tests.support.reports import keep_launches, kept_launches
 from tests.support.shared import ingest_all, ingest_nights, made_once
 
@@ -43,12 +45,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path not in slow)
 
 
+def pytest_collection_finish() -> None:
+    """Never look for garbage among modules and tests, which stay to the end."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def texts_once() -> Iterator[None]:
-    """Parse each document and expression once in a process: what it becomes rests on it alone."""
+    """Parse each document, expression and template once in a process.
+
+    What it becomes rests on it alone, and for a template on the names that it may use.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "build", cache(build.build))
         patch.setattr(parse, "parse", cache(parse.parse))
+        patch.setattr(parse_rules, "read_template", templates_once(parse_rules.read_template))
         yield
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
+from advisor.errors import Location
+from advisor.expression import Symbol
 from advisor.rules import EvaluationSettings, Rule, load_rules, load_settings
 from advisor.rules.engine.compiled import Compiled, compile_rules
+from advisor.rules.language.rule import Template
 from tests.support.facts import vocabulary_once
 
 
@@ -25,3 +29,19 @@ def rules_once() -> tuple[Rule, ...]:
 def compiled_once() -> Compiled:
     """Return the shipped rules, compiled."""
     return compile_rules(rules_once(), vocabulary=vocabulary_once(), settings=settings_once())
+
+
+def templates_once(read: Callable[..., Template]) -> Callable[..., Template]:
+    """Return ``read_template`` that reads a text once for the same place, terms and names in it."""
+    found: dict[object, Template] = {}
+
+    def read_once(
+        text: str, names: Mapping[str, Symbol], at: Location, *, terms: Iterable[str] = ()
+    ) -> Template:
+        of_text = frozenset(item for item in names.items() if item[0] in text)
+        asked = text, at, frozenset(terms), of_text
+        if asked not in found:
+            found[asked] = read(text, names, at, terms=terms)
+        return found[asked]
+
+    return read_once
