@@ -12,14 +12,18 @@ import duckdb
 import pytest
 from hypothesis import settings as hypothesis_settings
 
+from advisor.database import draft
 from advisor.documents import build
 from advisor.expression import parse
 from advisor.facts import Vocabulary
 from advisor.hidden import DATA_FRAMES, hide
+from advisor.ingest import store
 from advisor.ingest.profiles import RunLabels
 from advisor.rules import EvaluationSettings, Rule
 from advisor.rules.language import parse as parse_rules
+from tests.support.created_once import created_once
 from tests.support.facts import vocabulary_once
+from tests.support.judged_once import judged_once
 from tests.support.knowledge import rules_once, settings_once, templates_once
 from tests.support.reports import keep_launches, kept_launches
 from tests.support.shared import ingest_all, ingest_nights, made_once
@@ -52,15 +56,18 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def texts_once() -> Iterator[None]:
-    """Parse each document, expression and template once in a process.
+def made_out_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Parse each text, judge each run and make a new database once in a process.
 
-    What it becomes rests on it alone, and for a template on the names that it may use.
+    What it becomes rests on it alone, for a template on the names that it may use too.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "build", cache(build.build))
         patch.setattr(parse, "parse", cache(parse.parse))
         patch.setattr(parse_rules, "read_template", templates_once(parse_rules.read_template))
+        folder = tmp_path_factory.mktemp("created")
+        patch.setattr(draft, "create", created_once(draft.create, folder))
+        patch.setattr(store, "evaluate_runs", judged_once(store.evaluate_runs))
         yield
 
 
