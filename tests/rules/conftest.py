@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from advisor.database.planning import plan_for
 from advisor.expression import Kind
 from advisor.facts import Vocabulary
 from advisor.quoting import quoted
@@ -63,6 +64,7 @@ def judge(vocabulary: Vocabulary, settings: EvaluationSettings) -> Judge:
             for name in columns
         ]
         with duckdb.connect(":memory:") as connection:
+            plan_for(connection, 1)
             connection.execute(
                 f"CREATE TABLE facts AS SELECT 'v1' AS variant_id, {', '.join(parts)}",
                 {name: facts.get(name) for name in columns},

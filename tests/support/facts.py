@@ -12,6 +12,7 @@ import duckdb
 from duckdb_sqlalchemy import Dialect
 from sqlalchemy.schema import CreateTable
 
+from advisor.database.planning import plan_for
 from advisor.database.relations import STORED
 from advisor.database.tables import metadata
 from advisor.facts import Vocabulary, create_views, kernels_select, load_vocabulary
@@ -132,7 +133,9 @@ def vocabulary_once() -> Vocabulary:
 
 @cache
 def _connection() -> duckdb.DuckDBPyConnection:
-    return empty_database()
+    connection = empty_database()
+    plan_for(connection, 1)  # as where one run is read
+    return connection
 
 
 def empty_database(path: str = ":memory:") -> duckdb.DuckDBPyConnection:
