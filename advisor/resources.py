@@ -48,7 +48,12 @@ def installed_packs() -> tuple[Path, ...]:
     Raises:
         ConfigError: an installed package names a pack that it does not hold.
     """
-    return tuple(map(_folder, named_by_packages("advisor.packs")))
+    return _packs(tuple(sys.path))
+
+
+@lru_cache(maxsize=8)
+def _packs(path: tuple[str, ...]) -> tuple[Path, ...]:
+    return tuple(map(_folder, _named("advisor.packs", path)))
 
 
 def named_by_packages(group: Group) -> tuple[EntryPoint, ...]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.cache import collector_off
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.connect import open_for_reading
 from advisor.database.planning import plan_for
 from advisor.database.read import find_run
-from advisor.knowledge.cache import collector_off
 from advisor.knowledge.load import load_knowledge
 
 if TYPE_CHECKING:

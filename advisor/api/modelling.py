@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from advisor.cache import files_below, remembered
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import UsageError
-from advisor.knowledge.cache import code_files, files_below, remembered
 from advisor.modelling.names import (
     ModelRequest,
     check_name,
@@ -167,7 +167,6 @@ def _names(configuration: Configuration) -> NameIndex:
         *(path for each in packs for path in operation_files(each)),
         *files_below(data_dir("seed"), ".yaml"),
         *(() if own is None else own.glob("*.yaml")),
-        *code_files("expression", "facts", "hardware", "modelling"),
     )
     return remembered("names", files, "", lambda: index_of(known_to(configuration)))
 
@@ -199,7 +198,7 @@ def load_operations(
     data = [path for each in _rule_dirs(configuration) for path in operation_files(each)]
     return remembered(
         "operations",
-        (*data, defaults.defaults_file(), *code_files()),
+        (*data, defaults.defaults_file()),
         repr([str(pack) for pack in packs]),
         lambda: (operations.load_operations(packs), defaults.load_defaults()),
     )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from advisor.database.read import StoredRun
     from advisor.knowledge.knowledge import Knowledge
+    from advisor.reports.record.kernel_nights import Charted
     from advisor.reports.record.records import Report
 
 _FEWEST = 2  # nights, of which one can be compared with the other
@@ -26,7 +27,9 @@ def with_history(
     report: Report,
     run: StoredRun,
     knowledge: Knowledge,
-    since: str | None,
+    since: str | None = None,
+    *,
+    charts: Charted,
 ) -> Report:
     """Return the report with its history, or with when there will be one.
 
@@ -53,7 +56,7 @@ def with_history(
         run,
         knowledge,
         run_words(connection, [run.run_id], settings)[run.run_id],
-        NightsAsked(since=moment, baseline=baseline),
+        NightsAsked(since=moment, baseline=baseline, charts=charts),
     )
     if history is None:
         return replace(report, first_night=load_history_settings().first_night)

@@ -122,7 +122,7 @@ class Database:
                 self._open(),
                 run,
                 kernel=kernel,
-                history=HistoryAsked(since=since),
+                history=HistoryAsked(since=since, charts="wasteful"),
                 wait=self._wait,
                 configuration=self._configuration,
             )

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from advisor.cache import kept, remembered
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.read import open_run, run_details
 from advisor.facts import create_views
 from advisor.facts.formulas import yaml_files
-from advisor.knowledge.cache import code_files, kept, remembered
 from advisor.knowledge.load import load_knowledge
 from advisor.records import dataclass
 from advisor.reports.record.judgement import judgement_file, load_judgement
@@ -24,13 +24,18 @@ from advisor.rules.engine.evaluate import run_words
 from advisor.rules.engine.rank import rule_records
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import duckdb
 
     from advisor.database.read import StoredRun
     from advisor.knowledge.knowledge import Knowledge
     from advisor.reports.record.glossary import NumberTerm, WrittenWays
+    from advisor.reports.record.kernel_nights import Charted
 
 STDOUT = "-"
+_CHARTS: Mapping[str, Charted] = {"html": "wasteful", "markdown": "moved"}
+"""Which kernels have charts over nights, by style."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,10 +55,11 @@ class ReportForm:
 class HistoryAsked:
     """The start of the history shown: a number of nights, a date, the name of a run; None for all.
 
-    ``with_glossary`` asks where numbers come from as well.
+    ``charts`` says of which kernels there are; ``with_glossary`` asks where numbers come from.
     """
 
     since: str | None = None
+    charts: Charted = "none"
     with_glossary: bool = False
 
 
@@ -81,15 +87,17 @@ def render_report(
         UsageError: there is no such run, or no kernel of that name in it; or ``since`` is unknown.
         DatabaseError: the database cannot be opened.
     """
+    place, style = form.output or STDOUT, form.style
     report = load_report(
         database,
         run,
         kernel=kernel,
-        history=HistoryAsked(since=since, with_glossary=form.style == "html"),
+        history=HistoryAsked(
+            since=since, charts=_CHARTS.get(style, "none"), with_glossary=style == "html"
+        ),
         wait=wait,
         configuration=configuration,
     )
-    place, style = form.output or STDOUT, form.style
     if style == "html":
         return {place: _html(report)}
     if style == "markdown":
@@ -174,7 +182,9 @@ def load_report(
         if history is not None:
             from advisor.api.nightly import with_history
 
-            report = with_history(connection, report, found, knowledge, history.since)
+            report = with_history(
+                connection, report, found, knowledge, history.since, charts=history.charts
+            )
         if history is not None and history.with_glossary:
             report = replace(report, glossary=_glossary(connection, report, knowledge))
         return report
@@ -203,7 +213,7 @@ def ways_of_run(connection: duckdb.DuckDBPyConnection, run_id: str) -> WrittenWa
     profiler = reader_of(str(run_details(connection, run_id)["format"])).COUNTERS
     return remembered(
         "written-ways",
-        [*yaml_files(counter_dirs(), f"{profiler}/*.yaml"), *code_files()],
+        yaml_files(counter_dirs(), f"{profiler}/*.yaml"),
         profiler,
         lambda: written_ways(load_ways(profiler)),
     )
@@ -224,7 +234,7 @@ def report_of_run(
         replace(request, records=records),
         vocabulary=knowledge.vocabulary,
         compiled=knowledge.compiled,
-        judgement=remembered("judgement", [judgement_file(), *code_files()], "", load_judgement),
+        judgement=remembered("judgement", [judgement_file()], "", load_judgement),
     )
     return build_report(source)
 
@@ -242,9 +252,9 @@ def _html(report: Report) -> str:
         return html(report, code)
 
 
-def template_files() -> list[str | Path]:
+def template_files() -> list[Path]:
     """Return what compiled templates rest on."""
-    return [*data_dir("templates").rglob("*"), *code_files()]
+    return [*data_dir("templates").rglob("*")]
 
 
 def _markdown(report: Report, place: str) -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from advisor import __version__
 from advisor.api.reporting import report_of_run, template_files, ways_of_run
+from advisor.cache import code_files, kept
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.connect import open_for_reading
 from advisor.database.lake.place import is_lake
@@ -17,7 +18,6 @@ from advisor.database.planning import plan_for
 from advisor.database.questions import create_questions, looked_at
 from advisor.errors import UsageError
 from advisor.facts import create_views
-from advisor.knowledge.cache import code_files, kept
 from advisor.knowledge.load import load_knowledge
 from advisor.reports.record.source import VIEWS, Request
 from advisor.reports.site.build import SiteRequest, write_site
@@ -110,7 +110,7 @@ def _report(
         suppressions=configuration.suppress,
     )
     report = report_of_run(connection, run, knowledge, request)
-    return with_history(connection, report, run, knowledge, None)
+    return with_history(connection, report, run, knowledge, charts="moved")
 
 
 def _shared(knowledge: Knowledge, configuration: Configuration) -> str:
@@ -118,7 +118,7 @@ def _shared(knowledge: Knowledge, configuration: Configuration) -> str:
     digest = hashlib.sha256(f"{__version__}\0{knowledge.compiled.digest}\0".encode())
     digest.update(repr((configuration.suppress, configuration.thresholds)).encode())
     rules = (path for folder in rule_dirs() for path in folder.rglob("*.yaml"))
-    for path in sorted({Path(each) for each in (*template_files(), *code_files(), *rules)}):
+    for path in sorted({*template_files(), *map(Path, code_files()), *rules}):
         if path.is_file():
             digest.update(path.read_bytes())
     return digest.hexdigest()[:24]

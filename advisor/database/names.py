@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from pathlib import Path
 
+from advisor.cache import remembered
 from advisor.documents import DocumentNode, load
 from advisor.records import dataclass
 from advisor.resources import data_dir
@@ -52,7 +54,12 @@ def load_names() -> NamePatterns:
     Raises:
         RuleError: an entry is missing, unknown or wrong; with its place.
     """
-    document = load(data_dir("rules") / _FILE)
+    path = data_dir("rules") / _FILE
+    return remembered("kernel names", [path], "", lambda: _read(path))
+
+
+def _read(path: Path) -> NamePatterns:
+    document = load(path)
     document.refuse_unknown(("spellings", "suffixes", "alike"))
     return NamePatterns(
         spellings=tuple(map(_pattern, document.sequence("spellings"))),

@@ -12,12 +12,13 @@ from advisor.facts import Vocabulary, load_vocabulary
 from advisor.facts.bindings import bind
 from advisor.facts.operations import load_operations, operation_paths
 from advisor.knowledge.knowledge import Knowledge
-from advisor.knowledge.parts import load_mapping, load_outcomes, load_seed, nearest
+from advisor.knowledge.parts import load_mapping, load_seed, nearest
 from advisor.rules.engine.reach import load_reaches
 from advisor.rules.language.load import load_rules, rule_paths
 from advisor.rules.language.rule import Rule, Severity
 from advisor.rules.language.settings import load_settings
 from advisor.rules.language.thresholds import Override
+from advisor.tracking.settings import load_outcome_settings
 
 
 def loaded(configuration: Configuration) -> Knowledge:
@@ -39,7 +40,7 @@ def loaded(configuration: Configuration) -> Knowledge:
         settings=settings,
         load_mapping=load_mapping,
         load_seed=load_seed,
-        load_outcomes=load_outcomes,
+        load_outcomes=load_outcome_settings,
         reaches=load_reaches(vocabulary, settings.run, rules, load_mapping=load_mapping),
     )
     _ = knowledge.compiled, knowledge.variants  # and remembered with the rest

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from advisor.cache import remembered
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import UsageError
 from advisor.facts import Vocabulary
-from advisor.knowledge.cache import remembered
 from advisor.knowledge.knowledge import Knowledge
 from advisor.knowledge.parts import knowledge_files, nearest
 from advisor.rules.language.rule import Rule

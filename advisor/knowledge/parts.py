@@ -7,14 +7,13 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.knowledge.cache import code_files, files_below, remembered
+from advisor.cache import files_below, remembered
 from advisor.resources import rule_dirs
 from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from advisor.counters.staging import Mapping
     from advisor.hardware.devices import SeedData
-    from advisor.tracking.settings import OutcomeSettings
 
 
 def load_mapping(profiler: str) -> Mapping:
@@ -33,26 +32,13 @@ def load_seed() -> SeedData:
     """Return the devices of the seed data, and what fits on their multiprocessors."""
     from advisor.hardware import devices
 
-    files: list[str | Path] = [*devices.seed_files(), *code_files()]
-    return remembered("devices", files, "", devices.load_seed)
-
-
-def load_outcomes() -> OutcomeSettings:
-    """Return when advice has worked.
-
-    Raises:
-        RuleError: ``rules/tracking.yaml`` is wrong; with its place.
-    """
-    from advisor.tracking import settings
-
-    files: list[str | Path] = [*(path / settings.FILE for path in rule_dirs()), *code_files()]
-    return remembered("outcomes", files, "", settings.load_outcome_settings)
+    return remembered("devices", devices.seed_files(), "", devices.load_seed)
 
 
 def knowledge_files(packs: Iterable[Path]) -> list[str]:
-    """Return every file that the knowledge rests on: rules, facts, and the code that reads them."""
+    """Return every file that the knowledge rests on: rules and facts."""
     data = (files_below(folder, ".yaml") for folder in (*rule_dirs(), *packs))
-    return [*chain.from_iterable(data), *code_files()]
+    return [*chain.from_iterable(data)]
 
 
 def nearest(known: Iterable[str], name: str) -> str:

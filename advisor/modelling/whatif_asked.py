@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.errors import UsageError
@@ -15,10 +14,10 @@ if TYPE_CHECKING:
 
 def settings_for() -> ElsewhereSettings:
     """Return what predictions rest on, from a cache where the file did not change."""
-    from advisor.knowledge.cache import code_files, remembered
+    from advisor.cache import remembered
     from advisor.modelling import elsewhere_settings
 
-    files: list[str | Path] = [elsewhere_settings.settings_file(), *code_files()]
+    files = [elsewhere_settings.settings_file()]
     return remembered("whatif", files, "", elsewhere_settings.load_settings)
 
 

@@ -6,6 +6,7 @@ import math
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
+from advisor.cache import remembered
 from advisor.documents import load
 from advisor.errors import RuleError
 from advisor.records import dataclass
@@ -96,8 +97,9 @@ def load_comparing(path: Path | None = None) -> Comparing:
 
 @lru_cache(maxsize=1)
 def _shipped() -> Comparing:
-    """Read the program's own file once: it is asked for again and again."""
-    return _read(data_dir("rules") / FILE)
+    """Return what the program's own file says, from the cache where it is unchanged."""
+    path = data_dir("rules") / FILE
+    return remembered("comparing", [path], "", lambda: _read(path))
 
 
 def _read(path: Path) -> Comparing:

@@ -6,6 +6,7 @@ from dataclasses import fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from advisor.cache import remembered
 from advisor.documents import load
 from advisor.errors import RuleError
 from advisor.records import dataclass
@@ -87,17 +88,22 @@ def load_settings(path: Path | None = None) -> TrackingSettings:
     Raises:
         RuleError: an entry is missing, unknown or wrong; with its place.
     """
-    return _shipped() if path is None else _thresholds(path)
+    return _shipped()[0] if path is None else _thresholds(path)
 
 
 @lru_cache(maxsize=1)
-def _shipped() -> TrackingSettings:
-    """Read the program's own file once: it is asked for again and again."""
-    return _thresholds(None)
+def _shipped() -> tuple[TrackingSettings, OutcomeSettings]:
+    """Return what the program's own file says, from the cache where it is unchanged."""
+    path = data_dir("rules") / FILE
+    return remembered("tracking", [path], "", lambda: (_thresholds(path), _outcomes(path)))
 
 
-def _thresholds(path: Path | None) -> TrackingSettings:
+def _thresholds(path: Path) -> TrackingSettings:
     return TrackingSettings(**_values(TrackingSettings, "thresholds", path))
+
+
+def _outcomes(path: Path) -> OutcomeSettings:
+    return OutcomeSettings(**_values(OutcomeSettings, "outcomes", path))
 
 
 def load_outcome_settings(path: Path | None = None) -> OutcomeSettings:
@@ -106,13 +112,13 @@ def load_outcome_settings(path: Path | None = None) -> OutcomeSettings:
     Raises:
         RuleError: an entry is missing, unknown or wrong; with its place.
     """
-    return OutcomeSettings(**_values(OutcomeSettings, "outcomes", path))
+    return _shipped()[1] if path is None else _outcomes(path)
 
 
 def _values(
-    kind: type[TrackingSettings | OutcomeSettings], section: str, path: Path | None
+    kind: type[TrackingSettings | OutcomeSettings], section: str, path: Path
 ) -> dict[str, Any]:
-    document = load(path or data_dir("rules") / FILE)
+    document = load(path)
     document.refuse_unknown(_SECTIONS)
     entries = document.mapping(section)
     kinds = {field.name: field.type for field in fields(kind)}

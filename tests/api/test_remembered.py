@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.knowledge.cache import cache_folder, kept, remembered
+from advisor.cache import cache_folder, kept, remembered
 
 
 @pytest.fixture

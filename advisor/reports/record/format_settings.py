@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 
+from advisor.cache import remembered
 from advisor.documents import load
 from advisor.documents.nodes import MappingNode
-from advisor.knowledge.cache import code_files, remembered
 from advisor.records import dataclass
 from advisor.resources import data_dir
 
@@ -58,7 +58,7 @@ def load_format_settings() -> FormatSettings:
         RuleError: an entry is missing, unknown or wrong; with its place.
     """
     path = data_dir("rules") / "formats.yaml"
-    return remembered("formats", [path, *code_files()], "", lambda: _read(load(path)))
+    return remembered("formats", [path], "", lambda: _read(load(path)))
 
 
 def _read(document: MappingNode) -> FormatSettings:

@@ -7,9 +7,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from advisor.cache import remembered
 from advisor.documents import load
 from advisor.errors import RuleError
-from advisor.knowledge.cache import code_files, remembered
 from advisor.records import dataclass
 from advisor.reports.record.judgement import judgement_file
 from advisor.resources import data_dir
@@ -67,7 +67,7 @@ def load_history_settings() -> HistorySettings:
         RuleError: an entry is missing, unknown or wrong; with its place.
     """
     files = [judgement_file(), _labels_file()]
-    return remembered("report history", [*files, *code_files()], "", _read)
+    return remembered("report history", files, "", _read)
 
 
 def _labels_file() -> Path:

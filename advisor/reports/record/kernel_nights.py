@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from advisor.database.night_kernels import OWN, take_kernels_of_series
 from advisor.facts import current, kernels_select
@@ -48,6 +48,9 @@ _KEYS = (
 )
 _NORMAL = 1.96  # standard deviations that hold 95 % of a normal distribution
 
+Charted = Literal["none", "moved", "wasteful", "every"]
+"""Which kernels have charts: none, those that moved, also those that waste most, or every one."""
+
 Facts = Mapping[tuple[str, str], Sequence[Row]]
 """The facts of the charted kernels by run and series."""
 
@@ -56,13 +59,13 @@ Facts = Mapping[tuple[str, str], Sequence[Row]]
 class ChartedBy:
     """What nights are charted by: facts, the file of settings, the words of the vendor.
 
-    ``every`` kernel has charts, not only what moved and those that waste most; none has a path.
+    Where ``every`` kernel has ``charts``, none has a path.
     """
 
     knowledge: Knowledge
     settings: HistorySettings
     words: VendorWords
-    every: bool = False
+    charts: Charted
 
 
 def kernel_nights(
@@ -84,10 +87,11 @@ def kernel_nights(
         for each in history.series
         if not each.is_missing and (key := (each.series_id, each.launch_shape)) in variants
     }
-    charted = frozenset(of_variant) if by.every else charted_kernels(report, moved, settings)
+    of_every = by.charts == "every"
+    charted = frozenset(of_variant) if of_every else _charted_kernels(report, moved, by)
     facts_of = {move.row.variant_id: move.row.facts[0].name for move in moved if move.row.facts}
     chosen = [each for variant, each in of_variant.items() if variant in charted]
-    names = sorted({*facts_of.values(), *(() if by.every else _work(knowledge))})
+    names = sorted({*facts_of.values(), *(() if of_every else _work(knowledge))})
     facts = _facts(connection, chosen, list(places), names, knowledge) if chosen else {}
     found = {}
     for variant, each in of_variant.items():
@@ -101,20 +105,19 @@ def kernel_nights(
                 for name in wanted
                 if (chart := _chart(name, each, rows, places, knowledge, settings, words))
             ]
-            if not by.every and any(move.history is each for move in moved):
+            if not of_every and any(move.history is each for move in moved):
                 path = _path(report, rows, places, each, settings)
         own = [move.row for move in moved if move.history is each]
         found[variant] = series_nights(each, places, own, charts, path)
     return found
 
 
-def charted_kernels(
-    report: Report, moved: Sequence[Move], settings: HistorySettings
-) -> frozenset[str]:
-    """Return the kernels with charts: what moved, and those that waste most."""
-    wasteful = [kernel.id for kernel in report.kernels[: settings.limits.kernels_charted]]
+def _charted_kernels(report: Report, moved: Sequence[Move], by: ChartedBy) -> frozenset[str]:
+    """Return the kernels with charts: none, what moved, or also those that waste most."""
+    most = by.settings.limits.kernels_charted if by.charts == "wasteful" else 0
+    wasteful = [kernel.id for kernel in report.kernels[:most]]
     own = [move.row.variant_id for move in moved if move.row.variant_id is not None]
-    return frozenset((*wasteful, *own))
+    return frozenset() if by.charts == "none" else frozenset((*wasteful, *own))
 
 
 def series_nights(
@@ -157,7 +160,8 @@ def duration_chart(
 
 
 def _durations(each: SeriesHistory, places: Mapping[str, int]) -> Iterable[tuple[int, float]]:
-    for night, value in zip(each.nights, each.durations, strict=True):
+    newest = slice(-len(places), None)  # those shown are the newest of all
+    for night, value in zip(each.nights[newest], each.durations[newest], strict=True):
         if night.run_id in places:
             yield places[night.run_id], value
 

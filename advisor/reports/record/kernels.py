@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from advisor import wording
 from advisor.facts import Vocabulary
+from advisor.records import dataclass
 from advisor.reports.record.kernel_records import (
     FactGroup,
     KernelName,
@@ -42,18 +43,53 @@ def kernel_names(rows: Sequence[Row]) -> dict[str, KernelName]:
     return found
 
 
-def kernel(
-    row: Row,
-    name: KernelName,
-    vocabulary: Vocabulary,
-    words: VendorWords,
-    *,
-    every: bool = False,
-) -> KernelRecord:
+@dataclass(frozen=True, kw_only=True)
+class _Line:
+    """A line of the list of facts in the vendor's words; ``column`` says how it was measured."""
+
+    entry: FactLine
+    label: str
+    unit: str
+    column: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactSheet:
+    """What facts of kernels are written by: lines in groups, and words."""
+
+    vocabulary: Vocabulary
+    words: VendorWords
+    groups: tuple[tuple[str, tuple[_Line, ...]], ...]
+    sources: Mapping[str, str]
+
+
+def fact_sheet(vocabulary: Vocabulary, words: VendorWords) -> FactSheet:
+    """Return what the facts of all kernels of a run are written by."""
+    return FactSheet(
+        vocabulary=vocabulary,
+        words=words,
+        groups=tuple(
+            (group.name, tuple(_line(entry, vocabulary, words) for entry in group.entries))
+            for group in layout().groups
+        ),
+        sources=layout().sources,
+    )
+
+
+def _line(entry: FactLine, vocabulary: Vocabulary, words: VendorWords) -> _Line:
+    return _Line(
+        entry=entry,
+        label=entry.label.format_map(words.terms),
+        unit="share" if entry.share else vocabulary.unit(entry.name) or "",
+        column=None if entry.name in vocabulary.facts else f"{entry.name}_source",
+    )
+
+
+def kernel(row: Row, name: KernelName, sheet: FactSheet, *, every: bool = False) -> KernelRecord:
     """Return the record of one variant without what rules say; ``every`` adds all facts."""
     return replace(
-        _measured(row, name, words),
-        facts=_facts(row, vocabulary, words, every=every),
+        _measured(row, name, sheet.words),
+        facts=_facts(row, sheet, every=every),
         resources=_resources(row),
         stalls=_stalls(row),
         occupancy=_occupancy(row),
@@ -201,17 +237,15 @@ def _flags(row: Row) -> Iterable[str]:
         yield f"{launches} without a time or a grid: not in the totals."
 
 
-def _facts(
-    row: Row, vocabulary: Vocabulary, words: VendorWords, *, every: bool
-) -> tuple[FactGroup, ...]:
-    groups, sources = [], layout().sources
-    for group in layout().groups:
-        entries = [entry for entry in group.entries if _wanted(row, entry, every=every)]
-        facts = tuple(_fact(row, entry, vocabulary, words, sources) for entry in entries)
-        if facts:
-            groups.append(FactGroup(name=group.name, facts=facts))
+def _facts(row: Row, sheet: FactSheet, *, every: bool) -> tuple[FactGroup, ...]:
+    groups = []
+    for name, lines in sheet.groups:
+        wanted = [line for line in lines if _wanted(row, line.entry, every=every)]
+        if wanted:
+            facts = tuple([_fact(row, line, sheet.sources) for line in wanted])
+            groups.append(FactGroup(name=name, facts=facts))
     if every:
-        groups.append(_others(row, vocabulary, words))
+        groups.append(_others(row, sheet.vocabulary, sheet.words))
     return tuple(groups)
 
 
@@ -226,32 +260,27 @@ def _wanted(row: Row, entry: FactLine, *, every: bool) -> bool:
     return every or entry.essential or value is not None
 
 
-def _fact(
-    row: Row,
-    entry: FactLine,
-    vocabulary: Vocabulary,
-    words: VendorWords,
-    sources: Mapping[str, str],
-) -> ShownFact:
-    unit = "share" if entry.share else vocabulary.unit(entry.name) or ""
+def _fact(row: Row, line: _Line, sources: Mapping[str, str]) -> ShownFact:
+    entry = line.entry
     value = row.get(entry.name)
     shown = value if isinstance(value, str) else number(row, entry.name)
     return ShownFact(
         name=entry.name,
-        label=entry.label.format_map(words.terms),
+        label=line.label,
         value=shown,
-        unit=unit,
-        kind=_kind(row, entry, vocabulary, sources) if shown is not None else "not collected",
+        unit=line.unit,
+        kind=_kind(row, line, sources) if shown is not None else "not collected",
         essential=entry.essential,
     )
 
 
-def _kind(row: Row, entry: FactLine, vocabulary: Vocabulary, sources: Mapping[str, str]) -> str:
+def _kind(row: Row, line: _Line, sources: Mapping[str, str]) -> str:
     """Return how a value came about, of what it is a share, and how many launches have it."""
+    entry = line.entry
     if of := number(row, entry.of) if entry.of else None:
         return f"{wording.percent(of, 1)} {entry.of_what}"
-    launches = whole(row, "launch_count")
     if entry.name == "duration":
+        launches = whole(row, "launch_count")
         return "measured, 1 launch" if launches == 1 else f"sum of {launches:,} launches"
     if entry.name == "flops":
         label = text(row, "work_source") or "derived"
@@ -259,12 +288,13 @@ def _kind(row: Row, entry: FactLine, vocabulary: Vocabulary, sources: Mapping[st
     if entry.name == "t_sol":
         known = text(row, "t_sol_known") or "nothing"
         return "derived, profiled" if flag(row, "t_sol_complete") else f"at least: {known} known"
-    if entry.name in vocabulary.facts:
+    if line.column is None:
         return entry.kind
-    label = text(row, f"{entry.name}_source") or "measured"
+    label = text(row, line.column) or "measured"
     words = sources.get(label, label)
     covered = (row.get("coverage") or {}).get(entry.name)
-    return words if covered is None else f"{words}, {covered:,} of {launches:,} launches"
+    some = "" if covered is None else f", {covered:,} of {whole(row, 'launch_count'):,} launches"
+    return words + some
 
 
 def _others(row: Row, vocabulary: Vocabulary, words: VendorWords) -> FactGroup:

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from advisor.cache import remembered
 from advisor.documents import MappingNode, load
-from advisor.knowledge.cache import code_files, remembered
 from advisor.records import dataclass
 from advisor.resources import rule_dirs
 
@@ -123,7 +123,7 @@ def _layout(directories: tuple[Path, ...]) -> Layout:
     """Return what the files of these directories say, from the cache where they are unchanged."""
     paths = [directory / "labels" / FILE for directory in directories]
     files = [path for path in paths if path.is_file()]
-    return remembered("layout", [*files, *code_files()], "", lambda: _read(files))
+    return remembered("layout", files, "", lambda: _read(files))
 
 
 def _read(files: Sequence[Path]) -> Layout:

@@ -61,10 +61,11 @@ def rooflines(
 ) -> tuple[Roofline, ...]:
     """Return a chart per precision that matters: by its share of the work, or of the time."""
     used = [name for name in layout().precisions if any(_work(row, name) for row in rows)]
+    led = _time_led(rows)
     charts = [
         _roofline(rows, name, limits, judgement, device=device, simulated=simulated, used=used)
         for name in used
-        if _matters(rows, name, judgement)
+        if _matters(rows, name, led[name], judgement)
     ]
     return tuple(sorted(charts, key=lambda chart: _importance(rows, chart), reverse=True))
 
@@ -85,12 +86,11 @@ def plane(
     return Plane(device=device, placements=found, simulated=simulated) if found else None
 
 
-def _matters(rows: Sequence[Row], precision: str, judgement: Judgement) -> bool:
+def _matters(rows: Sequence[Row], precision: str, led: float, judgement: Judgement) -> bool:
     work = sum(_work(row, precision) for row in rows)
     every = sum(number(row, _ALL) or 0.0 for row in rows)
     if work <= 0:
         return False
-    led = sum(number(row, "time_share") or 0.0 for row in rows if _leading(row) == precision)
     return work >= judgement.chart_work_share * every or led >= judgement.chart_time_share
 
 
@@ -99,11 +99,15 @@ def _work(row: Row, precision: str) -> float:
     return number(row, layout().precisions[precision].work) or 0.0
 
 
-def _leading(row: Row) -> str | None:
-    """Return the precision of most of a kernel's operations."""
-    work = {name: _work(row, name) for name in layout().precisions}
-    best = max(work, key=lambda name: work[name])
-    return best if work[best] > 0 else None
+def _time_led(rows: Sequence[Row]) -> dict[str, float]:
+    """Return the share of time of the kernels most of whose operations are of a precision."""
+    led = dict.fromkeys(layout().precisions, 0.0)
+    for row in rows:
+        work = {name: _work(row, name) for name in led}
+        best = max(work, key=lambda name: work[name])
+        if work[best] > 0:
+            led[best] += number(row, "time_share") or 0.0
+    return led
 
 
 def _roofline(

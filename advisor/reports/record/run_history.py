@@ -15,7 +15,7 @@ from advisor.records import dataclass
 from advisor.reports.record.charted import NightPath
 from advisor.reports.record.history_settings import HistorySettings, load_history_settings
 from advisor.reports.record.history_words import day, history_sentence
-from advisor.reports.record.kernel_nights import ChartedBy, kernel_nights
+from advisor.reports.record.kernel_nights import Charted, ChartedBy, kernel_nights
 from advisor.reports.record.moved import RunVariant, moves, older_open
 from advisor.reports.record.moved_why import explained
 from advisor.reports.record.outcomes_shown import outcomes_until
@@ -55,14 +55,13 @@ class NightsAsked:
 
     ``since`` is a number of nights or a moment, ``None`` the default: what is shown, the detector
     sees every night up to that of the run. ``baseline`` is the run that it begins with, where the
-    user named one. ``history`` is what ``nights_of_run`` gave, where that is known already;
-    ``every`` kernel has charts, not only those that a report has room for.
+    user named one. ``history`` is what ``nights_of_run`` gave, where that is known already.
     """
 
     since: int | datetime | None = None
     baseline: str | None = None
     history: History | None = None
-    every: bool = False
+    charts: Charted = "wasteful"
 
 
 def history_of_run(
@@ -101,7 +100,7 @@ def history_of_run(
             report,
             variants,
             moved,
-            ChartedBy(knowledge=knowledge, settings=settings, words=words, every=asked.every),
+            ChartedBy(knowledge=knowledge, settings=settings, words=words, charts=asked.charts),
         ),
         older_open=older_open(history, tracking),
         missing=_missing(history),

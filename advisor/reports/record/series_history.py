@@ -247,7 +247,7 @@ def _series_history(
         configuration=of.configuration,
         launch_shape=chain[-1].shape,
         launch_shapes=tuple(dict.fromkeys(each.shape for each in chain)),
-        nights=tuple(nights[number] for number in numbers),
+        nights=tuple(map(nights.__getitem__, numbers)),
         durations=tuple(tracked.values),
         result=result,
         splits=tuple(tracked.splits),

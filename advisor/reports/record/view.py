@@ -15,7 +15,7 @@ from advisor.reports.record.charted import ChartCeiling, Plane, Roofline
 from advisor.reports.record.commands import program
 from advisor.reports.record.conditions import conditions
 from advisor.reports.record.kernel_records import KernelRecord
-from advisor.reports.record.kernels import kernel
+from advisor.reports.record.kernels import fact_sheet, kernel
 from advisor.reports.record.records import Provenance, Report, RunRecord
 from advisor.reports.record.rows import Row, text, whole
 from advisor.reports.record.run_advice import RunAdvice, advice_of_run, vendor_findings
@@ -82,15 +82,10 @@ def _kernels(source: ReportSource, advised: RunAdvice) -> tuple[KernelRecord, ..
     for action in advised.actions:
         for name in action.kernels:
             spoken[name.id].append(action.number)
+    sheet = fact_sheet(source.vocabulary, source.words)
     return tuple(
         replace(
-            kernel(
-                row,
-                source.names[variant],
-                source.vocabulary,
-                source.words,
-                every=source.request.every_fact,
-            ),
+            kernel(row, source.names[variant], sheet, every=source.request.every_fact),
             results=advised.results.get(variant, ()),
             vendor=vendor.get(variant, ()),
             actions=tuple(dict.fromkeys(spoken[variant])),

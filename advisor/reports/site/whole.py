@@ -85,7 +85,7 @@ def whole_history(
     settings = knowledge.compiled.of_kernels.settings
     words = run_words(connection, [newest.run_id], settings)[newest.run_id]
     nights = nights_of_run(connection, newest, runs[0].night)
-    asked = NightsAsked(since=runs[0].night, history=nights, every=True)
+    asked = NightsAsked(since=runs[0].night, history=nights, charts="every")
     history = history_of_run(connection, report, newest, knowledge, words, asked)
     return Whole(
         runs=tuple(runs),

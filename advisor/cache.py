@@ -23,7 +23,7 @@ from advisor.version import __version__
 
 T = TypeVar("T")
 
-_CODE = Path(__file__).parent.parent
+_CODE = Path(__file__).parent
 _FOLDER = "advisor"
 _KEPT = 4  # results; those go that were not used for longest
 _IN_MEMORY = 16  # results, of all names
@@ -35,7 +35,8 @@ _OF_OTHERS = (AttributeError, ImportError, TypeError)  # a library has another v
 def remembered(name: str, made_of: Iterable[str | Path], asked: str, make: Callable[[], T]) -> T:
     """Return what ``make`` returns, from the cache where nothing it rests on has changed.
 
-    ``made_of`` are the files that it reads, ``asked`` is everything else that it depends on.
+    ``made_of`` are the files that it reads beside the code, ``asked`` is everything else that it
+    depends on.
     """
     with kept(name, made_of, asked) as values:
         if not values:
@@ -62,13 +63,9 @@ def kept(name: str, made_of: Iterable[str | Path], asked: str) -> Iterator[dict[
             _forget(folder, name)
 
 
-def code_files(*packages: str) -> Iterator[str]:
-    """Yield every file of the package's code, or of some of its packages.
-
-    All that is kept rests on them.
-    """
-    for package in packages or ("",):
-        yield from files_below(_CODE / package, ".py")
+def code_files() -> Iterator[str]:
+    """Yield every file of the package's code, on which all that is kept rests."""
+    yield from files_below(_CODE, ".py")
 
 
 def files_below(folder: Path, ending: str) -> Iterator[str]:
@@ -95,14 +92,23 @@ def cache_folder() -> Path | None:
 def _key(made_of: Iterable[str | Path], asked: str) -> str:
     import hashlib  # as where it is read and written: not where nothing is remembered
 
-    digest = hashlib.sha256(f"{__version__}\0{sys.version}\0{asked}\0".encode())
-    for path in sorted(map(str, made_of)):
+    parts = [__version__, sys.version, asked, _code(), *_states(made_of)]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+
+
+@lru_cache(maxsize=1)
+def _code() -> str:
+    """Return the state of the code, hundreds of files: a process runs what it began with."""
+    return "\0".join(_states(code_files()))
+
+
+def _states(paths: Iterable[str | Path]) -> Iterator[str]:
+    for path in sorted(map(str, paths)):
         try:
-            found = os.stat(path)  # hundreds of files, each time
+            found = os.stat(path)
         except OSError:  # a link that leads nowhere
             continue
-        digest.update(f"{path}\0{found.st_size}\0{found.st_mtime_ns}\0".encode())
-    return digest.hexdigest()[:24]
+        yield f"{path}\0{found.st_size}\0{found.st_mtime_ns}"
 
 
 def _read(path: Path) -> dict[str, Any]:
