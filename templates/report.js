@@ -30,12 +30,17 @@ theme(state.theme); button.hidden = false; button.onclick = () => { theme(dark()
 const table = byId('q') && D.querySelector('.kt');
 if (table) {
   const body = table.tBodies[0], heads = all('th[data-c]', table), find = byId('q'), limiter = byId('ql'), more = byId('all');
+  let rest;
   const sort = (h, d) => {
     if (!h) return;
     heads.forEach(x => x.removeAttribute('aria-sort')); h.ariaSort = d > 0 ? 'ascending' : 'descending';
-    const value = r => { const c = r.cells[h.cellIndex]; return c.dataset.v ?? c.firstElementChild.textContent; }, text = h.dataset.t;
-    body.append(...[...body.rows].sort((a, b) => { const x = value(a), y = value(b);
-      return x === '' || y === '' ? (x === '') - (y === '') : d * (text ? x.localeCompare(y) : x - y); }));
+    const at = h.cellIndex, text = h.dataset.t, compare = new Intl.Collator().compare;
+    const value = r => { const c = r.cells[at]; return c.dataset.v ?? c.firstElementChild.textContent; };
+    const rows = [...body.rows].map(r => [value(r), r]).sort(([x], [y]) =>
+      x === '' || y === '' ? (x === '') - (y === '') : d * (text ? compare(x, y) : x - y)).map(p => p[1]);
+    // rows that nobody sees yet are moved once the others are drawn
+    const seen = table.classList.contains('all') ? rows.length : 50;
+    clearTimeout(rest); body.prepend(...rows.slice(0, seen)); rest = setTimeout(() => body.append(...rows.slice(seen)));
     put('sort', (d > 0 ? '' : '-') + h.dataset.c);
   };
   heads.forEach(h => h.firstElementChild.onclick = () => sort(h, h.ariaSort === 'descending' ? 1 : -1));

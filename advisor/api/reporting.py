@@ -55,7 +55,7 @@ class ReportForm:
 class HistoryAsked:
     """The start of the history shown: a number of nights, a date, the name of a run; None for all.
 
-    ``charts`` says of which kernels there are; ``with_glossary`` asks where numbers come from.
+    ``charts`` names the kernels that have some; ``with_glossary`` asks where numbers come from.
     """
 
     since: str | None = None

@@ -67,7 +67,12 @@ Examples:
 """
 
 
-@click.group(cls=LazyGroup, commands_at=_COMMANDS, epilog=_EPILOG)
+@click.group(
+    cls=LazyGroup,
+    commands_at=_COMMANDS,
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="advisor")
 @click.option(
     "--db",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import shutil
 import sys
 import textwrap
@@ -55,8 +56,9 @@ def write_rows(
 
 
 def terminal_width() -> int:
-    """Return the columns of the terminal, or 0 (no limit) where stdout is no terminal."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    """Return the columns of the terminal, or those that COLUMNS says; else 0 (no limit)."""
+    asked = os.environ.get("COLUMNS", "").isdecimal()
+    return shutil.get_terminal_size().columns if asked or sys.stdout.isatty() else 0
 
 
 def has_unicode() -> bool:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from advisor.cache import cache_folder, kept, remembered
+from advisor.database import names
+from advisor.tracking import comparing, settings
 
 
 @pytest.fixture
@@ -175,3 +177,21 @@ def test_a_process_loads_it_once(source: Path) -> None:
     first, second = (remembered("x", [source], "", lambda: ["b"]) for _ in range(2))
     assert first == ["a"]
     assert first is second
+
+
+def test_settings_that_every_report_asks_for_come_from_the_cache(
+    source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = (
+        (settings, settings.load_settings, settings._shipped),
+        (settings, settings.load_outcome_settings, settings._shipped),
+        (comparing, comparing.load_comparing, comparing._shipped),
+        (names, names.load_names, names.load_names),
+    )
+    for module, ask, in_memory in asked:
+        in_memory.cache_clear()
+        read = ask()
+        in_memory.cache_clear()
+        with monkeypatch.context() as without:
+            without.setattr(module, "load", None)  # and PyYAML with it
+            assert ask() == read

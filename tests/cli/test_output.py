@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import io
 
-from advisor.cli.output import Narrow, table
+import pytest
+from click.testing import CliRunner
+
+from advisor.cli.application import application
+from advisor.cli.output import Narrow, table, terminal_width
 
 COLUMNS = ("device", "name", "memory", "file")
 ROWS = [
@@ -45,3 +49,17 @@ def test_cuts_at_the_right_where_nothing_else_is_said() -> None:
 def test_aligns_numbers_to_the_right_also_where_one_is_unknown() -> None:
     lines = table(("n", "of"), [(1.5, "a"), (None, "b")]).splitlines()
     assert lines == ["      n  of", "-------  --", "    1.5  a", "unknown  b"]
+
+
+def test_a_pipe_has_the_columns_that_the_environment_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout", io.StringIO())
+    for columns, width in (("120", 120), ("", 0), ("wide", 0)):
+        monkeypatch.setenv("COLUMNS", columns)
+        assert terminal_width() == width
+
+
+def test_h_is_help_of_every_command() -> None:
+    for words in ([], ["runs"], ["runs", "list"]):
+        short, long = (CliRunner().invoke(application, [*words, each]) for each in ("-h", "--help"))
+        assert short.output == long.output
+        assert short.exit_code == 0

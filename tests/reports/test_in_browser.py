@@ -136,7 +136,7 @@ def test_prints_verdict_to_conditions_on_the_first_page(
         lambda path: print(ingest_examples(str(path), wait=0, progress=lambda _: None)),
     )
     path = tmp_path / "page.html"
-    report = load_report(str(nights), history=HistoryAsked(), wait=0)
+    report = load_report(str(nights), history=HistoryAsked(charts="wasteful"), wait=0)
     path.write_text(render.html(report), encoding="utf-8")
     chromium.open(path.as_uri(), width=703, height=1046)
     chromium.send("Emulation.setEmulatedMedia", {"media": "print"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.reports.record.kernel_records import KernelName, KernelRecord
-from advisor.reports.record.kernels import kernel
+from advisor.reports.record.kernels import fact_sheet, kernel
 from advisor.reports.record.rows import Row
 from advisor.rules.language.words import load_words
 from tests.support.facts import vocabulary_once
@@ -25,7 +25,7 @@ WORDS = load_words().words("NVIDIA")
 
 def kernel_of(row: Row) -> KernelRecord:
     name = KernelName(id="v1", short_name="copy")
-    return kernel(row, name, vocabulary_once(), WORDS)
+    return kernel(row, name, fact_sheet(vocabulary_once(), WORDS))
 
 
 @pytest.mark.parametrize(

@@ -130,9 +130,7 @@ FACTS = (
             ShownFact(
                 name="duration", label="duration", value=5e-3, unit="s", kind="measured, 1 launch"
             ),
-            ShownFact(
-                name="t_sol", label="speed-of-light time", value=4e-3, unit="s", kind="derived"
-            ),
+            ShownFact(name="t_sol", label="time at the roof", value=4e-3, unit="s", kind="derived"),
         ),
     ),
     FactGroup(

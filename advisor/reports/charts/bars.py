@@ -27,7 +27,7 @@ _MOST_STEPS = 4
 
 @dataclass(frozen=True, kw_only=True)
 class KernelSegment:
-    """One kernel in the bar of the run; ``sol`` of its width is speed-of-light time."""
+    """One kernel in the bar of the run; ``sol`` of its width is its time at the roof."""
 
     kernel_id: str
     name: str

@@ -161,7 +161,7 @@ def nights_chart(
     return NightsChart(
         title=fact.label,
         description=_description(fact, nights),
-        dots=tuple((place / last, up(value)) for place, value in fact.values),
+        dots=tuple([(place / last, _up(value, low, high)) for place, value in fact.values]),
         levels=levels,
         marks=_marks(nights, changes),
         grid=tuple(GridTick(at=up(at), label=_shown(at, fact.unit)) for at in _ticks(low, high)),

@@ -168,7 +168,7 @@ def _card(
         gain=gain,
         gain_share=gain.likely / total if gain is not None and total else None,
         evidence=best.evidence,
-        why=f"{words.fill(rule.why)} {_moved_roof(group, source.variants)}".rstrip(),
+        why=words.fill(rule.why),
         steps=best.recommendation,
         verify=verify_lines(source, rule, variant, words),
         caveats=tuple(words.fill(caveat) for caveat in rule.caveats),
@@ -176,6 +176,7 @@ def _card(
         confidence_reason="; ".join(best.confidence_because),
         next_command=_show(source, variant),
         references=rule.references,
+        gain_note="" if gain is None else _gain_note(group, gain, source.variants),
         instructions=_worst(best, worst),
         about_measurement=rule.is_about_measurement,
         voids=rule.voids,
@@ -183,20 +184,34 @@ def _card(
     )
 
 
-def _moved_roof(group: Sequence[Action], rows: Mapping[str, Row]) -> str:
-    """Return the sentence on the roof that following the advice leaves, where it moves the roof."""
-    now = then = 0.0
+def _gain_note(group: Sequence[Action], gain: Gain, rows: Mapping[str, Row]) -> str:
+    """Return how advice moves the roof, and what it saves beyond wasted time; empty if it does not.
+
+    Advice that leaves the roof where it is saves no more than is wasted.
+    """
+    now = then = wasted = 0.0
     for each in group:
         cap, row = each.evaluation.cap, rows[each.evaluation.variant_id]
         least, duration = number(row, "t_least"), number(row, "duration")
-        if not each.evaluation.rule.assumes or cap is None or least is None or duration is None:
+        above = number(row, "wasted_time")
+        if least is None or duration is None or above is None:
             continue
-        now += min(least, duration)
-        then += min(least, duration - cap)
+        wasted += max(0.0, above)
+        if each.evaluation.rule.assumes and cap is not None:
+            now += min(least, duration)
+            then += min(least, duration - cap)
     if then >= now:
         return ""
-    moved = f"from {wording.seconds(now)} to {wording.seconds(then)}"
-    return f"This moves the roof {moved}, and so can save more than is wasted under today's roof."
+    moved = (
+        f"This moves the roof: the time at it falls from {wording.seconds(now)}"
+        f" to {wording.seconds(then)}."
+    )
+    if gain.likely > wasted:
+        beyond, of = wording.seconds(gain.likely - wasted), wording.seconds(wasted)
+        return f"{moved} Of the gain, {beyond} is beyond the {of} that is wasted today."
+    if gain.high > wasted:
+        return f"{moved} So it may save more than the {wording.seconds(wasted)} wasted today."
+    return moved
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -235,9 +235,9 @@ def _chart(
 
 def _of_launch(row: Row, name: str, adds_up: bool) -> float | None:
     value = number(row, name)
-    launches = (number(row, "launch_count") or 0) - (number(row, "launches_excluded") or 0)
     if value is None or not adds_up:
         return value
+    launches = (number(row, "launch_count") or 0) - (number(row, "launches_excluded") or 0)
     return value / launches if launches else None
 
 

@@ -166,10 +166,12 @@ class OutcomeGroup:
 
     @property
     def shared(self) -> str:
-        """Say that what was achieved is there once; empty where one piece of advice achieved it."""
-        if len(self.outcomes) == 1 or self.first.achieved is None:
+        """Say what one change achieved for all; empty where it answers one piece of advice."""
+        achieved = self.first.achieved
+        if len(self.outcomes) == 1 or achieved is None:
             return ""
-        return f"One change followed all {len(self.outcomes)}: count what it achieved once."
+        did = f"{_saved(achieved)} {wording.seconds(abs(achieved))} per launch"
+        return f"One change {did}; {len(self.outcomes)} pieces of advice asked for it."
 
 
 def outcome_groups(outcomes: Sequence[AdviceOutcome]) -> tuple[OutcomeGroup, ...]:
@@ -181,13 +183,13 @@ def outcome_groups(outcomes: Sequence[AdviceOutcome]) -> tuple[OutcomeGroup, ...
 
 
 def outcome_words(each: AdviceOutcome) -> str:
-    """Return predicted beside achieved, per launch."""
+    """Return predicted beside achieved, per launch; what others share stands above all of them."""
     low, high = wording.seconds(each.low), wording.seconds(each.high)
     predicted = f"predicted to save {wording.seconds(each.likely)} ({low} to {high})"
-    if each.achieved is None:
+    if each.achieved is None or each.shared_with:
         return predicted
-    word = "saved" if each.achieved >= 0 else "lost"
-    others = ""
-    if each.shared_with:
-        others = f" together with {wording.count(len(each.shared_with), 'other')}"
-    return f"{predicted}, {word} {wording.seconds(abs(each.achieved))}{others}"
+    return f"{predicted}, {_saved(each.achieved)} {wording.seconds(abs(each.achieved))}"
+
+
+def _saved(achieved: float) -> str:
+    return "saved" if achieved >= 0 else "lost"

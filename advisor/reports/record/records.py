@@ -76,8 +76,9 @@ class Condition:
 class Recommendation:
     """One thing to do: a finding, or findings of one rule over several kernels, ranked.
 
-    ``title`` is an order, ``headline`` the same after "Start by". ``about_measurement`` marks what
-    makes no kernel faster, but its numbers sounder; ``voids`` what makes the profile of its kernels
+    ``title`` is an order, ``headline`` the same after "Start by". ``gain_note`` says how it moves
+    the roof, and what of the gain is beyond wasted time. ``about_measurement`` marks what makes no
+    kernel faster, but its numbers sounder; ``voids`` what makes the profile of its kernels
     meaningless, so that no gain is known. ``share`` is the gain as a share of the time of kernels
     whose time is unknown, from the least to the most of any.
     """
@@ -99,6 +100,7 @@ class Recommendation:
     confidence_reason: str
     next_command: str
     references: tuple[str, ...] = ()
+    gain_note: str = ""
     instructions: Ranking | None = None
     about_measurement: bool = False
     voids: bool = False

@@ -224,7 +224,7 @@ def _figures(rows: Sequence[Row], sums: Totals, actions: Sequence[Recommendation
                 label="of profiled roof",
                 value=f"{least}{reached}",
                 unit=unit,
-                note=f"{wording.seconds(sums.least)} at speed of light, "
+                note=f"{wording.seconds(sums.least)} at the roof, "
                 f"{wording.seconds(sums.wasted)} above it",
             )
         )

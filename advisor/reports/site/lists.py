@@ -84,7 +84,7 @@ def kernels_listed(wholes: Sequence[Whole], links: Links, footer: str) -> ListPa
 
 
 def _series(whole: Whole, links: Links) -> list[ListRow]:
-    drawn = [(track, over_time(whole, track)) for track in whole.tracks]
+    drawn = [(track, over_time(whole, track, charts=False)) for track in whole.tracks]
     drawn.sort(key=lambda pair: worst_first(pair[1], pair[0]))
     return [
         ListRow(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from advisor import wording
@@ -136,7 +137,7 @@ def _limits(kernel: KernelRecord) -> list[tuple[str, str, str]]:
 
 def _track(whole: Whole, track: Track, titles: Titles, links: Links) -> TrackShown:
     series, night = track.series, track.series.newest_night
-    over = over_time(whole, track)
+    over = over_time(whole, track, charts=True)
     kernel = _kernel(whole, track)
     shape = written_shape(series.launch_shape) or "unknown shape"
     return TrackShown(
@@ -159,11 +160,15 @@ def _track(whole: Whole, track: Track, titles: Titles, links: Links) -> TrackSho
     )
 
 
-def over_time(whole: Whole, track: Track) -> KernelOverTime | None:
-    """Return what is drawn of a series over all nights; None where there is one night."""
+def over_time(whole: Whole, track: Track, *, charts: bool) -> KernelOverTime | None:
+    """Return what is drawn of a series over all nights; None where there is one night.
+
+    A list needs no ``charts``, and to draw years of nights takes a while.
+    """
     if whole.history is None or track.nights is None:
         return None
-    return kernel_over_time(track.nights, list(track.moved), whole.history)
+    nights = track.nights if charts else replace(track.nights, charts=())
+    return kernel_over_time(nights, list(track.moved), whole.history)
 
 
 def _about(whole: Whole, track: Track) -> str:

@@ -70,9 +70,8 @@ def _between(times: Any, digits: int = 3) -> str:
 
 def _dots(points: tuple[tuple[float, float], ...]) -> str:
     """Return points as a path of dots, each by its step; there may be years of them."""
-    rounded = [(0, 0), *((round(1000 * x), round(1000 * y)) for x, y in points)]
-    moves = ((x - a, y - b) for (a, b), (x, y) in pairwise(rounded))
-    return "".join(f"m{x} {y}h0" for x, y in moves)
+    rounded = [(0, 0), *[(round(1000 * x), round(1000 * y)) for x, y in points]]
+    return "".join([f"m{x - a} {y - b}h0" for (a, b), (x, y) in pairwise(rounded)])
 
 
 def _breakable(text: str) -> Markup:

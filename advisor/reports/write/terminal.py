@@ -137,6 +137,8 @@ def _action(paper: Paper, action: Recommendation) -> None:
     names = ("; " if apart else ", ").join(kernel.full_name for kernel in action.shown_kernels)
     more = f" and {action.more_kernels} more" if action.more_kernels else ""
     paper.write(cut(names, 4 * paper.width) + more, indent=4)
+    if action.gain_note:
+        paper.write(action.gain_note, indent=4)
     paper.write(f"{action.evidence} {action.why}", indent=4)
     if action.instructions:
         paper.write(action.instructions.sentence, indent=4)
@@ -300,7 +302,7 @@ def _fact(fact: ShownFact) -> tuple[str, str, str, str]:
 def _bars(paper: Paper, kernel: KernelRecord) -> None:
     if kernel.resources:
         of = f"of {wording.seconds(kernel.duration, 4)} taken"
-        _bar_list(paper, f"Speed-of-light time, {of}", resource_bars(kernel.resources))
+        _bar_list(paper, f"Time at the roof, {of}", resource_bars(kernel.resources))
     if kernel.occupancy:
         shown = kernel.occupancy
         achieved = f"achieved {wording.percent(shown.achieved, 1)}"
