@@ -252,7 +252,7 @@ def decide(
 
 @dataclass(frozen=True, kw_only=True)
 class _Story:
-    """The nights of a series, and what there is to tell of them."""
+    """The nights of a series, and what advice for it has come to."""
 
     nights: Sequence[OutcomeNight]
     levels: Medians
