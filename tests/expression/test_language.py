@@ -329,3 +329,10 @@ def test_compiles_any_text_or_refuses_it_with_a_place(text: str) -> None:
     assert caught.at is not None
     assert (caught.at.line or 0) >= 3
     assert caught.at.column is not None
+
+
+def test_says_an_operand_of_an_extreme_twice_however_it_came_about() -> None:
+    part = 'floor(("share" / "wasted"))'
+    assert compiled("max(0, floor(share / wasted))").sql() == (
+        f"(CASE WHEN isfinite({part}) THEN greatest(0.0e0, {part}) END)"
+    )
