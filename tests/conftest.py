@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 from collections.abc import Iterator
 from functools import cache
@@ -37,6 +38,8 @@ HANGS = 120
 """Seconds after which nothing will come any more from a test of a second."""
 
 hide(DATA_FRAMES)
+os.environ.pop("COLUMNS", None)  # a table of a test is as wide as it likes;
+os.unsetenv("COLUMNS")  # readline, which pytest imports, tells processes 80 columns
 
 # How long an example takes says how busy the machine is, not whether the program is right.
 hypothesis_settings.register_profile("untimed", deadline=None)

@@ -56,7 +56,9 @@ def test_runs_no_script_but_its_own(
     planted = "<img src='data:,' onerror='document.title=1'><script>document.title=2</script>"
     page = render.html(report).replace("</main>", planted + "</main>")
     assert "Content Security Policy" in problems(chromium, tmp_path, page)
-    assert chromium.evaluate("document.title") == "example.ncu-rep: advisor report"
+    assert (
+        chromium.evaluate("document.title") == "example.ncu-rep, 14\xa0Nov\xa02023: advisor report"
+    )
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,8 @@ def stored(compiled: Compiled) -> Iterator[Sequence[Evaluation]]:
             " gain_low DOUBLE, gain_likely DOUBLE, gain_high DOUBLE, evidence TEXT,"
             ' "values" TEXT, confidence DOUBLE DEFAULT 0.5, cap DOUBLE DEFAULT 1,'
             " cap_likely DOUBLE DEFAULT 1, variant_id TEXT, because TEXT, unchecked TEXT[],"
-            " confidence_because TEXT[])"
+            " confidence_because TEXT[], share_low DOUBLE, share_likely DOUBLE, share_high DOUBLE,"
+            " share_cap DOUBLE, share_cap_likely DOUBLE)"
         )
         for row in rows:
             connection.execute(
