@@ -215,8 +215,9 @@ def episodes(
 
 def _with_level(episode: Episode, then: Start | None) -> Episode:
     """Return an episode with its level, if it was open ``then``."""
-    is_it = then is not None and then.opened == episode.opened
-    return replace(episode, level=then.base) if is_it and then is not None else episode
+    if then is None or then.opened != episode.opened:
+        return episode
+    return replace(episode, level=then.base)
 
 
 def decide(
