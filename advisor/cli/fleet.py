@@ -68,7 +68,7 @@ def judge(
     They are written beside the runs, all of them or nothing, and every command reads them.
     """
     from advisor.api.fleet import judge_lake
-    from advisor.api.fleet_batches import cores
+    from advisor.database.turns import cores
 
     with Progress("judging", clock=time.monotonic) as progress:
         done = judge_lake(

@@ -1,19 +1,26 @@
-"""Take turns at a database file: writers queue, and see whether somebody waits to read.
+"""Take turns at a database file, and at the processor.
+
+Writers queue for a file, and see whether somebody waits to read.
 
 DuckDB's lock knows no order, and to try it takes milliseconds of processor time: where many wait,
 trying alone keeps the machine busy, and one that has no luck waits for ever. So writers queue for
 one byte of a file that each user has in the temporary folder, and readers that wait share another;
 the system forgets whoever dies. This is a courtesy, the lock stays DuckDB's. Where nobody can queue
 (another user or machine, a system without such locks), everybody is the first.
+
+In a crowd, whoever holds a file would get a small share of the processor, and all wait for it. So
+no more processes prepare what they will write than there are cores, where each can have one soon.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import sys
 import tempfile
 import threading
+import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +30,10 @@ if sys.platform != "win32":
     import fcntl
 
 _READERS = 2**32  # how far behind the byte of a file's queue that of its readers is
+_CORES = 2**33  # the first of the bytes that stand for cores
+_FEWEST = 2  # processes that may prepare at once: one of them may be stopped
+_PATIENCE = 30.0  # seconds that one waits for a core: all who have one may be stopped
+_PAUSE = (0.05, 0.15)  # seconds between two looks for one
 
 
 class Turn:
@@ -67,6 +78,13 @@ class Turn:
             self._locks("LOCK_UN", self._place + _READERS)
         return not free
 
+    def has_core(self) -> bool:
+        """Take a core that no other process has taken; return False where there is none."""
+        if self._opened(make=True) is None:
+            return True
+        most = max(_FEWEST, cores())
+        return any(self._locks("LOCK_EX", _CORES + number) for number in range(most))
+
     def close(self) -> None:
         """Give the place back."""
         self._done.set()
@@ -103,6 +121,24 @@ def taking_turns(path: Path) -> Iterator[Turn]:
     """Give a place among those who want the file ``path``, until the block ends."""
     with contextlib.closing(Turn(path)) as turn:
         yield turn
+
+
+@contextlib.contextmanager
+def taking_a_core(patience: float = _PATIENCE) -> Iterator[None]:
+    """Begin the block when one of the cores is free of such blocks, or after ``patience`` [s]."""
+    chance = secrets.SystemRandom()
+    until = time.monotonic() + patience
+    with taking_turns(Path()) as turn:
+        while not turn.has_core() and time.monotonic() < until:
+            time.sleep(chance.uniform(*_PAUSE))
+        yield
+
+
+def cores() -> int:
+    """Return how many processor cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _opened(*, make: bool) -> BinaryIO | None:

@@ -21,6 +21,7 @@ from advisor.database.outcomes import moved_series
 from advisor.database.planning import plan_for
 from advisor.database.read import StoredRun, get_runs
 from advisor.database.rows import PlacedLaunch
+from advisor.database.turns import taking_a_core
 from advisor.database.variants import store_variants
 from advisor.errors import InputError, Location
 from advisor.hardware import identify_device
@@ -148,7 +149,11 @@ def _drafted(
     require_columns(connection, knowledge.vocabulary.quantities.quantities.values())
     drafted = _Drafted()
     plan_for(connection, _BATCH)
-    with write.second_transaction(connection), write.transaction(connection, keep=keep):
+    with (
+        taking_a_core(),
+        write.second_transaction(connection),
+        write.transaction(connection, keep=keep),
+    ):
         for counters, group in _by_counters(profiles):
             mapping = knowledge.mapping(counters)
             batch = _Batch(LaunchWriter(connection, mapping.sql), mapping, progress)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.database.turns import taking_turns
+from advisor.database.turns import cores, taking_a_core, taking_turns
 
 TAKE = """
 import sys
@@ -149,3 +150,38 @@ def test_writers_see_who_waits_to_read(tmp_path: Path) -> None:
             assert not other.has_readers()
             reader.communicate("\n")
             assert not turn.has_readers()
+
+
+CORE = """
+import sys
+from advisor.database.turns import taking_a_core
+with taking_a_core(900):
+    print("has one", flush=True)
+    sys.stdin.readline()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
+def test_no_more_prepare_at_once_than_there_are_cores_unless_they_waited_long() -> None:
+    command = [sys.executable, "-c", CORE]
+    with contextlib.ExitStack() as stack:
+        others = []
+        for _ in range(max(2, cores())):
+            with taking_turns(Path()) as turn:
+                assert turn.has_core()
+            process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            )
+            others.append(stack.enter_context(process))
+            assert process.stdout is not None
+            assert process.stdout.readline() == "has one\n"
+        with taking_turns(Path()) as turn:
+            assert not turn.has_core()
+        began = time.monotonic()
+        with taking_a_core(0.3):
+            assert time.monotonic() - began >= 0.3
+        others[0].communicate("\n")
+        with taking_turns(Path()) as turn:
+            assert turn.has_core()
+        for process in others[1:]:
+            process.communicate("\n")

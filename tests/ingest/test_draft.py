@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -12,7 +15,7 @@ from advisor.database import draft
 from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.database.write import tables_of_runs
 from advisor.errors import DatabaseError
-from advisor.ingest import batches
+from advisor.ingest import batches, store
 from advisor.ingest.batches import Ingested
 from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.resources import data_dir
@@ -81,6 +84,28 @@ def test_a_writer_is_waited_for_once_the_profile_was_read(database: Path) -> Non
     with open_for_writing(database), pytest.raises(DatabaseError, match="locked by"):
         list(results)
     assert runs(database) == 1
+
+
+def test_a_core_is_taken_to_prepare_and_given_back_to_write(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    publish = store._publish
+
+    @contextlib.contextmanager
+    def take() -> Iterator[None]:
+        told.append("prepares")
+        yield
+        told.append("has prepared")
+
+    def write(*arguments: Any) -> None:
+        told.append("writes")
+        publish(*arguments)
+
+    monkeypatch.setattr(store, "taking_a_core", take)
+    monkeypatch.setattr(store, "_publish", write)
+    ingested(database, SECOND)
+    assert told == ["prepares", "has prepared", "writes"]
 
 
 def test_a_draft_in_a_file_gives_the_same_rows(
