@@ -58,3 +58,15 @@ class LazyGroup(click.Group):
             if near is None:
                 raise
             raise click.UsageError(f"{error.message} {near.capitalize()}", ctx) from error
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; say where an option stands that was given behind it."""
+        try:
+            return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            option, behind = error.option_name, error.ctx
+            if behind is None or not any(option in each.opts for each in self.params):
+                raise
+            name, _, command = behind.command_path.partition(" ")
+            problem = f"{option} stands before the command: {name} {option} … {command}"
+            raise click.UsageError(problem, behind) from error

@@ -411,7 +411,7 @@ class Lost:
 
     @property
     def read(self) -> object:
-        raise LostError("the executors went away\nat line 1")
+        raise LostError("An error occurred while calling o1.read.\n: the executors went away\nat 1")
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,20 @@ def test_asks_whether_another_command_was_meant(advisor: Run) -> None:
     assert "Did you mean 'ingest'?" in outcome.err
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["report", "--db", "x.duckdb"], "advisor --db … report"),
+        (["fleet", "judge", "--rules", "mine"], "advisor --rules … fleet judge"),
+        (["report", "--bd", "x.duckdb"], "No such option '--bd'"),
+    ],
+)
+def test_says_where_an_option_stands(advisor: Run, words: list[str], said: str) -> None:
+    outcome = advisor(*words)
+    assert outcome.status == 2
+    assert said in outcome.err
+
+
 def test_tells_the_run_and_what_to_do_next(advisor: Run, night: str) -> None:
     outcome = advisor("ingest", night)
     assert outcome.status == 0

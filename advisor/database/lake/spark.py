@@ -178,12 +178,18 @@ def failures_reported() -> Iterator[None]:
     try:
         yield
     except (Py4JError, PySparkException, OSError) as error:
-        lines = [line for line in str(error).splitlines() if line.strip()]
-        problem = f"Spark failed: {lines[0].strip() if lines else type(error).__name__}"
+        problem = f"Spark failed: {_reason(error)}"
         hint = "nothing was written; --engine duckdb needs no Spark"
         if "JAVA_GATEWAY" in problem or "java" in problem.lower():
             hint = "nothing was written; are Java 17 or newer, JAVA_HOME and --master right?"
         raise DatabaseError(problem, hint=hint) from error
+
+
+def _reason(error: Exception) -> str:
+    """Return what an error says first: of one of the JVM its own words, not the call it came from."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    of_java = [line.removeprefix(":").strip() for line in lines if line.startswith(":")]
+    return next(iter(of_java + lines), type(error).__name__)
 
 
 def _session(master: str | None) -> Any:
