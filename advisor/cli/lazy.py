@@ -67,6 +67,7 @@ class LazyGroup(click.Group):
             option, behind = error.option_name, error.ctx
             if behind is None or not any(option in each.opts for each in self.params):
                 raise
-            name, _, command = behind.command_path.partition(" ")
+            name = ctx.command_path
+            command = behind.command_path.removeprefix(name).strip()
             problem = f"{option} stands before the command: {name} {option} … {command}"
             raise click.UsageError(problem, behind) from error

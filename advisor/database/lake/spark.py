@@ -186,7 +186,7 @@ def failures_reported() -> Iterator[None]:
 
 
 def _reason(error: Exception) -> str:
-    """Return what an error says first: of one of the JVM its own words, not the call it came from."""
+    """Return what an error says first; of one of Java its own words, not the call it came from."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     of_java = [line.removeprefix(":").strip() for line in lines if line.startswith(":")]
     return next(iter(of_java + lines), type(error).__name__)
