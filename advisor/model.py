@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 Dim3 = tuple[int, int, int]
 K = TypeVar("K", bound=Hashable)
 
+UNNAMED = "unnamed kernel"
+"""What a kernel is called whose profile does not tell its name."""
+
 
 class Keys(tuple[K, ...]):
     """Distinct keys that many launches have in common, such as the names of their counters."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from advisor.cache import remembered
 from advisor.documents import DocumentNode, load
+from advisor.model import UNNAMED
 from advisor.records import dataclass
 from advisor.resources import data_dir
 
@@ -85,6 +86,8 @@ def short_name(name: str) -> str:
     >>> short_name("triton_poi_fused_add_0")
     'triton_poi_fused_add_0'
     """
+    if name == UNNAMED:
+        return name
     text, operators = _prepared(name)
     named = [scope for scope in _scopes(_qualified(text)) if scope not in ("", _NAMELESS)]
     short = _show_operators("::".join(named[-2:]), operators)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from advisor.model import Dim3, Keyed, Keys, Launch, Packed, ReferenceFinding
+from advisor.model import UNNAMED, Dim3, Keyed, Keys, Launch, Packed, ReferenceFinding
 from advisor.readers.base import ReadOptions
 from advisor.readers.ncu import messages
 from advisor.readers.ncu.columns import (
@@ -273,7 +273,7 @@ def _grid_in_blocks(version: str | None) -> bool:
 
 def kernel_name(result: Any) -> str:
     """Return the most readable name there is; C, Fortran and Triton kernels lack the first."""
-    return text(result.demangled or result.function or result.mangled) or "unnamed kernel"
+    return text(result.demangled or result.function or result.mangled) or UNNAMED
 
 
 def _dimensions(result: Any, field: str) -> Dim3 | None:

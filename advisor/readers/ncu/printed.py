@@ -8,7 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from advisor.errors import InputError, Location
-from advisor.model import Dim3, Launch, Packed, ReferenceFinding, ReportedDevice, Session, Skipped
+from advisor.model import (
+    UNNAMED,
+    Dim3,
+    Launch,
+    Packed,
+    ReferenceFinding,
+    ReportedDevice,
+    Session,
+    Skipped,
+)
 from advisor.readers.ncu.values import (
     Numbers,
     base_factor,
@@ -29,7 +38,6 @@ _SUMMARY = re.compile(r" {2}\S.*, Invocations \d+")
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})  # every host's own name for itself
 _DEVICE_ATTRIBUTE = "device__attribute_"
 _DEVICE_NAME = "device__attribute_display_name"
-_UNNAMED = "unnamed kernel"
 _MOST_VALUES = 500_000  # of one launch; a report of everything has 3,000
 _MOST_DEVICES = 1_000  # of one file
 _SHOWN = 12  # names that a message lists
@@ -209,7 +217,7 @@ class Building:
         self.notes.launches += 1
         return Launch(
             index=self.notes.launches - 1,
-            kernel_name=self.name or _UNNAMED,
+            kernel_name=self.name or UNNAMED,
             grid=self.grid or self._shape("grid"),
             block=self.block or self._shape("block"),
             blocks=self._size("grid"),

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from advisor import wording
 from advisor.facts import Vocabulary
+from advisor.model import UNNAMED
 from advisor.records import dataclass
 from advisor.reports.record.kernel_records import (
     FactGroup,
@@ -26,7 +27,6 @@ from advisor.reports.record.rows import Row, flag, number, text, whole
 from advisor.rules.language.words import VendorWords
 
 _TOP_STALLS = 7
-_UNNAMED = "unnamed kernel"
 _STORED_SHAPE = re.compile(r"\((\d+(?:, \d+)*)\)x\((\d+(?:, \d+)*)\)")
 
 
@@ -102,7 +102,7 @@ def _measured(row: Row, name: KernelName, words: VendorWords) -> KernelRecord:
     work = number(row, "roofline_work")
     return KernelRecord(
         id=name.id,
-        name=text(row, "kernel_name") or _UNNAMED,
+        name=text(row, "kernel_name") or UNNAMED,
         short_name=name.short_name,
         told_apart=name.told_apart,
         launch_shape=_shape(row),
@@ -144,7 +144,7 @@ def _least(row: Row) -> float | None:
 
 
 def _short_name(row: Row) -> str:
-    return text(row, "short_name") or _UNNAMED
+    return text(row, "short_name") or UNNAMED
 
 
 def _shape(row: Row) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from advisor import wording
 from advisor.database.parts import findings_of_vendor
+from advisor.model import UNNAMED
 from advisor.profilers import Options
 from advisor.profilers.command import profiled
 from advisor.records import dataclass
@@ -167,7 +168,7 @@ def suppressed(screened: Screened, rows: Mapping[str, Row]) -> Suppressed | None
     findings = tuple(
         SuppressedFinding(
             kernel_id=finding.variant_id,
-            kernel=text(rows[finding.variant_id], "short_name") or "unnamed kernel",
+            kernel=text(rows[finding.variant_id], "short_name") or UNNAMED,
             rule_id=finding.rule.id,
             title=finding.words.fill(finding.rule.title),
             reason=suppression.reason,

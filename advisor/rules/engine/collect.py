@@ -11,6 +11,7 @@ import duckdb
 from advisor.database.coverage import known_quantities
 from advisor.database.parts import launches_of
 from advisor.expression.needs import NOTHING
+from advisor.model import UNNAMED
 from advisor.profilers.command import Profiled, asking_words, command_words
 from advisor.records import dataclass
 from advisor.rules.engine.evaluation import Evaluation
@@ -77,7 +78,8 @@ def collect(
     order of worth until ``share_of_value`` of all of it is covered, and for those every counter
     that could decide an unknown rule. Kernels without a duration, whose worth is unknown, are taken
     where no other is worth anything. Where the call that made the profile chose launches, the same
-    are asked for again, else those of these kernels. Of a profiler that nobody described, or that
+    are asked for again, else those of these kernels, or of all where one of these has no name that
+    the profiler would know. Of a profiler that nobody described, or that
     has no command, nothing is asked.
     """
     if asking is None or not asking.reach.profiler.command:
@@ -95,7 +97,7 @@ def collect(
         return None
     asked = asking.ask((each.variant_id, each.missing) for each in askable)
     functions = _ordered(each.function for each in launches if each.variant_id in chosen)
-    again = program.chooses_launches
+    again = program.chooses_launches or UNNAMED in functions
     matching = [each for each in launches if again or each.function in functions]
     before, after = command_words(
         asking.reach.profiler,
