@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from advisor.api.matching import SeriesWanted, describe, find_series, matching_series
 from advisor.database import marks
 from advisor.database.connect import open_for_reading, open_for_writing
+from advisor.database.night_durations import durations_of_branch
 from advisor.database.nights import (
     branch_of_history,
-    durations_of_branch,
     known_series,
     runs_of_branch,
     runs_with_both,

@@ -35,7 +35,7 @@ _CHOSEN = f"""
                 OR coalesce(run.group_id, run.run_id) = newest.last_execution)
         ))
 """
-_NIGHTS = f"""
+NIGHTS_OF_BRANCH = f"""
     WITH chosen AS ({_CHOSEN}), executions AS (
         SELECT execution, row_number() OVER (ORDER BY first_night, first_run) - 1 AS position
         FROM (
@@ -44,8 +44,10 @@ _NIGHTS = f"""
         )
     )
 """
+"""The runs of a branch as ``chosen``, and the place of each of their nights as ``executions``."""
+
 _RUNS = f"""
-    {_NIGHTS}, named AS (
+    {NIGHTS_OF_BRANCH}, named AS (
         SELECT position FROM chosen JOIN executions USING (execution)
         WHERE list_contains(string_split($near, ' '), run_id)
     )
@@ -57,23 +59,6 @@ _RUNS = f"""
     WHERE $near IS NULL OR position BETWEEN
         (SELECT min(position) FROM named) - $before AND (SELECT max(position) FROM named) + $after
     ORDER BY position, rank NULLS FIRST, run_id
-"""
-_DURATIONS = f"""
-    {_NIGHTS}, shaped AS (
-        SELECT coalesce(continued_by, variant.series_id) AS series_id,
-            coalesce(launch_shape, '') AS shape, executions.position AS night,
-            min(variant.position) AS place, sum(launch_count)::BIGINT AS launches,
-            sum(duration_median * launch_count) / sum(launch_count) AS duration
-        FROM variant JOIN chosen USING (run_id) JOIN executions USING (execution)
-        LEFT JOIN series_link ON series_link.series_id = variant.series_id
-        WHERE duration_median IS NOT NULL AND launch_count > 0
-            AND executions.position >= $first
-            AND ($last IS NULL OR executions.position <= $last)
-        GROUP BY ALL
-    )
-    SELECT series_id, shape, min(place), list(night ORDER BY night),
-        list(duration ORDER BY night)
-    FROM shaped GROUP BY series_id, shape ORDER BY series_id, min(night), min(place), shape
 """
 _SERIES = """
     SELECT series_id, kernel_id, short_name, normalised_name, problem_key, device_name,
@@ -234,16 +219,6 @@ class BranchNights:
     noises: Mapping[str, float]
 
 
-def nights_of_branch(connection: duckdb.DuckDBPyConnection, branch: Branch) -> BranchNights:
-    """Return everything of a branch that the detector reads."""
-    return BranchNights(
-        runs=runs_of_branch(connection, branch),
-        shapes=durations_of_branch(connection, branch),
-        accepted=accepted_levels(connection),
-        noises=calibrated_noises(connection),
-    )
-
-
 def branch_of_history(connection: duckdb.DuckDBPyConnection, name: str | None) -> Branch | None:
     """Return the branch of the newest run, or the one called ``name``; None where it has no run."""
     if name is not None:
@@ -266,32 +241,6 @@ def other_runs(connection: duckdb.DuckDBPyConnection, branch: Branch) -> tuple[i
     asked = {"branch": branch.name, "simulated": branch.simulated}
     without, of_others, unlike = connection.execute(_OTHERS, asked).fetchall()[0]
     return without, of_others, unlike
-
-
-def durations_of_branch(
-    connection: duckdb.DuckDBPyConnection,
-    branch: Branch,
-    *,
-    first: int = 0,
-    last: int | None = None,
-) -> list[ShapeNights]:
-    """Return what each series took in each night, by launch shape and in order.
-
-    Only of the nights from position ``first`` to ``last``, where they are given.
-    """
-    asked = {**branch.asked, "first": first, "last": last}
-    return [
-        ShapeNights(
-            series_id=series,
-            shape=shape,
-            place=place,
-            nights=tuple(nights),
-            durations=tuple(durations),
-        )
-        for series, shape, place, nights, durations in connection.execute(
-            _DURATIONS, asked
-        ).fetchall()
-    ]
 
 
 def chains_of(shapes: Sequence[ShapeNights]) -> list[list[ShapeNights]]:

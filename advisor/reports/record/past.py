@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import duckdb
 
+from advisor.database.night_durations import durations_of_branch
 from advisor.database.nights import (
     Around,
     Branch,
@@ -13,7 +14,6 @@ from advisor.database.nights import (
     ShapeNights,
     calibrated_noises,
     chains_of,
-    durations_of_branch,
     runs_of_branch,
     series_links,
 )

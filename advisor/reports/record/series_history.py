@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from advisor.database.night_durations import nights_of_branch
 from advisor.database.nights import (
     Accepted,
     Branch,
@@ -16,7 +17,6 @@ from advisor.database.nights import (
     NightRun,
     ShapeNights,
     chains_of,
-    nights_of_branch,
     other_runs,
 )
 from advisor.records import dataclass
