@@ -72,7 +72,12 @@ def main(arguments: Sequence[str]) -> int:
 
 def commands_page() -> str:
     """Return the help of every command, as ``--help`` prints it."""
-    parts = ["# Commands\n"]
+    parts = [
+        "# Commands\n",
+        "Shells complete commands, options and their values after"
+        ' `eval "$(_ADVISOR_COMPLETE=bash_source advisor)"` (in zsh `zsh_source`; in fish'
+        " `_ADVISOR_COMPLETE=fish_source advisor | source`).\n",
+    ]
     for path, context in _commands(application, None, "advisor"):
         parts.append(f"## `{path}`\n\n```\n{context.command.get_help(context)}\n```\n")
     return "\n".join(parts)
@@ -81,7 +86,8 @@ def commands_page() -> str:
 def _commands(
     command: click.Command, parent: click.Context | None, name: str
 ) -> Iterator[tuple[str, click.Context]]:
-    context = click.Context(command, parent, info_name=name, terminal_width=WIDTH)
+    settings = command.context_settings
+    context = click.Context(command, parent, info_name=name, terminal_width=WIDTH, **settings)
     yield context.command_path, context
     if isinstance(command, click.Group):
         for child in command.list_commands(context):

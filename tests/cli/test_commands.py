@@ -35,6 +35,27 @@ def test_lists_every_command_without_importing_one() -> None:
     assert answer.stdout.strip().endswith("set()")
 
 
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("advisor rep", ["plain,report"]),
+        ("advisor report --mark", ["plain,--markdown"]),
+        ("advisor report --format gi", ["plain,github", "plain,gitlab"]),
+        ("advisor runs rem", ["plain,remove"]),
+    ],
+)
+def test_completes_what_is_typed_in_a_shell(typed: str, offered: list[str]) -> None:
+    environment = {"COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+    answer = subprocess.run(
+        [Path(sys.executable).with_name("advisor")],
+        env={**os.environ, **environment, "_ADVISOR_COMPLETE": "bash_complete"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert answer.stdout.splitlines() == offered
+
+
 def imported_by(
     database: Path, *words: str, names: set[str], cache: str = "on"
 ) -> tuple[list[str], str]:
