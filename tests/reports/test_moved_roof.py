@@ -49,6 +49,9 @@ def test_is_silent_where_the_roof_stays(moving: Rule) -> None:
     assert note([action(moving, "a", 4e-4)], {"a": ROW}, 4e-4, 4e-4) == ""
     same = replace(moving, assumes={})
     assert note([action(same, "a", 8e-4)], {"a": ROW}, 4e-4, 4e-4) == ""
+    # 599.2 µs become 599.1 µs, and both read 599 µs.
+    near = {"a": ROW | {"t_least": 5.992e-4, "wasted_time": 4.008e-4}}
+    assert note([action(moving, "a", 4.009e-4)], near, 4e-4, 4e-4) == ""
     for name in ROW:  # where nothing is known of the roof, as of a launch too short for one
         row = {key: value for key, value in ROW.items() if key != name}
         assert note([action(moving, "a", 8e-4)], {"a": row}, 4e-4, 4e-4) == ""

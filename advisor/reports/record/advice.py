@@ -200,12 +200,10 @@ def _gain_note(group: Sequence[Action], gain: Gain, rows: Mapping[str, Row]) -> 
         if each.evaluation.rule.assumes and cap is not None:
             now += min(least, duration)
             then += min(least, duration - cap)
-    if then >= now:
+    falls_from, to = wording.seconds(now), wording.seconds(then)
+    if then >= now or falls_from == to:
         return ""
-    moved = (
-        f"This moves the roof: the time at it falls from {wording.seconds(now)}"
-        f" to {wording.seconds(then)}."
-    )
+    moved = f"This moves the roof: the time at it falls from {falls_from} to {to}."
     if gain.likely > wasted:
         beyond, of = wording.seconds(gain.likely - wasted), wording.seconds(wasted)
         return f"{moved} Of the gain, {beyond} is beyond the {of} that is wasted today."
