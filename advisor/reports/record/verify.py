@@ -56,10 +56,18 @@ def _shown(check: Criterion, value: Measured, row: Row, vocabulary: Vocabulary) 
         bound = now * (1 + check.tolerance * (1 if check.moves is Direction.NOT_UP else -1))
     return Shown(
         now=_number(check, now, unit),
-        target=_number(check, value.target, unit),
+        target=None if _is_met(check, value) else _number(check, value.target, unit),
         bound=_number(check, bound, unit),
         remark="" if now is None else _summed(check.fact, row, vocabulary),
     )
+
+
+def _is_met(check: Criterion, value: Measured) -> bool:
+    """Return whether a value is beyond its target already, so that only the way is left to say."""
+    if value.value is None or value.target is None:
+        return False
+    is_above, is_below = value.value >= value.target, value.value <= value.target
+    return is_above if check.moves is Direction.UP else is_below
 
 
 def _number(check: Criterion, value: float | None, unit: str) -> str | None:
