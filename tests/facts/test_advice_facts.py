@@ -198,6 +198,26 @@ def test_takes_the_busiest_of_pipes_and_units() -> None:
 
 
 @pytest.mark.parametrize(
+    ("l1", "stage", "passes", "many"),
+    [
+        (0.9, 0.9, 6.0, True),  # addresses fill L1, twice as busy as its data: 0.9 / 0.15
+        (0.675, 0.675, 4.5, False),  # just one and a half times as busy
+        (0.67, 0.45, 3.0, False),  # 0.45 / 0.15
+        (None, 0.45, 3.0, False),
+    ],
+)
+def test_counts_passes_of_the_stage_that_is_filled(
+    l1: float | None, stage: float, passes: float, many: bool
+) -> None:
+    facts = facts_of(
+        duration=1.0, l1_utilization=l1, l1_data_utilization=0.45, lsu_utilization=0.15
+    )
+    assert facts["l1_stage_utilization"] == pytest.approx(stage)
+    assert facts["passes_per_access"] == pytest.approx(passes)
+    assert facts["many_passes"] is many
+
+
+@pytest.mark.parametrize(
     ("changed", "few"),
     [
         ({}, False),
