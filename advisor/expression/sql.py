@@ -8,9 +8,10 @@ a function, and in the result.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from advisor.quoting import double
@@ -26,21 +27,37 @@ _LARGEST = sys.float_info.max
 _ARITHMETIC = {"+", "-", "*"}
 _GREATEST = {"max_known": "greatest", "min_known": "least"}
 _OVERFLOWING = {"exp", "power"}
-_UNBOUNDED = {"round_up", "sum_known"}
+_POSITIVE = {"ln": ">", "log2": ">", "sqrt": ">="}
+"""Functions that fail unless their argument is greater than 0, or as great."""
+
 _WHOLE = {"ceil", "floor"}
 _EXTREME = {"max": "greatest", "min": "least"}
 _PASSING = {"abs", "ceil", "floor", "round"}
 """Functions of one number that DuckDB leaves without a finite value where its argument has none."""
 
+_NUMBER = re.compile(r"\(?-?\d[\d.]*(e[+-]?\d+)?\)?")
 _WHOLE_FROM = "9007199254740992e0"  # 2 to the 53rd: every DOUBLE from there on is whole
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """SQL that can stand as an operand, and whether it is finite or NULL for certain."""
+    """SQL of what can stand as an operand: ``value`` where all ``guards`` hold, NULL elsewhere.
 
-    sql: str
+    It is ``safe`` if what it gives is finite or NULL for certain, and ``known`` if that is not NULL
+    where the guards hold. Guards move outwards through what is NULL as soon as an operand is, so
+    that a value is said once for its own check and once to be given, however deep it stands. The
+    database evaluates them in any order, so none may fail where another does not hold.
+    """
+
+    value: str
     safe: bool = True
+    known: bool = False
+    guards: tuple[str, ...] = ()
+
+    @property
+    def sql(self) -> str:
+        """Return it as one expression."""
+        return _where(" AND ".join(self.guards), self.value) if self.guards else self.value
 
 
 class SqlWriter:
@@ -58,7 +75,7 @@ class SqlWriter:
         self._column = column
         self._dialect = dialect
         self._heads: dict[str, Callable[[ExpressionNode], Piece]] = {
-            "literal": lambda leaf: Piece(self._literal(leaf.value)),
+            "literal": lambda leaf: Piece(self._literal(leaf.value), known=leaf.value is not None),
             "name": self._name,
             "call": self._call,
             "case": self._case,
@@ -68,7 +85,7 @@ class SqlWriter:
 
     def write(self, node: ExpressionNode) -> str:
         """Return the SQL of the whole expression, finite or NULL."""
-        return self._finite(node)
+        return self._finite(node).sql
 
     def _piece(self, node: ExpressionNode) -> Piece:
         piece = self._write(node)
@@ -77,37 +94,43 @@ class SqlWriter:
             raise self._source.error(problem, node.position)
         return piece
 
-    def _finite(self, node: ExpressionNode) -> str:
-        """Return SQL that is finite or NULL."""
+    def _finite(self, node: ExpressionNode) -> Piece:
+        """Return what is finite or NULL."""
+        if node.head == "case":
+            return self._case(node, self._finite)
         piece = self._piece(node)
         if piece.safe:
-            return piece.sql
-        return _where(self._has_value(piece), piece.sql)
+            return piece
+        return Piece(piece.value, known=True, guards=self._has_value(piece))
 
-    def _has_value(self, piece: Piece) -> str:
-        """Return the condition that a piece is finite, which NULL is not."""
+    def _has_value(self, piece: Piece) -> tuple[str, ...]:
+        """Return the conditions that a piece is finite, which NULL is not."""
         if piece.safe:
-            return f"{piece.sql} IS NOT NULL"
+            return piece.guards if piece.known else (*piece.guards, f"{piece.value} IS NOT NULL")
         if self._dialect == "duckdb":  # that spares two nodes each time, of thousands to plan
-            return f"isfinite({piece.sql})"
-        return f"abs({piece.sql}) <= {self._number(_LARGEST)}"
+            return (*piece.guards, f"isfinite({piece.value})")
+        return (*piece.guards, f"abs({piece.value}) <= {self._number(_LARGEST)}")
 
     def _write(self, node: ExpressionNode) -> Piece:
         if node.head in _ARITHMETIC:
-            parts = [self._piece(operand).sql for operand in node.operands]
-            return Piece("(" + f" {node.head} ".join(parts) + ")", safe=False)
+            parts = [self._piece(operand) for operand in node.operands]
+            value = "(" + f" {node.head} ".join(part.value for part in parts) + ")"
+            return Piece(value, safe=False, guards=_guards(parts))
         return self._heads.get(node.head, self._condition)(node)
 
     def _quotient(self, node: ExpressionNode) -> Piece:
-        above, below = node.operands
-        return Piece(f"({self._piece(above).sql} / {self._divisor(below)})", safe=False)
+        above, below = self._piece(node.operands[0]), self._finite(node.operands[1])
+        divisor, leaf = below.value, node.operands[1]
+        if self._dialect != "duckdb" and not (leaf.head == "literal" and leaf.value):
+            divisor = f"nullif({divisor}, {self._number(0.0)})"  # DuckDB's own is not finite
+        return Piece(f"({above.value} / {divisor})", safe=False, guards=_guards((above, below)))
 
     def _negation(self, node: ExpressionNode) -> Piece:
         piece = self._piece(node.operands[0])
-        return Piece(f"(- {piece.sql})", safe=piece.safe)
+        return replace(piece, value=f"(- {piece.value})")
 
     def _condition(self, node: ExpressionNode) -> Piece:
-        parts = [self._finite(operand) for operand in node.operands]
+        parts = [self._finite(operand).sql for operand in node.operands]
         match node.head:
             case "not":
                 sql = f"NOT {parts[0]}"
@@ -138,20 +161,17 @@ class SqlWriter:
         name = str(node.value)
         column, scale = self._column(name), self._scales.get(name)
         if scale is None or scale == 1:
-            return Piece(column)
+            return Piece(column, known=_is_number(column))
         if scale.numerator == 1:
             return Piece(f"({column} / {self._number(float(scale.denominator))})")
         return Piece(f"({column} * {self._number(float(scale))})", safe=scale < 1)
 
-    def _divisor(self, node: ExpressionNode) -> str:
-        divisor = self._finite(node)
-        if self._dialect == "duckdb" or (node.head == "literal" and node.value):
-            return divisor  # what DuckDB divides by zero is not finite
-        return f"nullif({divisor}, {self._number(0.0)})"
-
-    def _case(self, node: ExpressionNode) -> Piece:
+    def _case(
+        self, node: ExpressionNode, write: Callable[[ExpressionNode], Piece] | None = None
+    ) -> Piece:
+        """Return a CASE of values as ``write`` gives them, which may be finite each by itself."""
         conditions = node.operands[:-1:2]
-        values = [self._piece(value) for value in (*node.operands[1::2], node.operands[-1])]
+        values = [*map(write or self._piece, (*node.operands[1::2], node.operands[-1]))]
         branches = " ".join(
             f"WHEN {self._piece(condition).sql} THEN {value.sql}"
             for condition, value in zip(conditions, values, strict=False)
@@ -165,34 +185,54 @@ class SqlWriter:
             return self._extreme(_EXTREME[name], node.operands)
         if name in _PASSING and self._dialect == "duckdb":
             passed = self._piece(node.operands[0])
-            return Piece(f"{name}({passed.sql})", safe=passed.safe)
+            return replace(passed, value=f"{name}({passed.value})")
         parts = [self._finite(operand) for operand in node.operands]
-        if name in _WHOLE and self._dialect == "portable":
-            return Piece(_whole(name, parts[0]))
         if name in _OVERFLOWING:
-            return Piece(f"{name}({', '.join(parts)})", safe=False)
+            values = ", ".join(part.value for part in parts)
+            return Piece(f"{name}({values})", safe=False, guards=_guards(parts))
+        if name == "round_up":
+            return self._rounded_up(*parts)
+        written = [part.sql for part in parts]
+        if name == "sum_known":
+            return self._sum_known(written)
+        return Piece(self._function(name, written))
+
+    def _function(self, name: str, parts: Sequence[str]) -> str:
+        """Return a call of a function that gives what is finite or NULL."""
+        if name in _WHOLE and self._dialect == "portable":
+            return _whole(name, parts[0])
+        if name in _POSITIVE:  # no guard: those of one value stand in no order
+            condition = f"{parts[0]} {_POSITIVE[name]} {self._number(0.0)}"
+            return _where(condition, f"{name}({parts[0]})")
         if name in _WRITTEN:
-            piece = _WRITTEN[name](parts, self._number(0.0))
-            if name == "round_up" and self._dialect == "portable":
-                zero, (value, step) = self._number(0.0), parts
-                piece = f"({_whole('ceil', f'({value} / nullif({step}, {zero}))')} * {step})"
-            return Piece(piece, safe=name not in _UNBOUNDED)
-        return Piece(f"{_GREATEST.get(name, name)}({', '.join(parts)})")
+            return _WRITTEN[name](parts)
+        return f"{_GREATEST.get(name, name)}({', '.join(parts)})"
+
+    def _rounded_up(self, value: Piece, step: Piece) -> Piece:
+        steps = f"({value.value} / nullif({step.value}, {self._number(0.0)}))"
+        whole = _whole("ceil", steps) if self._dialect == "portable" else f"ceil{steps}"
+        return Piece(f"({whole} * {step.value})", safe=False, guards=_guards((value, step)))
+
+    def _sum_known(self, parts: Sequence[str]) -> Piece:
+        total = " + ".join(f"coalesce({part}, {self._number(0.0)})" for part in parts)
+        guard = f"coalesce({', '.join(parts)}) IS NOT NULL"
+        return Piece(f"({total})", safe=False, known=True, guards=(guard,))
 
     def _extreme(self, function: str, operands: Sequence[ExpressionNode]) -> Piece:
-        """Return the strict extreme: the database's own skips NULL.
-
-        Where all have a value, no operand need say so again: to say each twice is half the SQL.
-        """
+        """Return the strict extreme: the database's own skips NULL."""
         pieces = [self._piece(operand) for operand in operands]
-        literal = [operand.head == "literal" and operand.value is not None for operand in operands]
-        has_value = [
-            self._has_value(piece)
-            for piece, is_known in zip(pieces, literal, strict=True)
-            if not is_known
-        ]
-        found = f"{function}({', '.join(piece.sql for piece in pieces)})"
-        return Piece(_where(" AND ".join(has_value), found) if has_value else found)
+        guards = dict.fromkeys(guard for piece in pieces for guard in self._has_value(piece))
+        found = f"{function}({', '.join(piece.value for piece in pieces)})"
+        return Piece(found, known=True, guards=tuple(guards))
+
+
+def _guards(pieces: Sequence[Piece]) -> tuple[str, ...]:
+    """Return the guards of several pieces, each once."""
+    return tuple(dict.fromkeys(guard for piece in pieces for guard in piece.guards))
+
+
+def _is_number(sql: str) -> bool:
+    return _NUMBER.fullmatch(sql) is not None
 
 
 def _where(condition: str, value: str) -> str:
@@ -205,24 +245,14 @@ def _whole(function: str, value: str) -> str:
     return f"(CASE WHEN abs({value}) < {_WHOLE_FROM} THEN {rounded} ELSE {value} END)"
 
 
-def _sum_known(parts: Sequence[str], zero: str) -> str:
-    total = " + ".join(f"coalesce({part}, {zero})" for part in parts)
-    return _where(f"coalesce({', '.join(parts)}) IS NOT NULL", total)
-
-
-def _arg_max(parts: Sequence[str], _: str) -> str:
+def _arg_max(parts: Sequence[str]) -> str:
     labels, values = parts[::2], parts[1::2]
     pairs = zip(labels, values, strict=True)
     branches = " ".join(f"WHEN {value} THEN {label}" for label, value in pairs)
     return f"(CASE greatest({', '.join(values)}) {branches} END)"
 
 
-_WRITTEN: Mapping[str, Callable[[Sequence[str], str], str]] = {
+_WRITTEN: Mapping[str, Callable[[Sequence[str]], str]] = {
     "arg_max": _arg_max,
-    "known": lambda parts, _: f"({parts[0]} IS NOT NULL)",
-    "ln": lambda parts, zero: _where(f"{parts[0]} > {zero}", f"ln({parts[0]})"),
-    "log2": lambda parts, zero: _where(f"{parts[0]} > {zero}", f"log2({parts[0]})"),
-    "round_up": lambda parts, zero: f"(ceil({parts[0]} / nullif({parts[1]}, {zero})) * {parts[1]})",
-    "sqrt": lambda parts, zero: _where(f"{parts[0]} >= {zero}", f"sqrt({parts[0]})"),
-    "sum_known": _sum_known,
+    "known": lambda parts: f"({parts[0]} IS NOT NULL)",
 }

@@ -274,9 +274,7 @@ def test_refuses_everything_outside_the_closed_list(text: str) -> None:
         "not " * 1000 + "valid",
         "- " * 3000 + "share",
         "case when valid then " * 30 + "1" + " end" * 30,
-        "share/(" * 16 + "share" + ")" * 16,
-        "max(" * 16 + "share" + ",1)" * 16,
-        "round_up(" * 16 + "share" + ",2)" * 16,
+        "coalesce(share/" * 16 + "share" + ",1)" * 16,
     ],
     ids=lambda text: text[:8],
 )
@@ -335,4 +333,44 @@ def test_says_an_operand_of_an_extreme_twice_however_it_came_about() -> None:
     part = 'floor(("share" / "wasted"))'
     assert compiled("max(0, floor(share / wasted))").sql() == (
         f"(CASE WHEN isfinite({part}) THEN greatest(0.0e0, {part}) END)"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "share/(" * 16 + "share" + ")" * 16,
+        "max(" * 16 + "share" + ",1)" * 16,
+        "round_up(" * 16 + "share" + ",2)" * 16,
+    ],
+    ids=lambda text: text[:8],
+)
+def test_what_is_nested_is_not_said_twice_at_every_depth(text: str) -> None:
+    assert len(compiled(text).sql()) < 50 * len(text)
+
+
+def test_conditions_of_operands_stand_beside_that_of_the_whole() -> None:
+    quotient, total = (
+        '("share" / "wasted")',
+        '(coalesce("share", 0.0e0) + coalesce("wasted", 0.0e0))',
+    )
+    whole = f"({total} / {quotient})"
+    conditions = f'coalesce("share", "wasted") IS NOT NULL AND isfinite({quotient})'
+    assert compiled("sum_known(share, wasted) / (share / wasted)").sql() == (
+        f"(CASE WHEN {conditions} AND isfinite({whole}) THEN {whole} END)"
+    )
+
+
+def test_the_values_of_a_case_are_checked_without_its_conditions() -> None:
+    assert compiled("case when valid then share / wasted else 1 end").sql() == (
+        '(CASE WHEN "valid" THEN (CASE WHEN isfinite(("share" / "wasted"))'
+        ' THEN ("share" / "wasted") END) ELSE 1.0e0 END)'
+    )
+
+
+def test_what_fails_out_of_its_range_is_in_no_condition_beside_the_one_that_keeps_it_out() -> None:
+    root = '(CASE WHEN "share" > 0.0e0 THEN ln("share") END)'
+    whole = f'("wasted" / {root})'
+    assert compiled("wasted / ln(share)").sql() == (
+        f"(CASE WHEN isfinite({whole}) THEN {whole} END)"
     )

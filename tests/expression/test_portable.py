@@ -25,6 +25,7 @@ SYMBOLS = {
 }
 WHOLE = "(CASE WHEN ABS({1}) < 9007199254740992e0 THEN CAST({0}({1}) AS DOUBLE) ELSE {1} END)"
 FINITE = "(CASE WHEN ABS({0}) <= 1.7976931348623157e308 THEN {0} END)"
+SUM = "(COALESCE(`a`, 0.0e0) + COALESCE(`b`, 0.0e0))"
 # What is written, and what Spark is told. A quotient has no zero below: Spark may stop there. What
 # Spark rounds to an integer is a DOUBLE again, and is left alone where it is too large for one.
 CONSTRUCTS = {
@@ -57,9 +58,9 @@ CONSTRUCTS = {
     ),
     "sqrt(a)": "(CASE WHEN `a` >= 0.0e0 THEN SQRT(`a`) END)",
     "starts_with(word, 'x')": "STARTSWITH(`word`, 'x')",
-    "sum_known(a, b)": FINITE.format(
-        "(CASE WHEN NOT COALESCE(`a`, `b`) IS NULL THEN COALESCE(`a`, 0.0e0) + COALESCE(`b`, 0.0e0)"
-        " END)"
+    "sum_known(a, b)": (
+        "(CASE WHEN NOT COALESCE(`a`, `b`) IS NULL"
+        f" AND ABS({SUM}) <= 1.7976931348623157e308 THEN {SUM} END)"
     ),
 }
 
