@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from advisor.cache import remembered
 from advisor.hardware.devices import load_devices
 from advisor.hardware.part import name_of_whole, part_of
 from advisor.records import dataclass
@@ -16,6 +17,7 @@ from advisor.resources import data_dir
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from advisor.hardware.devices import DeviceSpec
 
@@ -83,11 +85,8 @@ def identify_device(
 
 def read_properties(attributes: Mapping[str, float | str]) -> ReportedProperties:
     """Return what the reported attributes say, in SI units."""
-    import yaml  # a profile that is stored already needs no parser
-
     path = data_dir("seed") / "reported-attributes.yaml"
-    with path.open(encoding="utf-8") as stream:
-        document: dict[str, Any] = yaml.load(stream, Loader=yaml.CSafeLoader)
+    document = remembered("attributes", [path], "", lambda: _read(path))
     plain = {_without(document["prefixes"], name): value for name, value in attributes.items()}
     numbers = {name: v for name, v in plain.items() if isinstance(v, (int, float))}
     capability = document["compute_capability"]
@@ -99,6 +98,14 @@ def read_properties(attributes: Mapping[str, float | str]) -> ReportedProperties
     return ReportedProperties(
         compute_capability=f"{major:.0f}.{minor:.0f}" if major else None, **values
     )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    import yaml  # what is remembered needs no parser
+
+    with path.open(encoding="utf-8") as stream:
+        loaded: dict[str, Any] = yaml.load(stream, Loader=yaml.CSafeLoader)
+    return loaded
 
 
 def _without(prefixes: Sequence[str], name: str) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
-from advisor.documents import load
+from advisor.cache import remembered
 from advisor.resources import data_dir
 
 Detail = Literal["all", "sample", "none"]
@@ -20,12 +21,19 @@ def launches_in_detail(detail: Detail) -> int | None:
         RuleError: the file that says what a sample is has another form.
     """
     if detail == "sample":
-        document = load(data_dir("rules") / FILE)
-        document.refuse_unknown(("launches",))
-        launches = document.mapping("launches")
-        launches.refuse_unknown(("value", "source"))
-        return int(launches.number("value"))
+        path = data_dir("rules") / FILE
+        return remembered("detail", [path], "", lambda: _sampled(path))
     return 0 if detail == "none" else None
+
+
+def _sampled(path: Path) -> int:
+    from advisor.documents import load  # what is remembered needs no parser
+
+    document = load(path)
+    document.refuse_unknown(("launches",))
+    launches = document.mapping("launches")
+    launches.refuse_unknown(("value", "source"))
+    return int(launches.number("value"))
 
 
 def more_detail(detail: Detail, launches: int, detailed: int) -> bool:
