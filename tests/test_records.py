@@ -8,10 +8,11 @@ import pickle
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, asdict, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
+from advisor.records import Seldom
 from advisor.records import dataclass as ours
 
 DECORATORS = pytest.mark.parametrize("decorator", [ours, dataclasses.dataclass])
@@ -23,6 +24,29 @@ class Point:
 
     x: int
     name: str = "a"
+
+
+class Heavy:
+    """What tells how often it was unpickled."""
+
+    unpickled = 0
+
+    def __setstate__(self, state: dict[str, int]) -> None:
+        Heavy.unpickled += 1
+
+    def __getstate__(self) -> dict[str, int]:
+        return {"is": 1}
+
+
+@ours(frozen=True, kw_only=True)
+class Book(Seldom):
+    """A record of which two fields are seldom asked for."""
+
+    SELDOM: ClassVar = ("notes", "index")
+
+    title: str
+    notes: list[Heavy] = field(compare=False)
+    index: dict[str, int]
 
 
 def classes(decorator: Callable[..., Any]) -> tuple[Any, Any]:
@@ -124,6 +148,25 @@ def test_is_copied_and_pickled() -> None:
     point = Point(x=3, name="b")
     assert copy.deepcopy(point) == point
     assert pickle.loads(pickle.dumps(point)) == point
+
+
+def test_what_is_seldom_asked_for_is_unpickled_when_it_is() -> None:
+    book = Book(title="a", notes=[Heavy(), Heavy()], index={"b": 3})
+    Heavy.unpickled = 0
+    kept = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(book))))
+    assert (kept.title, Heavy.unpickled) == ("a", 0)
+    assert len(kept.notes) == 2
+    assert (kept.index, Heavy.unpickled) == ({"b": 3}, 2)
+    assert kept == book
+    assert replace(pickle.loads(pickle.dumps(book)), title="c").index == {"b": 3}
+    assert copy.deepcopy(book) == book
+
+
+def test_a_record_that_was_unpickled_knows_its_own_names_alone() -> None:
+    kept = pickle.loads(pickle.dumps(Book(title="a", notes=[], index={})))
+    with pytest.raises(AttributeError, match="'Book' object has no attribute 'pages'"):
+        _ = kept.pages
+    assert not hasattr(Book(title="a", notes=[], index={}), "pages")
 
 
 def test_other_classes_of_data_are_the_librarys() -> None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from advisor.errors import Location
 from advisor.expression.sql import SqlWriter
 from advisor.expression.text import written
 from advisor.expression.tree import ExpressionNode, Kind, Symbol, Text
 from advisor.quoting import quoted
-from advisor.records import dataclass
+from advisor.records import Seldom, dataclass
 from advisor.units import DIMENSIONLESS, Unit
 
 if TYPE_CHECKING:
@@ -33,8 +33,10 @@ _TYPES = {Kind.NUMBER: "DOUBLE PRECISION", Kind.TEXT: "VARCHAR", Kind.BOOLEAN: "
 
 
 @dataclass(frozen=True, kw_only=True)
-class Expression:
+class Expression(Seldom):
     """A checked expression; ``unit`` is the SI unit of a number, ``names`` those it reads."""
+
+    SELDOM: ClassVar = ("at", "tree", "scales")  # rules are kept with the SQL that was written
 
     text: str
     kind: Kind

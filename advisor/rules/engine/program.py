@@ -124,9 +124,9 @@ class Program:
 
     def floors_rest(self, indexes: Collection[int] | None = None) -> tuple[str, list[str]]:
         """Return the rest of that SELECT, for all rules by default, and the facts it reads."""
-        read = set[str]()
         chosen = self.assumes.keys() if indexes is None else indexes
-        assumes = {index: _assumed(self.rules[index], _noting(read)) for index in chosen}
+        assumes = {index: self.assumes[index] for index in chosen}
+        read = {name for index in chosen for name in _read_by_assumptions(self.rules[index])}
         return _floors(assumes, self.settings, self.vocabulary, _noting(read)), sorted(read)
 
     def in_own_time(self, table: str) -> str:
@@ -166,7 +166,7 @@ def compile_program(
         needed.update(rule.reads)
     facts = _noting(needed)
     columns = _with(settings.thresholds, facts)
-    assumes = {n: _assumed(rule, quoted) for n, rule in enumerate(rules) if rule.assumes}
+    assumes = {n: _assumed(rule) for n, rule in enumerate(rules) if rule.assumes}
     program = Program(
         rules=tuple(rules),
         settings=settings,
@@ -190,10 +190,15 @@ def compile_program(
     )
 
 
-def _assumed(rule: Rule, facts: Columns) -> dict[str, str]:
+def _assumed(rule: Rule) -> dict[str, str]:
     """Return what a rule assumes, as SQL by quantity."""
-    columns = _with(rule.thresholds, facts)
+    columns = _with(rule.thresholds, quoted)
     return {name: each.sql(columns) for name, each in rule.assumes.items()}
+
+
+def _read_by_assumptions(rule: Rule) -> frozenset[str]:
+    read = frozenset[str]().union(*(each.names for each in rule.assumes.values()))
+    return read - rule.thresholds.keys()
 
 
 def _noting(read: set[str]) -> Columns:

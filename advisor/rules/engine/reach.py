@@ -8,14 +8,14 @@ is every fact that cannot do without it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from advisor.expression.needs import NOTHING, Needs, needs
 from advisor.facts.naming import OfKernel
 from advisor.facts.runs import KERNELS, RunFacts
 from advisor.facts.vocabulary import KERNEL_COLUMNS, Fact, KnownOf, Vocabulary
 from advisor.profilers import Profiler, load_profilers, version_key
-from advisor.records import dataclass
+from advisor.records import Seldom, dataclass
 from advisor.rules.language.rule import Rule
 from advisor.rules.language.subjects import KERNEL, SUBJECTS
 
@@ -61,13 +61,15 @@ class CountersWanted:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reach:
+class Reach(Seldom):
     """What a profiler can tell.
 
     ``ways`` are the ways to know a quantity or a helper of formulas, best first: the names that
     each needs, which are counters where they are no quantity and no key. ``unknowable`` are the
     names that it can never know, ``hopeless`` the ids of rules that therefore never fire.
     """
+
+    SELDOM: ClassVar = ("profiler", "ways")
 
     profiler: Profiler
     vocabulary: Vocabulary

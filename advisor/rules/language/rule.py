@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from enum import Enum
 from functools import cached_property
+from typing import ClassVar
 
 from advisor.errors import Location
 from advisor.expression import Dialect, Expression
 from advisor.quoting import quoted
-from advisor.records import dataclass
+from advisor.records import Seldom, dataclass
 from advisor.rules.language.sentences import Piece, spoken
 from advisor.rules.language.verification import Verify
 from advisor.units import parse_unit
@@ -153,7 +154,7 @@ class RuleExample:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rule:
+class Rule(Seldom):
     """One rule file, checked and compiled.
 
     ``subject`` is the name of an entry of ``subjects.SUBJECTS``.
@@ -165,6 +166,8 @@ class Rule:
     instructions. ``title`` says what to do, ``headline`` says it after "Start by"; both, ``why``
     and ``caveats`` name terms and no facts.
     """
+
+    SELDOM: ClassVar = ("examples", "why", "recommendation", "caveats", "verify", "references")
 
     id: str
     title: Template
