@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.reports.record.kernel_records import FactGroup, KernelName, ShownFact
+from advisor.reports.record.kernel_records import FactGroup, KernelName, KernelRecord, ShownFact
 from advisor.reports.record.records import Report
 from advisor.reports.write.paper import Paper, columns, cut, meter
 from advisor.reports.write.terminal import kernel_text, report_text
@@ -132,6 +132,15 @@ def test_writes_unknown_in_full(report: Report, width: int) -> None:
     first = next(line for line in table.splitlines() if "compute" in line)
     assert first.count("unknown") == 3
     assert "un…" not in table
+
+
+def test_calls_waste_a_bound_where_a_term_of_the_roof_is_unknown(report: Report) -> None:
+    def shown(kernel: KernelRecord) -> str:
+        return kernel_text(report, [kernel], width=100).replace("\u00a0", " ")
+
+    kernel = replace(report.kernels[0], wasted_time=3e-5, duration=4e-5, t_sol_complete=False)
+    assert "at most 30.0 µs wasted of 40.0 µs" in shown(kernel)
+    assert "· 30.0 µs wasted of 40.0 µs" in shown(replace(kernel, t_sol_complete=True))
 
 
 def test_wraps_what_stands_beside_a_fact(report: Report) -> None:

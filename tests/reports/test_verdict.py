@@ -126,10 +126,12 @@ def test_without_times_tells_what_limits_all_kernels_alike() -> None:
 def test_takes_the_busiest_unit_where_the_roof_lacks_terms() -> None:
     # The bytes alone would take 0.2 ms of 32.4 s; some unit was busy for 127 ms of them.
     simulate = {"duration": 32.4, "t_sol": 2e-4, "t_least": 0.127, "limiter": "latency"}
+    simulate["wasted_time"] = 32.4 - 0.127
     found = verdict_of([simulate])
     assert plain(found.paragraph).endswith("would take at least 127 ms instead of 32.4 s.")
     figure = next(each for each in found.figures if each.label == "of profiled roof")
     assert (plain(figure.value), figure.unit) == ("at least 0.39", "%")
+    assert plain(figure.note) == "at least 127 ms at the roof, at most 32.3 s above it"
 
 
 UNSEEN = {

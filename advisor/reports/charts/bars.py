@@ -27,7 +27,10 @@ _MOST_STEPS = 4
 
 @dataclass(frozen=True, kw_only=True)
 class KernelSegment:
-    """One kernel in the bar of the run; ``sol`` of its width is its time at the roof."""
+    """One kernel in the bar of the run; ``sol`` of its width is its time at the roof.
+
+    ``at_most`` stands before what is wasted, as in ``KernelRecord``.
+    """
 
     kernel_id: str
     name: str
@@ -37,6 +40,7 @@ class KernelSegment:
     sol: float | None
     duration: float
     wasted: float | None
+    at_most: str
     named: bool
 
 
@@ -112,6 +116,7 @@ def where_time_goes(kernels: Sequence[KernelRecord]) -> WhereTimeGoes | None:
             sol=None if kernel.t_sol is None else min(1.0, kernel.t_sol / duration),
             duration=duration,
             wasted=kernel.wasted_time,
+            at_most=kernel.at_most,
             named=duration >= _NAMED_SEGMENT * total,
         )
         for duration, kernel in shown

@@ -209,6 +209,11 @@ class KernelRecord(KernelName):
         return self.limiter is not None or self.t_sol is not None
 
     @property
+    def at_most(self) -> str:
+        """Return what stands before the wasted time: some of it may be work nobody counted."""
+        return "" if self.t_sol_complete or self.wasted_time is None else "at most "
+
+    @property
     def without_action(self) -> str:
         """Return what there is to do where no card speaks of the kernel."""
         if not self.is_judged:

@@ -27,6 +27,7 @@ from advisor.reports.record.rows import Row, flag, number, text, whole
 from advisor.rules.language.words import VendorWords
 
 _TOP_STALLS = 7
+_BOUNDS = {"t_sol": "at least", "wasted_time": "at most"}  # where a term of the roof is unknown
 _STORED_SHAPE = re.compile(r"\((\d+(?:, \d+)*)\)x\((\d+(?:, \d+)*)\)")
 
 
@@ -285,9 +286,8 @@ def _kind(row: Row, line: _Line, sources: Mapping[str, str]) -> str:
     if entry.name == "flops":
         label = text(row, "work_source") or "derived"
         return sources.get(label, label)
-    if entry.name == "t_sol":
-        known = text(row, "t_sol_known") or "nothing"
-        return "derived, profiled" if flag(row, "t_sol_complete") else f"at least: {known} known"
+    if entry.name in _BOUNDS and not flag(row, "t_sol_complete"):
+        return f"{_BOUNDS[entry.name]}: {text(row, 't_sol_known') or 'nothing'} known"
     if line.column is None:
         return entry.kind
     label = text(row, line.column) or "measured"

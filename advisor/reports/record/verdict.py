@@ -217,15 +217,15 @@ def _figures(rows: Sequence[Row], sums: Totals, actions: Sequence[Recommendation
         )
     ]
     if sums.least is not None and sums.placed:
-        least = "" if sums.complete else "at least "
+        least, most = ("", "") if sums.complete else ("at least ", "at most ")
         reached, _, unit = wording.share(sums.least / sums.placed).rpartition(wording.NO_BREAK)
         found.append(
             Figure(
                 label="of profiled roof",
                 value=f"{least}{reached}",
                 unit=unit,
-                note=f"{wording.seconds(sums.least)} at the roof, "
-                f"{wording.seconds(sums.wasted)} above it",
+                note=f"{least}{wording.seconds(sums.least)} at the roof, "
+                f"{most}{wording.seconds(sums.wasted)} above it",
             )
         )
     found += [_likely(actions, sums), _evidence(rows, sums)]

@@ -324,7 +324,7 @@ def _summary(kernel: KernelRecord) -> str:
     if kernel.roof_fraction is not None:
         parts.append(f"{wording.percent(kernel.roof_fraction, 1)} of {kernel.roof_name}")
     if kernel.wasted_time is not None:
-        parts.append(f"{wording.seconds(kernel.wasted_time)} wasted")
+        parts.append(f"{kernel.at_most}{wording.seconds(kernel.wasted_time)} wasted")
     if kernel.actions:
         listed = ", ".join(str(number) for number in kernel.actions)
         parts.append(f"{'action' if len(kernel.actions) == 1 else 'actions'} {listed}")

@@ -271,7 +271,8 @@ def _kernel_head(paper: Paper, report: Report, kernel: KernelRecord) -> None:
     if kernel.roof_fraction is not None:
         head.append(f"{wording.percent(kernel.roof_fraction, 1)} of {kernel.roof_name}")
     head.append(
-        f"{wording.seconds(kernel.wasted_time)} wasted of {wording.seconds(kernel.duration)}"
+        f"{kernel.at_most}{wording.seconds(kernel.wasted_time)} wasted"
+        f" of {wording.seconds(kernel.duration)}"
     )
     paper.write(" · ".join(head))
     for line in (kernel.remark, *kernel.flags):
