@@ -198,6 +198,34 @@ def test_takes_the_busiest_of_pipes_and_units() -> None:
 
 
 @pytest.mark.parametrize(
+    ("changed", "turns"),
+    [
+        ({}, True),
+        ({"shared_memory_static": 128.0}, True),
+        ({"shared_memory_static": 129.0}, False),
+        ({"shared_memory_static": 0.0}, False),
+        ({"shared_memory_dynamic": 4.0}, False),
+        ({"shared_memory_dynamic": None}, True),
+        ({"l1_utilization": 0.59}, False),
+        ({"l1_utilization": 0.4, "sm_busy": 0.5}, True),  # 80 % while there are blocks
+        ({"l2_utilization": 0.01}, False),
+        ({"dram_utilization": 0.01}, False),
+    ],
+)
+def test_knows_when_threads_take_turns_at_few_words(changed: dict[str, Value], turns: bool) -> None:
+    kernel: dict[str, Value] = {
+        "duration": 1.0,
+        "sm_busy": 1.0,
+        "l1_utilization": 0.6,
+        "l2_utilization": 0.009,
+        "dram_utilization": 0.009,
+        "shared_memory_static": 4.0,
+        "shared_memory_dynamic": 0.0,
+    }
+    assert facts_of(**kernel | changed)["turns_at_few_words"] is turns
+
+
+@pytest.mark.parametrize(
     ("l1", "stage", "passes", "many"),
     [
         (0.9, 0.9, 6.0, True),  # addresses fill L1, twice as busy as its data: 0.9 / 0.15
