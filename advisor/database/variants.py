@@ -17,7 +17,7 @@ INCOMING = "incoming_variant"
 """The table in which variants are complete but for the facts that are tracked."""
 
 UNEVEN = "is_uneven"
-"""The column that is true of variants in which launches lack values that others have."""
+"""The column that is true of variants whose totals the shorter SELECTs do not give."""
 
 _STATE = """
     SELECT run_id, bool_or({outdated}), bool_and(facts_hash IS NOT DISTINCT FROM $facts),
@@ -29,6 +29,7 @@ _OTHER_TOTALS = """
     AND NOT list_has_all(map_keys(paired_sums), string_split($sums, ';'))
 """
 _WITH_LAUNCHES = "SELECT DISTINCT run_id FROM {launch} WHERE {which} ORDER BY run_id"
+_SINGLE = "SELECT count(*) = count(DISTINCT (run_id, variant_id)) FROM launch WHERE {which}"
 _LAUNCHES_LEFT = """
     SELECT run_id FROM (
         SELECT run_id, count(*) AS launches FROM launch WHERE {which} GROUP BY run_id
@@ -44,9 +45,11 @@ class VariantStatements:
 
     ``totals`` aggregates launches. ``tracked`` has run, variant and the columns ``names``: facts
     over the table ``INCOMING``, which holds the totals of the runs to be stored. Most variants are
-    even; for them a shorter SELECT says the same, and has the column ``UNEVEN``.
+    even, and many a single launch; for them shorter SELECTs say the same, and have the column
+    ``UNEVEN``.
     """
 
+    single_totals: str
     even_totals: str
     totals: str
     even_tracked: str
@@ -100,7 +103,10 @@ def _total_up(
 ) -> None:
     """Make the table ``INCOMING``: what the launches of runs add up to."""
     made = f"CREATE OR REPLACE TEMP TABLE {INCOMING} AS SELECT * FROM"
-    connection.execute(f"{made} ({statements.even_totals}) WHERE {_of_runs(run_ids)}")
+    query = _SINGLE.format(which=_of_runs(run_ids))
+    is_single = connection.execute(query).fetchall() == [(True,)]
+    totals = statements.single_totals if is_single else statements.even_totals
+    connection.execute(f"{made} ({totals}) WHERE {_of_runs(run_ids)}")
     rows = connection.execute(f"SELECT DISTINCT run_id FROM {INCOMING} WHERE {UNEVEN}").fetchall()
     if rows:
         which = _of_runs(sorted(run for (run,) in rows))

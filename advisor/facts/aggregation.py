@@ -7,12 +7,15 @@ launches where it is NULL, in numerator and denominator together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from advisor.facts.vocabulary import Fact, Vocabulary
 from advisor.quantities import Quantity
 from advisor.quoting import literal, quoted
 from advisor.records import dataclass
+
+NO_COVERAGE = "map([]::varchar[], []::bigint[])"
+"""What ``coverage`` says of most variants: no quantity that only some launches have."""
 
 _VALID = "launch_valid"
 COUNTED = "launch_counted"
@@ -36,6 +39,16 @@ def aggregate(name: str, how: str, weight: str | None = None) -> str:
     return f"coalesce({means}, avg({column}))"
 
 
+def of_one(name: str, how: str, weight: str | None = None) -> str:
+    """Return what ``aggregate`` gives for a single launch that is valid, from its own row."""
+    column = quoted(name)
+    if how in {"sum", "max", "same"}:
+        return column
+    by = map(quoted, [_TIME] if weight is None else [weight, _TIME])
+    means = ", ".join(f"{column} * {each} / nullif({each}, 0)" for each in by)
+    return f"coalesce({means}, {column})"
+
+
 def _mean(column: str, weight: str) -> str:
     by = quoted(weight)
     return (
@@ -53,16 +66,18 @@ def _sum(value: str, condition: str) -> str:
     return f"sum(case when {condition} then {value} end)"
 
 
-def aggregated_columns(vocabulary: Vocabulary) -> Iterator[tuple[str, str]]:
-    """Yield name and aggregate of every quantity, source and launch fact."""
+def aggregated_columns(
+    vocabulary: Vocabulary, written: Callable[[str, str, str | None], str] = aggregate
+) -> Iterator[tuple[str, str]]:
+    """Yield name and aggregate of every quantity, source and launch fact, as ``written``."""
     for quantity in _aggregated(vocabulary):
-        yield quantity.name, aggregate(quantity.name, quantity.aggregate, quantity.weight)
+        yield quantity.name, written(quantity.name, quantity.aggregate, quantity.weight)
         if quantity.remember_source:
             source = f"{quantity.name}_source"
-            yield source, aggregate(source, "same")
+            yield source, written(source, "same", None)
     for fact in _launch_facts(vocabulary):
         if fact.name != _VALID:
-            yield fact.name, aggregate(fact.name, fact.aggregate or "same")
+            yield fact.name, written(fact.name, fact.aggregate or "same", None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,8 +138,7 @@ def coverage(vocabulary: Vocabulary) -> tuple[str, str]:
     found = f"map_from_entries(list_filter({entries}, {partial}))"
     some = "lambda each: each > 0 and each < launch_count"
     lacks = f"launch_count > 1 and len(list_filter(coverage_counts, {some})) > 0"
-    none = "map([]::varchar[], []::bigint[])"  # of most variants, which makes the rest worth while
-    return f"[{counts}]", f"case when {lacks} then {found} else {none} end"
+    return f"[{counts}]", f"case when {lacks} then {found} else {NO_COVERAGE} end"
 
 
 def _aggregated(vocabulary: Vocabulary) -> Iterator[Quantity]:

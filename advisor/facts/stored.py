@@ -12,7 +12,7 @@ from advisor.database.variants import INCOMING, UNEVEN, VariantStatements, store
 from advisor.facts.aggregation import COUNTED, paired_sums
 from advisor.facts.kernels import kernels_select
 from advisor.facts.layers import select
-from advisor.facts.variants import KEYS, tracked_facts, variants_select
+from advisor.facts.variants import KEYS, single_variants_select, tracked_facts, variants_select
 from advisor.facts.vocabulary import Fact, Vocabulary
 from advisor.quoting import literal, quoted
 
@@ -73,6 +73,7 @@ def variant_statements(vocabulary: Vocabulary) -> VariantStatements:
     }
     of_launches = replace(vocabulary, facts=storable)
     return VariantStatements(
+        single_totals=_single_totals(of_launches),
         even_totals=_even_totals(of_launches),
         totals=_totals(of_launches),
         even_tracked=facts(replace(incoming, even=True)),
@@ -90,12 +91,24 @@ def _even_totals(storable: Vocabulary) -> str:
     relations = replace(STORED, variant=None, even=True)
     read = sorted({each.of for each in paired_sums(storable)})
     known = f"case when {COUNTED} then [{', '.join(f'{quoted(n)} is null' for n in read)}] end"
+    added = {UNEVEN: f"min({known}) <> max({known})"}
+    return _whole_sums(storable, variants_select(storable, relations, added=added))
+
+
+def _single_totals(storable: Vocabulary) -> str:
+    """Return the same if each variant is one launch; ``UNEVEN`` are those that are not valid."""
+    relations = replace(STORED, variant=None)
+    added = {UNEVEN: "launch_valid is distinct from true"}
+    return _whole_sums(storable, single_variants_select(storable, relations, added))
+
+
+def _whole_sums(storable: Vocabulary, variants: str) -> str:
+    """Return variants with what all sums come from, and none that is not the whole sum."""
     columns = (
         "*",
         "cast(null as map(varchar, double)) as paired_sums",
         f"{literal(totals_hash(storable))} as totals_hash",
     )
-    variants = variants_select(storable, relations, added={UNEVEN: f"min({known}) <> max({known})"})
     return select(", ".join(columns), f"({variants}) as variant")
 
 

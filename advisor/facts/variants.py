@@ -14,9 +14,11 @@ from advisor.database.relations import Relations
 from advisor.expression import Dialect
 from advisor.facts.aggregation import (
     COUNTED,
+    NO_COVERAGE,
     PairedSum,
     aggregated_columns,
     coverage,
+    of_one,
     paired_name,
     paired_sums,
     sums_of,
@@ -46,6 +48,14 @@ _STATISTICS = {
     "duration_max": f"max({_VALID_TIME})",
     "duration_first": f"arg_min({_VALID_TIME}, case when launch_valid then launch_index end)",
     "duration_stddev": f"stddev_samp({_VALID_TIME})",
+}
+
+
+_OF_ONE = {  # the same where a variant is a single launch, which is valid
+    "launch_count": "1::bigint",
+    "launches_excluded": "0::bigint",
+    "launches_detailed": "case when detailed then 1::bigint else 0::bigint end",
+    "duration_stddev": "null::double",
 }
 
 
@@ -79,6 +89,26 @@ def variants_select(
     if relations.variant is None or relations.from_launches:
         parts.append(_of_launches(values, more, vocabulary, relations))
     return " union all ".join(parts)
+
+
+def single_variants_select(
+    vocabulary: Vocabulary, relations: Relations, added: Mapping[str, str]
+) -> str:
+    """Return what ``variants_select`` says from launches where each is a variant of its own.
+
+    There is nothing to add up, which spares most of the SQL. What it says of a launch that is not
+    valid is not so. ``added`` are expressions over launches, by their names.
+    """
+    times = dict.fromkeys(_STATISTICS, "duration")
+    columns = dict.fromkeys((*KEYS, *OF_LAUNCH)) | times | _OF_ONE
+    written = {name: sql or name for name, sql in columns.items()}
+    written |= {quoted(name): sql for name, sql in aggregated_columns(vocabulary, of_one)}
+    written[_POSITION] = "row_number() over (partition by run_id order by launch_index) - 1"
+    written[COVERAGE] = NO_COVERAGE
+    written |= added
+    measured = measured_launches(vocabulary, relations, _launch_columns(vocabulary))
+    listed = ", ".join(f"{sql} as {name}" for name, sql in written.items())
+    return select(listed, f"({measured}) as measured")
 
 
 def _values(

@@ -98,6 +98,48 @@ def test_stored_variants_have_the_facts_of_their_launches(seed: int) -> None:
     assert {number for (number,) in partly} <= {"0", "1"}
 
 
+def single_launches(seed: int) -> list[Row]:
+    return [
+        {**launch, "variant_id": f"v{number:02}", "detailed": number % 2 == 0}
+        for number, launch in enumerate(made_launches(seed))
+    ]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_single_launch_adds_up_to_itself(seed: int) -> None:
+    statements = variant_statements(vocabulary_once())
+    launches = single_launches(seed)
+    invalid = [not launch["grid_size"] for launch in launches]
+    with database_of(launches) as connection:
+        query = f"select * from ({statements.single_totals}) order by variant_id"
+        found = connection.execute(query)
+        names = [column[0] for column in found.description or ()]
+        singles = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        assert [row.pop("is_uneven") for row in singles] == invalid
+        columns = ", ".join(f'"{name}"' for name in singles[0])
+        query = f"select {columns} from ({statements.totals}) order by variant_id"
+        totals = connection.execute(query).fetchall()
+    known = [row for row, is_invalid in zip(singles, invalid, strict=True) if not is_invalid]
+    expected = [row for row, is_invalid in zip(totals, invalid, strict=True) if not is_invalid]
+    assert [tuple(row.values()) for row in known] == expected  # to the last bit
+    assert len(known) > 10
+    assert any(invalid)
+    means = ("dram_utilization", "occupancy_achieved")
+    assert all(sum(row[name] is not None for row in known) > 5 for name in means)
+
+
+def test_a_launch_that_is_not_valid_is_left_out_where_it_is_the_only_one() -> None:
+    launches = single_launches(3)
+    with stored(launches) as connection:
+        assert rows(connection, vocabulary_once()) == rows(
+            connection, vocabulary_once(), relations=FROM_LAUNCHES
+        )
+        excluded = "select variant_id from variant where launches_excluded = 1 order by variant_id"
+        assert connection.execute(excluded).fetchall() == [
+            (each["variant_id"],) for each in launches if not each["grid_size"]
+        ]
+
+
 def test_sums_are_paired_where_a_launch_lacks_a_counter() -> None:
     # Work is known of two launches, traffic of the second and third: they pair in the second, where
     # 6 MFLOP over 2 MB are 3 FLOP/B.
