@@ -25,7 +25,11 @@ def read_details(
     ``pairs`` are those of a subject and the index of a rule that are asked for.
     """
     indexes = sorted({index for _, index in pairs})
-    found = read_rows(connection, program.details(table, key, indexes), key)
+    select, named = program.details(table, key, indexes)
+    found = {
+        row[0]: {name: value for names, value in zip(named, row[1:], strict=True) for name in names}
+        for row in connection.execute(select).fetchall()
+    }
     assuming = [(subject, index) for subject, index in pairs if program.rules[index].assumes]
     if assuming:
         subjects, rules = zip(*assuming, strict=True)

@@ -88,19 +88,23 @@ class Program:
         codes = [f"{each.outcome} AS o{index}" for index, each in enumerate(self.written)]
         return _select((quoted(key), *codes), f"({inner})")
 
-    def details(self, table: str, key: str, indexes: Sequence[int]) -> str:
-        """Return a SELECT: ``key``, confidence factors, and guards, gain and floors of some rules.
+    def details(
+        self, table: str, key: str, indexes: Sequence[int]
+    ) -> tuple[str, list[tuple[str, ...]]]:
+        """Return a SELECT: ``key``, then what some rules rest on, and the names of each column.
 
-        Columns are named by ``factor_column`` and ``detail_columns``; rules that assume something
-        have no floors here. What rules share is computed once: to plan the statement takes longer
-        than to run it.
+        These are confidence factors, guards, gain and floors, named by ``factor_column`` and
+        ``detail_columns``; rules that assume something have no floors here. What rules share is one
+        column with many names: to plan the statement takes longer than to run it.
         """
-        parts = [(sql, factor_column(number)) for number, sql in enumerate(self.factors)]
-        parts += [part for index in indexes for part in self.written[index].details]
-        once = {sql: f"x{number}" for number, sql in enumerate(dict.fromkeys(s for s, _ in parts))}
-        inner = _select((quoted(key), *(f"{sql} AS {name}" for sql, name in once.items())), table)
-        outer = (quoted(key), *(f"{once[sql]} AS {quoted(name)}" for sql, name in parts))
-        return _select(outer, f"({inner})")
+        named: dict[str, list[str]] = {}
+        for number, sql in enumerate(self.factors):
+            named.setdefault(sql, []).append(factor_column(number))
+        for index in indexes:
+            for sql, name in self.written[index].details:
+                named.setdefault(sql, []).append(name)
+        columns = (f"{sql} AS x{number}" for number, sql in enumerate(named))
+        return _select((quoted(key), *columns), table), [*map(tuple, named.values())]
 
     def floors(self, table: str, key: str, indexes: Collection[int]) -> str:
         """Return a SELECT: ``key``, the index of a rule, and what holds if it is followed.
