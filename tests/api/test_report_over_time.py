@@ -103,6 +103,15 @@ def test_puts_predicted_beside_achieved(demo: str) -> None:
     assert advice.likely < advice.achieved
 
 
+@pytest.mark.parametrize("night", [21, 22, 29])
+def test_tells_one_level_of_a_change_and_of_the_advice_behind_it(demo: str, night: int) -> None:
+    run = history_of(demo).nights[night].run_id
+    history = history_of(demo, run)
+    (move,) = (each for each in history.moved if each.kernel == SPILLS)
+    levels = {(each.before, each.after) for each in history.outcomes if each.kernel == SPILLS}
+    assert levels == {(move.base, move.head)}
+
+
 def test_advice_has_not_worked_before_its_change_is_sure(demo: str) -> None:
     nights = [night.run_id for night in history_of(demo).nights]
     found = {}

@@ -47,7 +47,7 @@ def outcomes_until(
     """Return the outcomes of the advice for the series of a run, as they were known then.
 
     What was opened later is left out; what was decided later was open, and so was what one night
-    alone would have decided. Times are medians of the nights until then.
+    alone would have decided. Times are levels of the nights until then.
     """
     nights = {night.run_id: night for night in history.nights}
     shapes = Counter(each.series_id for each in history.series)
@@ -64,10 +64,10 @@ def outcomes_until(
         if night is None or (of_series and at is not None and _is_alone(of_series, at)):
             still_open += row["state"] != _GONE
         elif history.is_shown(night):
-            after = row["duration_after"]
+            levels = {}
             if of_series is not None and at is not None:
-                after = median(of_series.durations[at : at + settle])
-            decided.append(_outcome(row | {"duration_after": after}, variants, titles))
+                levels = _levels(of_series, at, settle)
+            decided.append(_outcome(row | levels, variants, titles))
     decided.sort(key=lambda one: -(one.achieved or 0.0))
     decided.sort(key=lambda one: one.decided_at or one.opened_at, reverse=True)
     return AdviceShown(decided=tuple(_shared(decided)), open=still_open)
@@ -86,6 +86,17 @@ def _shared(outcomes: Sequence[AdviceOutcome]) -> Iterator[AdviceOutcome]:
 def _position(series: SeriesHistory, run_id: str) -> int | None:
     """Return which of its nights a run is, None where it is none of them."""
     return next((i for i, night in enumerate(series.nights) if night.run_id == run_id), None)
+
+
+def _levels(series: SeriesHistory, at: int, settle: int) -> Row:
+    """Return the levels around the night that decided: those of the change that is told there.
+
+    Without one, that after it is the median of the nights that settle it.
+    """
+    change = series.change_at(at)
+    if change is None:
+        return {"duration_after": median(series.durations[at : at + settle])}
+    return {"duration_before": change.before, "duration_after": change.after}
 
 
 def _is_alone(series: SeriesHistory, at: int) -> bool:

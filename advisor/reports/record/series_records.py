@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from advisor.records import dataclass
-from advisor.tracking.records import Verdict
+from advisor.tracking.records import ChangeKind, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -96,6 +96,12 @@ class SeriesHistory:
     def newest_night(self) -> HistoryNight:
         """The last night with a result."""
         return self.nights[-1]
+
+    def change_at(self, index: int) -> Change | None:
+        """Return the change to a new level on a night, None where the level goes on."""
+        levels = (ChangeKind.STEP, ChangeKind.DRIFT)
+        changes = self.result.changes
+        return next((c for c in changes if c.kind in levels and c.index == index), None)
 
     def accepted_level(self, change: Change) -> AcceptedLevel | None:
         """Return the user's reason for the level after a change, where it was accepted."""
