@@ -221,6 +221,7 @@ def _record(found: Explained) -> dict[str, Any]:
         "outcome": explanation.outcome.value,
         "because": explanation.because,
         **{name: _plain(getattr(explanation, name)) for name in parts},
+        "share": _plain(explanation.share),
         "unless": [_plain(guard) for guard in explanation.unless],
         "confidence": explanation.confidence,
         "confidence_because": explanation.confidence_because,

@@ -10,6 +10,10 @@ import pytest
 from advisor.expression import Kind
 from advisor.facts import Vocabulary
 from advisor.quoting import quoted
+from advisor.reports.record.ideas import ideas_of
+from advisor.reports.record.saved import likely
+from advisor.reports.write.explained import explanation_text
+from advisor.reports.write.paper import Paper
 from advisor.rules import EvaluationSettings, Outcome, Rule
 from advisor.rules.engine.clauses import Clause
 from advisor.rules.engine.explain import Explanation, Language, explain
@@ -155,3 +159,26 @@ def test_works_out_the_gain_and_its_caps(told: Explain) -> None:
     assert found.gain.gain is not None
     assert found.gain.gain.likely == pytest.approx(0.4e-3)
     assert found.gain.gain.high == pytest.approx(0.5e-3)
+
+
+def test_gives_a_share_where_the_time_is_unknown(told: Explain, vocabulary: Vocabulary) -> None:
+    timeless = FACTS | {"duration": None, "limiter": "memory"}
+    found = told(**timeless)
+    assert found.outcome is Outcome.FIRES
+    assert found.gain is not None
+    assert found.gain.gain is None
+    assert found.share is not None
+    assert (found.share.low, found.share.likely, found.share.high) == pytest.approx((0, 0.5, 1))
+    paper = Paper(width=100)
+    explanation_text(paper, found, name="k", collect=None)
+    told_share = (
+        "as shares of the kernel's time, which is unknown: low 0 %, likely 50 %, high 100 %"
+    )
+    assert told_share in paper.text().replace("\N{NO-BREAK SPACE}", " ")
+    assert "no estimate" not in paper.text()
+    (idea,) = ideas_of([found], vocabulary)
+    assert likely(idea).replace("\N{NO-BREAK SPACE}", " ") == "50 % of its time"
+
+
+def test_gives_no_share_beside_seconds(told: Explain) -> None:
+    assert told(**FACTS).share is None

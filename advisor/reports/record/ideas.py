@@ -35,7 +35,10 @@ _NO_WORD = re.compile(r"[^0-9a-z]+")
 
 @dataclass(frozen=True, kw_only=True)
 class Idea:
-    """What one rule answers about a kernel; times of ``gain`` in s."""
+    """What one rule answers about a kernel; times of ``gain`` in s.
+
+    ``share`` is what it saves of the kernel's time where that is unknown.
+    """
 
     rule: str
     title: str
@@ -43,6 +46,7 @@ class Idea:
     sentence: str
     gain: Gain | None
     missing: tuple[str, ...]
+    share: Gain | None = None
 
 
 def rules_about(word: str, rules: Iterable[Rule], words: VendorWords) -> list[Rule]:
@@ -77,6 +81,7 @@ def ideas_of(explanations: Sequence[Explanation], vocabulary: Vocabulary) -> lis
             sentence=_sentence(each, vocabulary),
             gain=_gain(each),
             missing=each.missing,
+            share=_share(each),
         )
         for each in ranked
     ]
@@ -89,9 +94,14 @@ def _gain(explanation: Explanation) -> Gain | None:
     return Gain(low=found.gain.low, likely=found.gain.likely, high=found.gain.high)
 
 
+def _share(explanation: Explanation) -> Gain | None:
+    found = explanation.share
+    return None if found is None else Gain(low=found.low, likely=found.likely, high=found.high)
+
+
 def _likely(explanation: Explanation) -> float:
-    gain = _gain(explanation)
-    return 0.0 if gain is None else gain.likely
+    saving = _gain(explanation) or _share(explanation)
+    return 0.0 if saving is None else saving.likely
 
 
 def _sentence(explanation: Explanation, vocabulary: Vocabulary) -> str:

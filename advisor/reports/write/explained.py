@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from advisor.reports.write.paper import Paper
     from advisor.rules.engine.clauses import Clause, GainExplained, Term
     from advisor.rules.engine.explain import Explanation
+    from advisor.rules.engine.gains import Share
     from advisor.rules.language.rule import Value
 
 _TRUTH = {True: "true", False: "false", None: wording.UNKNOWN}
@@ -48,7 +49,7 @@ def explanation_text(
         paper.blank()
         paper.write(instructions.sentence)
     if explanation.gain is not None and explanation.outcome not in _NO_GAIN:
-        _gain(paper, explanation.gain)
+        _gain(paper, explanation.gain, explanation.share)
     if explanation.confidence is not None:
         reasons = ", ".join(explanation.confidence_because) or "no deduction"
         paper.blank()
@@ -104,7 +105,7 @@ def _value(value: Value, unit: str | None) -> str:
     return wording.si(value, unit)
 
 
-def _gain(paper: Paper, gain: GainExplained) -> None:
+def _gain(paper: Paper, gain: GainExplained, share: Share | None) -> None:
     paper.blank()
     by = f" (estimator {gain.estimator})" if gain.estimator else ""
     paper.write(f"gain{by}:")
@@ -114,6 +115,11 @@ def _gain(paper: Paper, gain: GainExplained) -> None:
         paper.write("assumed effect of the advice:", indent=2)
         for term in gain.assumes:
             _term(paper, term)
+    if share is not None:
+        bounds = (("low", share.low), ("likely", share.likely), ("high", share.high))
+        shown = ", ".join(f"{name} {wording.share(x)}" for name, x in bounds)
+        paper.write(f"as shares of the kernel's time, which is unknown: {shown}", indent=2)
+        return
     paper.write(
         f"time now {wording.seconds(gain.duration)}; with the advice at least "
         f"{wording.seconds(gain.floor)}, in practice {wording.seconds(gain.floor_achievable)}; so "

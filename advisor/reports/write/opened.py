@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from advisor import wording
 from advisor.reports.record.opened import value_in_words
+from advisor.reports.record.saved import likely
 
 if TYPE_CHECKING:
     from advisor.reports.record.ideas import Idea
@@ -67,8 +67,9 @@ def write_ideas(paper: Paper, ideas: Sequence[Idea], collect: str | None) -> Non
         paper.blank()
         paper.write(f"{answer[:1].upper()}{answer[1:]}:")
         for idea in group:
-            gain = "" if idea.gain is None else f", saves about {wording.seconds(idea.gain.likely)}"
-            paper.write(f"{idea.title}{gain} ({idea.rule})", indent=4, first="  -")
+            saving = likely(idea)
+            saves = f", saves about {saving}" if saving else ""
+            paper.write(f"{idea.title}{saves} ({idea.rule})", indent=4, first="  -")
             paper.write(idea.sentence, indent=4)
     if collect is not None:
         paper.blank()

@@ -14,6 +14,7 @@ from advisor.rules.engine.clauses import Clause, Clauses, GainExplained, Guarded
 from advisor.rules.engine.details import read_details
 from advisor.rules.engine.evaluate import run_program
 from advisor.rules.engine.evaluation import Evaluation
+from advisor.rules.engine.gains import Share
 from advisor.rules.engine.program import OUTCOMES, Program, compile_program
 from advisor.rules.language.rule import Outcome, Rule
 from advisor.rules.language.settings import EvaluationSettings
@@ -41,7 +42,8 @@ class Language:
 class Explanation:
     """What a rule says about one subject (a variant, or the run), and why.
 
-    ``evidence`` is what it found, in words, where it fires.
+    ``evidence`` is what it found, in words, where it fires, and ``share`` what it promises of the
+    kernel's time where that is unknown.
     """
 
     rule: Rule
@@ -57,6 +59,7 @@ class Explanation:
     missing: tuple[str, ...]
     evidence: str
     words: VendorWords
+    share: Share | None = None
 
 
 def explain(
@@ -144,6 +147,7 @@ def _explanation(
         missing=evaluation.missing if evaluation else (),
         evidence=evaluation.evidence if evaluation and fires else "",
         words=words,
+        share=evaluation.share if evaluation and fires else None,
     )
 
 
