@@ -30,7 +30,8 @@ theme(state.theme); button.hidden = false; button.onclick = () => { theme(dark()
 const table = byId('q') && D.querySelector('.kt');
 if (table) {
   const body = table.tBodies[0], heads = all('th[data-c]', table), find = byId('q'), limiter = byId('ql'), more = byId('all');
-  let rest;
+  // what nobody sees yet is done once the first rows are drawn
+  const FEW = 50; let rest, shown;
   const sort = (h, d) => {
     if (!h) return;
     heads.forEach(x => x.removeAttribute('aria-sort')); h.ariaSort = d > 0 ? 'ascending' : 'descending';
@@ -38,15 +39,18 @@ if (table) {
     const value = r => { const c = r.cells[at]; return c.dataset.v ?? c.firstElementChild.textContent; };
     const rows = [...body.rows].map(r => [value(r), r]).sort(([x], [y]) =>
       x === '' || y === '' ? (x === '') - (y === '') : d * (text ? compare(x, y) : x - y)).map(p => p[1]);
-    // rows that nobody sees yet are moved once the others are drawn
-    const seen = table.classList.contains('all') ? rows.length : 50;
-    clearTimeout(rest); body.prepend(...rows.slice(0, seen)); rest = setTimeout(() => body.append(...rows.slice(seen)));
+    clearTimeout(rest); body.prepend(...rows.slice(0, FEW)); rest = setTimeout(() => body.append(...rows.slice(FEW)));
     put('sort', (d > 0 ? '' : '-') + h.dataset.c);
   };
   heads.forEach(h => h.firstElementChild.onclick = () => sort(h, h.ariaSort === 'descending' ? 1 : -1));
   const filter = () => {
-    let n = 0; const q = find.value.toLowerCase();
-    for (const r of body.rows) n += !(r.hidden = !r.dataset.n.toLowerCase().includes(q) || limiter.value && !r.classList.contains(limiter.value));
+    let n = 0; const q = find.value.toLowerCase(), later = [];
+    for (const r of body.rows) {
+      const out = !r.dataset.n.toLowerCase().includes(q) || limiter.value && !r.classList.contains(limiter.value);
+      if (!out && ++n > FEW) later.push(r);
+      r.hidden = out || n > FEW;
+    }
+    clearTimeout(shown); shown = setTimeout(() => later.forEach(r => r.hidden = false));
     table.classList.toggle('all', !!(q || limiter.value || state.all)); if (more) more.hidden = !!state.all;
     byId('qn').textContent = n + ' of ' + body.rows.length + ' kernels'; put('q', find.value); put('l', limiter.value);
   };

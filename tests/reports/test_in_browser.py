@@ -114,6 +114,27 @@ def test_sorts_with_unknown_last(chromium: browser.Browser, report: Report, tmp_
     assert rows == ["stream", "stencil_step", "reduction", "matrix_product", "transpose"]
 
 
+def test_shows_every_kernel_that_is_found_and_sorted_however_many(
+    chromium: browser.Browser, report: Report, tmp_path: Path
+) -> None:
+    first = report.kernels[0]
+    many = [
+        replace(first, id=f"k{n}", name=f"many{n:03}", short_name=f"many{n:03}") for n in range(120)
+    ]
+    path = tmp_path / "page.html"
+    page = render.html(replace(report, kernels=(*report.kernels, *many)))
+    path.write_text(page, encoding="utf-8")
+    chromium.open(path.as_uri(), width=1400)
+    rows = chromium.evaluate(
+        "(async () => { const find = document.getElementById('q'); find.value = 'many';"
+        " find.oninput(); const sort = document.querySelector('th[data-c=name] .sort');"
+        " sort.click(); sort.click(); await new Promise(r => setTimeout(r, 100));"
+        " return [...document.querySelectorAll('.kt tbody tr')]"
+        ".filter(r => r.getClientRects().length).map(r => r.dataset.n) })()"
+    )
+    assert rows == [f"many{n:03}" for n in range(120)]
+
+
 def test_projects_again_when_zoomed(
     chromium: browser.Browser, report: Report, tmp_path: Path
 ) -> None:
