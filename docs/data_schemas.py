@@ -179,6 +179,8 @@ def page_labels_schema() -> Schema:
     keys = {
         "shortened": list_of(cut, "what people cut of names of counters"),
         "alone": list_of(text("a regular expression"), "how lines of the profiler alone begin"),
+        "worth": text("a regular expression with percent and local: how messages of worth begin"),
+        "unlocked": text("the line that says that clocks were not held"),
         "sections": sections,
         "sentences": sentences,
     }

@@ -174,8 +174,21 @@ def test_reads_a_message_that_is_all_of_the_page() -> None:
     )
     stall = "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio"
     assert launch.counters == {stall: 30.5}
-    (launch,) = launches_of(f"  OPT   Est. Speedup: 12.5%\n        {TOLD}\n")
-    assert [each.estimate for each in launch.reference_findings] == [0.125]
+
+
+@pytest.mark.parametrize(
+    ("words", "scope"),
+    [
+        ("Est. Speedup", "global"),
+        ("Est. Local Speedup", "local"),
+        ("Estimated Speedup", "global"),
+        ("Estimated Local Speedup", "local"),
+    ],
+)
+def test_reads_what_a_message_is_worth(words: str, scope: str) -> None:
+    (launch,) = launches_of(f"  OPT   {words}: 12.5%\n        {TOLD}\n")
+    (found,) = launch.reference_findings
+    assert (found.estimate, found.scope, found.text) == (0.125, scope, TOLD)
 
 
 def test_says_where_too_few_rows_were_left_out() -> None:

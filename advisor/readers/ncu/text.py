@@ -27,8 +27,8 @@ from advisor.readers.ncu.values import (
     CounterLabels,
     Numbers,
     dimensions,
-    load_alone,
     load_labels,
+    load_messages,
     printed_message,
     severity,
     whole_number,
@@ -48,8 +48,6 @@ _FEWEST_ROWS = 4  # of different labels with units that make a page without any 
 _MESSAGE = re.compile(r"(INF|OK|OPT|WRN|ERR) {3,4}(\S.*)")
 _MESSAGE_INDENT = 6  # columns of a message's type
 _MOST_LINES = 1_000  # of a message
-_SPEEDUP = re.compile(r"Est\. (Local )?Speedup: (\d{1,3}(?:\.\d+)?)%\s*", re.ASCII)
-_UNLOCKED = "Warning: Data collection happened without fixed GPU frequencies."
 
 
 def accepts(head: bytes) -> bool:
@@ -58,7 +56,7 @@ def accepts(head: bytes) -> bool:
     labels: set[str] = set()
     for whole in decode_head(head).splitlines():
         content = _split_prefix(whole)[1].rstrip()
-        if content.startswith((*_PROFILER, SECTION)) or load_alone().match(
+        if content.startswith((*_PROFILER, SECTION)) or load_messages().alone.match(
             forms.line(content).text
         ):
             return True
@@ -125,7 +123,7 @@ def _begins(line: PageLine, forms: Forms) -> bool:
         or lines.columns(line.text) is not None
         or lines.is_head(line.text)
         or forms.row(line.text) is not None
-        or load_alone().match(line.text) is not None
+        or load_messages().alone.match(line.text) is not None
     )
 
 
@@ -247,7 +245,7 @@ class _Page:
             self._head(line)
         elif self._begins_message(line):
             self.message_at = line
-        elif line.text == _UNLOCKED and self.launch is not None:
+        elif line.text == load_messages().unlocked and self.launch is not None:
             self.launch.clock_locked = False
         elif line.text:
             yield from self._row(line, whole)
@@ -274,7 +272,7 @@ class _Page:
         """Take the first line of a message: one below a title, or one that only the vendor says."""
         found = _MESSAGE.fullmatch(line.text)
         is_placed = found and self.launch is not None and line.indent in self.margins
-        if not is_placed and not load_alone().match(line.text):
+        if not is_placed and not load_messages().alone.match(line.text):
             return False
         self._open(self.at)
         self.message_type, text = (found[1], found[2]) if found else ("", line.text)
@@ -376,8 +374,8 @@ class _Page:
         self.message_type, self.message = "", []
 
     def _finding(self, text: str) -> ReferenceFinding:
-        speedup = _SPEEDUP.match(text)
-        estimate = float(speedup[2]) / 100 if speedup else None
+        speedup = load_messages().worth.match(text)
+        estimate = float(speedup["percent"]) / 100 if speedup else None
         known = estimate is not None and estimate <= 1
         return ReferenceFinding(
             rule="",
@@ -385,5 +383,5 @@ class _Page:
             severity=severity(self.message_type),
             text=printed_message(text[speedup.end() :] if speedup else text),
             estimate=estimate if known else None,
-            scope=("local" if speedup[1] else "global") if speedup and known else None,
+            scope=("local" if speedup["local"] else "global") if speedup and known else None,
         )

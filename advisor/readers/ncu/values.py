@@ -254,11 +254,28 @@ def load_labels() -> CounterLabels:
     )
 
 
+@dataclass(frozen=True)
+class Messages:
+    """How the profiler's messages are told.
+
+    ``alone`` matches the beginning of a line that only the profiler writes, ``worth`` that of a
+    message that says what it is worth; the line ``unlocked`` says that clocks were not held.
+    """
+
+    alone: re.Pattern[str]
+    worth: re.Pattern[str]
+    unlocked: str
+
+
 @lru_cache(maxsize=1)
-def load_alone() -> re.Pattern[str]:
-    """Return what matches the beginning of a line that only the profiler writes."""
+def load_messages() -> Messages:
+    """Return how messages are told by ``rules/labels/ncu.yaml``."""
     document = load(data_dir("rules") / "labels" / "ncu.yaml")
-    return re.compile("|".join(each.as_text() for each in document.sequence("alone")))
+    return Messages(
+        alone=re.compile("|".join(each.as_text() for each in document.sequence("alone"))),
+        worth=re.compile(document.text("worth")),
+        unlocked=document.text("unlocked"),
+    )
 
 
 @dataclass(frozen=True)
