@@ -1,4 +1,4 @@
-"""A site over a year: 365 nights of 504 kernels, then one more night.
+"""Reports and a site over a year: 365 nights of 504 kernels, then one more night.
 
 The kernels are those of a simulated night, copied under other names with noise of their own; some
 become slower or faster on some night. Launches keep no counters.
@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 
 from advisor.database.connect import open_for_writing
 from advisor.resources import data_dir
-from benchmarks.measure import ADVISOR, Line, cost_of
+from benchmarks.measure import ADVISOR, Line, best_of, cost_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     import duckdb
 
 NIGHTS = 365
+TIMES = 3
 COPIES = 36  # of the 14 kernels of a night
 NOISE = 0.003
 STEP = 0.08
@@ -32,6 +34,7 @@ def run(folder: Path) -> list[Line]:
     nights = int(os.environ.get("ADVISOR_BENCH_NIGHTS", str(NIGHTS)))
     path, site = folder / "site.duckdb", folder / "site"
     made = make(path, nights, folder)
+    reports = list(_reports(path, f"{nights:,} nights × {made:,} kernels", folder))
     command = (*ADVISOR, "--db", path, "site", site)
     first = cost_of(command, folder)
     size = sum(each.stat().st_size for each in site.rglob("*") if each.is_file())
@@ -42,6 +45,7 @@ def run(folder: Path) -> list[Line]:
     what = f"advisor site, {nights:,} nights × {made:,} kernels"
     unit = "s of processor time"
     return [
+        *reports,
         Line(
             what=f"{what}, at first", value=first.processor, unit=unit, target="≤ 60 s",
             remark=f"{first.wall:.0f} s of wall-clock time, {first.memory / 1e6:,.0f} MB of memory",
@@ -50,6 +54,19 @@ def run(folder: Path) -> list[Line]:
         Line(what=f"{what}, another night", value=another.processor, unit=unit, target="≤ 10 s"),
         Line(what="all its files", value=size / 1e6, unit="MB", target="≤ 200 MB"),
     ]  # fmt: skip
+
+
+def _reports(path: Path, of: str, folder: Path) -> Iterator[Line]:
+    """Yield what the newest night's report costs over the year, and its size."""
+    page = folder / "report.html"
+    for words, most in ((("--html", "-o", page), 3), (("--format", "json"), 2)):
+        cost = best_of(TIMES, (*ADVISOR, "--db", path, "report", *words), folder)
+        yield Line(
+            what=f"advisor report {' '.join(map(str, words[:2])).removesuffix(' -o')}, {of}",
+            value=cost.processor, unit="s of processor time", target=f"≤ {most} s",
+            remark=f"{cost.wall:.1f} s of wall-clock time, {cost.memory / 1e6:,.0f} MB of memory",
+        )  # fmt: skip
+    yield Line(what="the page", value=page.stat().st_size / 1e6, unit="MB", target="≤ 2 MB")
 
 
 def make(path: Path, nights: int, folder: Path) -> int:
