@@ -226,7 +226,10 @@ class _Converter:
         position = node.meta.get("start", 0)
         if node.is_string:
             return ExpressionNode("literal", value=node.this, position=position)
-        value = float(node.this)
+        try:
+            value = float(node.this)
+        except ValueError:  # an exponent without digits
+            raise self._error(node, f"{node.this[:40]} is no number") from None
         if not math.isfinite(value):
             raise self._error(node, f"{node.this[:40]} is too large for a number")
         return ExpressionNode("literal", value=value, position=position)

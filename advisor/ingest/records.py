@@ -150,6 +150,23 @@ class Profile:
                 hint="ingest it again when it is finished",
             )
 
+    def unstorable(self, error: Exception) -> InputError:
+        """Return the error that the profile, the only one or one of several, cannot be stored."""
+        reason = str(error).strip().partition("\n")[0]
+        return InputError(
+            f"what it holds cannot be stored: {reason}",
+            at=Location(name=self.source.name),
+            hint="nothing of it was stored; please report it, with the file if you may share it",
+        )
+
+    def without_launches(self) -> InputError:
+        """Return the error that the profile holds no launch."""
+        return InputError(
+            "the profile holds no kernel launch",
+            at=Location(name=self.source.name),
+            hint="was the profiled program run to its end, and does the kernel filter match?",
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Stored:

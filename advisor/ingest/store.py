@@ -23,7 +23,7 @@ from advisor.database.read import StoredRun, get_runs
 from advisor.database.rows import PlacedLaunch
 from advisor.database.turns import taking_a_core
 from advisor.database.variants import store_variants
-from advisor.errors import InputError, Location
+from advisor.errors import InputError
 from advisor.hardware import identify_device
 from advisor.hardware.seeding import seed_database, store_device
 from advisor.ingest.detail import launches_in_detail
@@ -66,7 +66,7 @@ def store_profiles(
     try:
         return _store(draft, profiles, knowledge, progress)
     except write.DATA_ERRORS as error:
-        raise _unstorable(profiles[0], error) from error
+        raise profiles[0].unstorable(error) from error
 
 
 def check_profile(
@@ -82,7 +82,7 @@ def check_profile(
     try:
         drafted = _drafted(connection, [profile], knowledge, keep=False)
     except write.DATA_ERRORS as error:
-        raise _unstorable(profile, error) from error
+        raise profile.unstorable(error) from error
     for refused in drafted.refused.values():
         raise refused
     run = drafted.runs[profile.run_id]
@@ -295,7 +295,7 @@ def _launches(run: IncomingRun, mapping: Mapping) -> Iterator[Launch]:
             run.session = record
     run.profile.check_unchanged()
     if not run.launches:
-        raise _empty(run.profile)
+        raise run.profile.without_launches()
 
 
 def _session(run: IncomingRun, mapping: Mapping) -> Session:
@@ -383,22 +383,4 @@ def _new(run: IncomingRun, seconds: float) -> Stored:
 def _known(run: StoredRun, seconds: float) -> Stored:
     return Stored(
         run_id=run.run_id, known=run, launches=run.launches, skipped=(), notes=(), seconds=seconds
-    )
-
-
-def _unstorable(profile: Profile, error: Exception) -> InputError:
-    """Return the error that a profile, the only one or one of several, cannot be stored."""
-    reason = str(error).strip().partition("\n")[0]
-    return InputError(
-        f"what it holds cannot be stored: {reason}",
-        at=Location(name=profile.source.name),
-        hint="nothing of it was stored; please report it, with the file if you may share it",
-    )
-
-
-def _empty(profile: Profile) -> InputError:
-    return InputError(
-        "the profile holds no kernel launch",
-        at=Location(name=profile.source.name),
-        hint="was the profiled program run to its end, and does the kernel filter match?",
     )

@@ -172,6 +172,7 @@ def test_computes_by_hand(text: str, row: dict[str, object], expected: object) -
         ("", "3:7", "the expression is empty", None),
         ("'open", "3:7", "a quote is not closed", None),
         ("1e999", "3:7", "too large for a number", None),
+        ("share > 0E", "3:15", "0E is no number", None),
         ("sha\x00re", "3:10", "control characters are not allowed", None),
     ],
 )
