@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import duckdb
 import pytest
 
-from tests.support.facts import Value, facts_of
+from tests.support.facts import Value, facts_of, vocabulary_once
 
 # 90 GB/s of 100 for a second: at the practical roof where nobody measured the device.
 STREAM: dict[str, Value] = {
@@ -222,7 +223,32 @@ def test_knows_when_threads_take_turns_at_few_words(changed: dict[str, Value], t
         "shared_memory_static": 4.0,
         "shared_memory_dynamic": 0.0,
     }
-    assert facts_of(**kernel | changed)["turns_at_few_words"] is turns
+    facts = facts_of(**kernel | changed)
+    assert (facts["turns_at_few_words"], facts["takes_turns"]) == (turns, turns)
+
+
+@pytest.mark.parametrize(
+    ("work", "word", "l1", "limiter", "updates"),
+    [
+        ("updates", 4.0, 0.6, "memory", True),
+        ("matrix product", 4.0, 0.6, "memory", False),
+        ("updates", 4.1, 0.6, "memory", False),
+        ("updates", 4.0, 0.59, "memory", False),
+        ("updates", 4.0, 0.6, "compute", False),
+    ],
+)
+def test_knows_updates_of_a_word(
+    work: str, word: float, l1: float, limiter: str, updates: bool
+) -> None:
+    values = {
+        "named_work": f"'{work}'",
+        "global_store_bytes_per_sector": f"{word}::DOUBLE",
+        "l1_active_utilization": f"{l1}::DOUBLE",
+        "limiter": f"'{limiter}'",
+    }
+    formula = vocabulary_once().facts["updates_a_word"].expression
+    assert formula is not None
+    assert duckdb.sql(f"SELECT {formula.sql(values)}").fetchall() == [(updates,)]
 
 
 @pytest.mark.parametrize(
