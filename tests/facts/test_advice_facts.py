@@ -228,6 +228,22 @@ def test_knows_when_threads_take_turns_at_few_words(changed: dict[str, Value], t
 
 
 @pytest.mark.parametrize(
+    ("told", "stages"),
+    [
+        ({"shared_load_requests": 1.0}, True),
+        ({"shared_load_requests": 0.0, "shared_memory_static": 4096.0}, False),
+        ({"shared_memory_static": 4096.0}, True),
+        ({"shared_memory_static": 0.0, "shared_memory_dynamic": 4096.0}, True),
+        ({"shared_memory_static": 128.0}, False),
+        ({"shared_memory_static": 129.0}, True),
+        ({}, False),
+    ],
+)
+def test_knows_what_is_staged_in_shared_memory(told: dict[str, Value], stages: bool) -> None:
+    assert facts_of(duration=1.0, **told)["stages_in_shared"] is stages
+
+
+@pytest.mark.parametrize(
     ("work", "word", "l1", "limiter", "updates"),
     [
         ("updates", 4.0, 0.6, "memory", True),
