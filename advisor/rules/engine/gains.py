@@ -9,14 +9,12 @@ and work that is removed from a unit saves only what the time of the busiest uni
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from advisor.facts.layers import Column
 from advisor.facts.vocabulary import Fact, Vocabulary
 from advisor.quoting import quoted
 from advisor.records import dataclass
-
-Columns = Callable[[str], str]
 
 ASSUMED_BY = "assumed by"  # no name of a fact has a space
 
@@ -149,16 +147,16 @@ def given(name: str) -> str:
 
 def assume(
     assumptions: Mapping[int, Mapping[str, str]],
+    reads: Mapping[int, frozenset[str]],
     wanted: Sequence[str],
     vocabulary: Vocabulary,
-    facts: Columns,
 ) -> list[Column]:
     """Return the columns that ``wanted`` facts have under what each of several rules assumes.
 
-    ``assumptions`` are SQL by rule and quantity. The columns go to a table with a row per subject
-    and rule; its column ``ASSUMED_BY`` holds the rule. ``facts`` gives the SQL of what is not
-    assumed. What no rule touches gets no column; what the rule of a row does not touch stays as it
-    is. An assumption that comes to NULL changes nothing.
+    ``assumptions`` are SQL by rule and quantity; ``reads`` are the facts that those of a rule read.
+    The columns go to a table with a row per subject and rule; its column ``ASSUMED_BY`` holds the
+    rule. What no rule touches gets no column; what the rule of a row does not touch stays as it is.
+    An assumption that comes to NULL changes nothing.
     """
     touched: dict[str, list[int]] = defaultdict(list)
     for rule, quantities in assumptions.items():
@@ -169,33 +167,34 @@ def assume(
         says = [rule for rule in rules if name in assumptions[rule]]
         followed = [rule for rule in rules if name not in assumptions[rule]]
         added: list[Column] = []
-        sql = facts(name)
+        sql = quoted(name)
         if followed:
             fact = vocabulary.facts[name]
-            added = _recomputed(fact, touched.keys(), facts)
+            added = _recomputed(fact, touched.keys())
             sql = _of_rule([(followed, _after(fact, sql))], sql)
         if says:
             cases = [([rule], assumptions[rule][name]) for rule in says]
-            added.append(Column(name=given(name), sql=_of_rule(cases, "NULL"), names=frozenset()))
+            read = frozenset[str]({ASSUMED_BY}).union(*(reads[rule] for rule in says))
+            added.append(Column(name=given(name), sql=_of_rule(cases, "NULL"), names=read))
             sql = f"coalesce({quoted(given(name))}, {sql})"
-        needs = frozenset(column.name for column in added)
+        needs = frozenset({name, ASSUMED_BY, *(column.name for column in added)})
         columns += [*added, Column(name=assumed(name), sql=sql, names=needs)]
     return columns
 
 
-def _recomputed(fact: Fact, touched: Collection[str], facts: Columns) -> list[Column]:
+def _recomputed(fact: Fact, touched: Collection[str]) -> list[Column]:
     """Return what the formula of a fact gives with assumed values, and perhaps without."""
-
-    def changed(name: str) -> str:
-        return quoted(assumed(name)) if name in touched else facts(name)
-
     expression = fact.expression
-    needs = frozenset(map(assumed, expression.names.intersection(touched)))
-    after = Column(name=f"{fact.name} recomputed", sql=expression.sql(changed), names=needs)
+    changed = {name: assumed(name) if name in touched else name for name in expression.names}
+    after = Column(
+        name=f"{fact.name} recomputed",
+        sql=expression.sql(lambda name: quoted(changed[name])),
+        names=frozenset(changed.values()),
+    )
     if fact.level == "kernel":
         return [after]
-    before = expression.sql(facts)
-    return [after, Column(name=f"{fact.name} of totals", sql=before, names=frozenset())]
+    before = expression.sql(quoted)
+    return [after, Column(name=f"{fact.name} of totals", sql=before, names=expression.names)]
 
 
 def _after(fact: Fact, actual: str) -> str:

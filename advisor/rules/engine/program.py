@@ -121,17 +121,20 @@ class Program:
             f"SELECT unnest(string_split($subjects, ' ')) AS {quoted(key)},"
             f" unnest(string_split($rules, ' ')::BIGINT[]) AS {quoted(ASSUMED_BY)}"
         )
-        rest, read = self.floors_rest(indexes)
+        rest, read = self.floors_rest(indexes, key)
         columns = (quoted(key), quoted(ASSUMED_BY), *map(quoted, read))
         pairs = _select(columns, f"{table} JOIN ({wanted}) USING ({quoted(key)})")
-        return f"WITH {_PAIRS} AS ({pairs}) SELECT {quoted(key)}, {rest}"
+        return f"WITH {_PAIRS} AS ({pairs}) {rest}"
 
-    def floors_rest(self, indexes: Collection[int] | None = None) -> tuple[str, list[str]]:
+    def floors_rest(
+        self, indexes: Collection[int] | None = None, key: str | None = None
+    ) -> tuple[str, list[str]]:
         """Return the rest of that SELECT, for all rules by default, and the facts it reads."""
         chosen = self.assumes.keys() if indexes is None else indexes
         assumes = {index: self.assumes[index] for index in chosen}
-        read = {name for index in chosen for name in _read_by_assumptions(self.rules[index])}
-        return _floors(assumes, self.settings, self.vocabulary, _noting(read)), sorted(read)
+        reads = {index: _read_by_assumptions(self.rules[index]) for index in chosen}
+        keys = (ASSUMED_BY,) if key is None else (key, ASSUMED_BY)
+        return _floors(assumes, reads, self.settings, self.vocabulary, keys)
 
     def in_own_time(self, table: str) -> str:
         """Return a SELECT of the kernels of a table without a time, with that time as the unit."""
@@ -297,28 +300,38 @@ def _outcome(rule: Rule, conditions: Sequence[str], dialect: Dialect = "duckdb")
 
 def _floors(
     assumes: Mapping[int, Mapping[str, str]],
+    reads: Mapping[int, frozenset[str]],
     settings: EvaluationSettings,
     vocabulary: Vocabulary,
-    facts: Columns,
-) -> str:
-    """Return what of the SELECT of floors does not depend on table and key."""
+    keys: Sequence[str],
+) -> tuple[str, list[str]]:
+    """Return the SELECT of ``keys`` and floors over pairs, and the facts that pairs need."""
+    relieving = _relieving(assumes, settings, vocabulary)
     wanted = settings.floor.names | settings.floor_achievable.names
-    if _relieving(assumes, settings, vocabulary):
+    if relieving:
         wanted |= settings.busy_names
-    columns = assume(assumes, sorted(wanted), vocabulary, facts)
-    changed = {column.name for column in columns}
+    columns = assume(assumes, reads, sorted(wanted), vocabulary)
+    added = {column.name for column in columns}
+    read = set(keys)
 
-    def column(name: str) -> str:
-        return quoted(assumed(name)) if assumed(name) in changed else facts(name)
+    def now(name: str) -> str:
+        read.add(name)
+        return quoted(name)
+
+    def after(name: str) -> str:
+        return now(assumed(name) if assumed(name) in added else name)
 
     floors = (settings.floor, settings.floor_achievable)
-    parts = [floor.sql(_with(settings.thresholds, column)) for floor in floors]
-    if settings.busy is None or not _relieving(assumes, settings, vocabulary):
+    parts = [floor.sql(_with(settings.thresholds, after)) for floor in floors]
+    if settings.busy is None or not relieving:
         parts += ["NULL", "NULL"]
     else:
-        after, now = (settings.busy.sql(_with(settings.thresholds, of)) for of in (column, facts))
-        parts += [_where_known(after, assumes, settings, vocabulary), now]
-    return f"{quoted(ASSUMED_BY)}, {', '.join(parts)} FROM ({layered(_PAIRS, columns)})"
+        busy = settings.busy.sql(_with(settings.thresholds, after))
+        parts.append(_where_known(busy, assumes, settings, vocabulary, now))
+        parts.append(settings.busy.sql(_with(settings.thresholds, now)))
+    below = read.union(*(column.names for column in columns)) - added - {*keys}
+    select = _select((*map(quoted, keys), *parts), f"({layered(_PAIRS, columns, sorted(read))})")
+    return select, sorted(below)
 
 
 def _where_known(
@@ -326,6 +339,7 @@ def _where_known(
     assumes: Mapping[int, Mapping[str, str]],
     settings: EvaluationSettings,
     vocabulary: Vocabulary,
+    column: Columns,
 ) -> str:
     """Return that time, NULL where all that a rule assumes of units is unknown."""
     relieving = ", ".join(map(str, sorted(_relieving(assumes, settings, vocabulary))))
@@ -333,7 +347,7 @@ def _where_known(
     of_units = dict.fromkeys(
         name for names in assumes.values() for name in names if name in reached
     )
-    unknown = " AND ".join(f"{quoted(given(name))} IS NULL" for name in of_units)
+    unknown = " AND ".join(f"{column(given(name))} IS NULL" for name in of_units)
     return (
         f"CASE WHEN {quoted(ASSUMED_BY)} IN ({relieving}) AND {unknown} THEN NULL"
         f" ELSE {busy_after} END"
