@@ -12,7 +12,6 @@ from advisor.facts.layers import layered, select
 from advisor.facts.naming import OfKernel
 from advisor.facts.variants import KEYS, column_of, tracked_facts, variants_select
 from advisor.facts.vocabulary import Vocabulary
-from advisor.quoting import quoted
 
 _OF_KERNEL = {"kernel_name": "kernel.name", "short_name": "kernel.short_name"}
 _OF_RUN = {  # aggregate, and the columns of the variants that it is over
@@ -42,14 +41,12 @@ def kernels_select(
     wanted = {*names, *(() if is_stored else _OF_LAUNCHES)}
     read = vocabulary.rests_on(wanted, totals=is_stored, known=known)
     needed = vocabulary.narrowed(read, totals=is_stored, known=known)
-    kernels = _kernels(needed, names, relations, read)
-    query = select(", ".join(map(quoted, names)), f"({kernels}) as kernel")
-    return spelled(query, relations.dialect)
+    return spelled(_kernels(needed, [*names], relations, read), relations.dialect)
 
 
 def _kernels(
     vocabulary: Vocabulary,
-    names: Collection[str] | None,
+    names: Sequence[str] | None,
     relations: Relations,
     read: Collection[str] | None = None,
     *,

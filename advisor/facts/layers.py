@@ -35,16 +35,17 @@ def dependency_order(needs: Mapping[str, Iterable[str]]) -> tuple[list[list[str]
 def layered(
     source: str,
     columns: Sequence[Column],
-    wanted: Iterable[str] | None = None,
+    wanted: Sequence[str] | None = None,
     *,
     last: Sequence[str] = (),
     hidden: Sequence[str] = (),
 ) -> str:
     """Return a SELECT of all columns of ``source`` (a FROM item) and of ``columns``.
 
-    The columns must not depend on each other in a circle. ``wanted`` says which of both are read;
-    then no layer passes on what none above it needs, and there is less to plan. ``last`` are those
-    that stand behind the others, in their order; ``hidden`` are left out in the end.
+    The columns must not depend on each other in a circle. ``wanted`` says which of both are read,
+    and in which order; then no layer passes on what none above it needs, and there is less to plan.
+    ``last`` are those that stand behind the others, in their order; ``hidden`` are left out in the
+    end.
     """
     by_name = {column.name: column for column in columns}
     layers, passing = _arranged(by_name, wanted)
@@ -52,8 +53,13 @@ def layered(
         passed, added = below, {name: f"{by_name[name].sql} as {quoted(name)}" for name in layer}
         if layer is layers[-1] and (last or hidden):
             passed, added = _at_the_end(added, last, hidden)
-        source = f"({select(', '.join((*passed, *added.values())), source)})"
-    return source[1:-1] if layers else select("*", source)
+        listed = [*passed, *added.values()]
+        if layer is layers[-1] and wanted is not None:
+            listed = [added.get(name, quoted(name)) for name in wanted]
+        source = f"({select(', '.join(listed), source)})"
+    if layers:
+        return source[1:-1]
+    return select("*" if wanted is None else ", ".join(map(quoted, wanted)), source)
 
 
 def _at_the_end(
