@@ -7,7 +7,7 @@ of the first and last are printed, and how types are spelled, differs between de
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -40,12 +40,15 @@ _LITERAL_SUFFIX = re.compile(r"\b(\d+)(?:[uU]?[lL]{0,2}|[lL]{1,2}[uU])\b")
 class NamePatterns:
     """What ``rules/names.yaml`` says: pairs of a pattern and what is put in its place.
 
-    ``alike`` is the share of characters that names which are nearly the same have in common.
+    ``alike`` is the share of characters that names which are nearly the same have in common. What
+    tells names apart has at most ``characters``, and is looked for in so many ``levels``.
     """
 
     spellings: tuple[tuple[re.Pattern[str], str], ...]
     suffixes: tuple[tuple[re.Pattern[str], str], ...]
     alike: float
+    characters: int
+    levels: int
 
 
 @lru_cache(maxsize=1)
@@ -61,11 +64,13 @@ def load_names() -> NamePatterns:
 
 def _read(path: Path) -> NamePatterns:
     document = load(path)
-    document.refuse_unknown(("spellings", "suffixes", "alike"))
+    document.refuse_unknown(("spellings", "suffixes", "alike", "characters", "levels"))
     return NamePatterns(
         spellings=tuple(map(_pattern, document.sequence("spellings"))),
         suffixes=tuple(map(_pattern, document.sequence("suffixes"))),
         alike=document.mapping("alike").number("value"),
+        characters=int(document.mapping("characters").number("value")),
+        levels=int(document.mapping("levels").number("value")),
     )
 
 
@@ -114,6 +119,54 @@ def normalised_name(name: str) -> str:
     return _show_operators(text, operators) or name
 
 
+def distinguished(names: Sequence[str]) -> list[str]:
+    """Return of each name the first template arguments that not all of them have.
+
+    Short ones come before long ones, cut in the middle; nothing where they differ otherwise.
+
+    >>> distinguished(["f<A<Tile<(int)64, (int)32>>>", "f<A<Tile<(int)64, (int)64>>>"])
+    ['Tile<64, 32>', 'Tile<64, 64>']
+    >>> distinguished(["void a::f<(int)4, c10::Half>(T1*)", "void a::f<(int)4, float>(T1*)"])
+    ['<4, Half>', '<4, float>']
+    """
+    templates = [list(_templates(name)) for name in names]
+    shared = set(templates[0]).intersection(*templates[1:])
+    return [_telling([part for part in parts if part not in shared]) for parts in templates]
+
+
+def _telling(parts: Sequence[str]) -> str:
+    most = load_names().characters
+    found = next((part for part in parts if len(part) <= most), "".join(parts[:1]))
+    half = most // 2
+    return found if len(found) <= most else f"{found[: half - 1]}…{found[-half:]}"
+
+
+def _templates(name: str) -> Iterator[str]:
+    """Yield each template in a name with its arguments, in which others have none themselves."""
+    text, operators = _prepared(name)
+    waiting = [(_qualified(text), 0)]
+    while waiting:
+        text, depth = waiting.pop()
+        inner = []
+        for start, stop in _groups(text):
+            if text[start] != "<":
+                continue
+            arguments = _split(text[start + 1 : stop - 1], ",")
+            shown = ", ".join(_bare(each) for each in arguments)
+            template = _bare(text[:start]) if depth else ""  # the kernel's own name is known
+            yield _show_operators(f"{template}<{shown}>", operators)
+            inner += arguments
+        if depth < load_names().levels:
+            waiting += [(each, depth + 1) for each in reversed(inner)]
+
+
+def _bare(argument: str) -> str:
+    """Return a type or value without scopes, arguments and casts."""
+    text = _CAST.sub("", argument).strip()
+    start = next((start for start, _ in _groups(text) if text[start] == "<"), len(text))
+    return text[:start].rpartition("::")[2].strip()
+
+
 def _prepared(name: str) -> tuple[str, list[str]]:
     """Put tokens without brackets in the place of operators, which are returned in order."""
     operators: list[str] = []
@@ -145,6 +198,19 @@ def _qualified(name: str) -> str:
     return name[begin:]
 
 
+def _split(text: str, by: str) -> list[str]:
+    """Return the parts between commas, say, that stand in no bracket."""
+    parts = [""]
+    place = 0
+    for start, stop in (*_groups(text), (len(text), len(text))):
+        first, *others = text[place:start].split(by)
+        parts[-1] += first
+        parts += others
+        parts[-1] += text[start:stop]
+        place = stop
+    return parts
+
+
 def _scopes(name: str) -> list[str]:
     """Return the parts between ``::``, without arguments; what a lambda is called stays."""
     scopes = [""]
@@ -165,17 +231,19 @@ def _groups(name: str) -> Iterator[tuple[int, int]]:
     One that never closes ends with the name; one that was never opened is no bracket.
     """
     expected: list[str] = []
+    missing = dict.fromkeys(_OPEN.values(), 0)  # how many of each are expected
     start = 0
     for place, character in enumerate(name):
         if character in _OPEN:
             if not expected:
                 start = place
             expected.append(_OPEN[character])
-        elif character in expected:
+            missing[_OPEN[character]] += 1
+        elif missing.get(character):
             while character != ">" and expected[-1] == ">":  # it was "less than"
-                expected.pop()
+                missing[expected.pop()] -= 1
             if expected[-1] == character:
-                expected.pop()
+                missing[expected.pop()] -= 1
             if not expected:
                 yield start, place + 1
     if expected:

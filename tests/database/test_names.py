@@ -5,7 +5,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.database.names import normalised_name, short_name
+from advisor.database.names import distinguished, normalised_name, short_name
 from advisor.resources import data_dir
 
 
@@ -60,6 +60,49 @@ def test_reads_a_name(name: str, short: str, normalised: str) -> None:
 )
 def test_takes_two_spellings_of_a_kernel_for_one(other: str) -> None:
     assert normalised_name(other) == "scale<4,unsigned,long>"
+
+
+CUTLASS = (
+    "void cutlass::Kernel<cutlass::gemm::Gemm<cutlass::MmaMultistage<cutlass::GemmShape<(int){m},"
+    " (int)96, (int)64>, cutlass::layout::RowMajor, signed char, (int){stages}>,"
+    " cutlass::Swizzle<(int)1>>>(T1::Params)"
+)
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        # The short list of a tile says more than that of the product around it.
+        (
+            [CUTLASS.format(m=128, stages=3), CUTLASS.format(m=64, stages=3)],
+            ["GemmShape<128, 96, 64>", "GemmShape<64, 96, 64>"],
+        ),
+        # 50 characters, of which the first 19 and the last 20 are kept.
+        (
+            [CUTLASS.format(m=64, stages=3), CUTLASS.format(m=64, stages=4)],
+            [
+                "MmaMultistage<GemmS…jor, signed char, 3>",
+                "MmaMultistage<GemmS…jor, signed char, 4>",
+            ],
+        ),
+        (
+            [
+                "at::f<4, add<float>, array<char*, 3>>(T2)",
+                "at::f<4, mul<float>, array<char*, 3>>(T2)",
+            ],
+            ["<4, add, array>", "<4, mul, array>"],
+        ),
+        (["f<int>(int)", "f<int>(long)"], ["", ""]),
+        (["scale", "scale(int)"], ["", ""]),
+    ],
+)
+def test_tells_names_apart_by_template_arguments(names: list[str], told: list[str]) -> None:
+    assert distinguished(names) == told
+
+
+@given(st.lists(st.text("fg<>(),: 1{}") | st.just("<" * 4000), min_size=2, max_size=4))
+def test_tells_names_of_any_kind_apart_in_few_characters(names: list[str]) -> None:
+    assert all(len(each) <= 40 for each in distinguished(names))
 
 
 def test_keeps_template_arguments_apart() -> None:

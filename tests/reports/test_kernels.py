@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from advisor.reports.record.kernel_naming import kernel_names
 from advisor.reports.record.kernel_records import KernelName, KernelRecord
 from advisor.reports.record.kernels import fact_sheet, kernel
 from advisor.reports.record.rows import Row
@@ -51,3 +52,26 @@ def test_shows_the_least_time_where_it_is_more_than_the_roof_tells() -> None:
 
     assert shown(QUARTER) == []
     assert shown({**QUARTER, "t_least": 2e-3}) == [2e-3]
+
+
+def test_tells_templates_apart_by_the_arguments_that_differ() -> None:
+    name = "void gemm::Kernel<gemm::Tile<(int){}, (int)96>, gemm::Stages<(int)4>>(T1::Params)"
+    shapes = {"a": (64, "2 × 32"), "b": (128, "2 × 32"), "c": (128, "4 × 32"), "d": (128, "4 × 32")}
+    rows = [
+        {
+            "variant_id": variant,
+            "short_name": "gemm::Kernel",
+            "kernel_name": name.format(rows_of_tile),
+            "launch_shape": shape,
+        }
+        for variant, (rows_of_tile, shape) in shapes.items()
+    ]
+    apart = {variant: each.told_apart for variant, each in kernel_names(rows).items()}
+    assert apart == {
+        "a": "Tile<64, 96>",
+        "b": "Tile<128, 96>, 2 × 32",
+        "c": "Tile<128, 96>, 4 × 32, c",
+        "d": "Tile<128, 96>, 4 × 32, d",
+    }
+    alone = kernel_names(rows[:1])["a"]
+    assert alone.full_name == "gemm::Kernel"

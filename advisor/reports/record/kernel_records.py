@@ -33,8 +33,9 @@ class Gain:
 class KernelName:
     """A kernel where something else speaks of it.
 
-    ``told_apart`` distinguishes it from others of its short name in the run: its launch shape, with
-    its id where they share that too; empty where it is the only one.
+    ``told_apart`` distinguishes it from others of its short name in the run: by what differs of its
+    template arguments, by its launch shape, by its id where they share both; empty where it is the
+    only one.
     """
 
     id: str

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from advisor import wording
 from advisor.facts import Vocabulary
 from advisor.model import UNNAMED
 from advisor.records import dataclass
+from advisor.reports.record.kernel_naming import shape_of
 from advisor.reports.record.kernel_records import (
     FactGroup,
     KernelName,
@@ -28,20 +27,6 @@ from advisor.rules.language.words import VendorWords
 
 _TOP_STALLS = 7
 _BOUNDS = {"t_sol": "at least", "wasted_time": "at most"}  # where a term of the roof is unknown
-_STORED_SHAPE = re.compile(r"\((\d+(?:, \d+)*)\)x\((\d+(?:, \d+)*)\)")
-
-
-def kernel_names(rows: Sequence[Row]) -> dict[str, KernelName]:
-    """Return what to call each variant of a run."""
-    shapes = {str(row["variant_id"]): (_short_name(row), _shape(row)) for row in rows}
-    alike = Counter(name for name, _ in shapes.values())
-    same = Counter(shapes.values())
-    found = {}
-    for variant, (name, shape) in shapes.items():
-        apart = shape if same[name, shape] == 1 else f"{shape}, {variant}"
-        told_apart = apart if alike[name] > 1 else ""
-        found[variant] = KernelName(id=variant, short_name=name, told_apart=told_apart)
-    return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +91,7 @@ def _measured(row: Row, name: KernelName, words: VendorWords) -> KernelRecord:
         name=text(row, "kernel_name") or UNNAMED,
         short_name=name.short_name,
         told_apart=name.told_apart,
-        launch_shape=_shape(row),
+        launch_shape=shape_of(row),
         registers=number(row, "registers_per_thread"),
         launch_count=whole(row, "launch_count"),
         launches_excluded=whole(row, "launches_excluded"),
@@ -142,38 +127,6 @@ def _measured(row: Row, name: KernelName, words: VendorWords) -> KernelRecord:
 def _least(row: Row) -> float | None:
     """Return the least time of a kernel that has a roof, which all shares of the roof rest on."""
     return None if number(row, "t_sol") is None else number(row, "t_least")
-
-
-def _short_name(row: Row) -> str:
-    return text(row, "short_name") or UNNAMED
-
-
-def _shape(row: Row) -> str:
-    """Return grid × block, a size that is 1 left out."""
-    sides = [[number(row, f"{part}_{axis}") for axis in "xyz"] for part in ("grid", "block")]
-    if any(side[0] is None for side in sides):
-        return text(row, "launch_shape") or "launch shape unknown"
-    return " × ".join(_extent(side) for side in sides)
-
-
-def written_shape(stored: str) -> str:
-    """Return a launch shape as pages write it; another text stays.
-
-    >>> written_shape("(8640, 1, 1)x(256, 1, 1)"), written_shape("(24, 4, 1)x(128, 1, 1)")
-    ('8,640 × 256', '(24·4) × 128')
-    """
-    found = _STORED_SHAPE.fullmatch(stored)
-    if found is None:
-        return stored
-    return " × ".join(_extent([float(n) for n in side.split(",")]) for side in found.groups())
-
-
-def _extent(sides: Sequence[float | None]) -> str:
-    kept = [side or 1.0 for side in sides]
-    while len(kept) > 1 and kept[-1] == 1:
-        kept.pop()
-    extent = "·".join(wording.fixed(side) for side in kept)
-    return extent if len(kept) == 1 else f"({extent})"
 
 
 def _roof_name(row: Row) -> str:

@@ -15,8 +15,8 @@ from advisor.errors import UsageError
 from advisor.facts import Vocabulary, current
 from advisor.records import dataclass
 from advisor.reports.record.judgement import Judgement
+from advisor.reports.record.kernel_naming import kernel_names
 from advisor.reports.record.kernel_records import KernelName
-from advisor.reports.record.kernels import kernel_names
 from advisor.reports.record.rows import Row, fetch, number, text
 from advisor.reports.record.verdict import Totals, totals
 from advisor.rules.engine.compiled import Compiled

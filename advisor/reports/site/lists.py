@@ -9,7 +9,7 @@ from advisor import wording
 from advisor.escaping import json_text
 from advisor.records import dataclass
 from advisor.reports.charts.nights import Spark
-from advisor.reports.record.kernels import written_shape
+from advisor.reports.record.kernel_naming import written_shape
 from advisor.reports.site.addresses import series_page
 from advisor.reports.site.index_page import history_title
 from advisor.reports.site.series_page import over_time, worst_first

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from advisor import wording
 from advisor.records import dataclass
 from advisor.reports.charts.nights import NightsChart
+from advisor.reports.record.kernel_naming import written_shape
 from advisor.reports.record.kernel_records import KernelRecord
-from advisor.reports.record.kernels import written_shape
 from advisor.reports.record.records import Figure, RunRecord
 from advisor.reports.record.series_records import WORST_FIRST
 from advisor.reports.site.frame import full_day, run_night
