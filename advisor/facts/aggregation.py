@@ -15,7 +15,7 @@ from advisor.quoting import literal, quoted
 from advisor.records import dataclass
 
 NO_COVERAGE = "map([]::varchar[], []::bigint[])"
-"""What ``coverage`` says of most variants: no quantity that only some launches have."""
+"""What ``coverage`` says about most variants: no quantity that only some launches have."""
 
 _VALID = "launch_valid"
 COUNTED = "launch_counted"

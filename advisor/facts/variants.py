@@ -96,8 +96,8 @@ def single_variants_select(
 ) -> str:
     """Return what ``variants_select`` says from launches where each is a variant of its own.
 
-    There is nothing to add up, which spares most of the SQL. What it says of a launch that is not
-    valid is not so. ``added`` are expressions over launches, by their names.
+    There is nothing to add up, which spares most of the SQL. What it says about a launch that is
+    not valid is not so. ``added`` are expressions over launches, by their names.
     """
     times = dict.fromkeys(_STATISTICS, "duration")
     columns = dict.fromkeys((*KEYS, *OF_LAUNCH)) | times | _OF_ONE
