@@ -7,7 +7,7 @@ SELECT yields one column per quantity. ``mapping`` makes it from the files of a 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import translate
 from operator import mul
 from typing import TYPE_CHECKING
@@ -177,42 +177,16 @@ class Mapping:
             columns[DEVICE_ID] = np.array(known, dtype=np.object_)
         return columns
 
-    def sql(self, staging: str, empty: Set[str] = frozenset()) -> str:
+    def sql(self, staging: str) -> str:
         """Return a SELECT over ``staging``, which has a ``row`` beside the columns of ``stage``.
 
-        It gives ``row``, quantities (numbers are DOUBLE in SI), their sources, and ``flags``. What
-        cannot be known without columns that are ``empty`` is NULL, and no formula is planned for
-        it: most profiles have few of the counters.
+        It gives ``row``, quantities (numbers are DOUBLE in SI), their sources, and ``flags``.
         """
-        lost = self._lost(empty)
-        columns = [column for column in self.columns if column.name not in lost]
-        known = {column.name for column in columns} | {b.name for b in self.breakdowns}
-        missed = lost & set[str]().union(*(column.names for column in columns))
-        columns += [
-            Column(name=name, sql=self._nothing(name), names=frozenset()) for name in sorted(missed)
-        ]
         shape = ", ".join(map(quoted, shape_columns()))
-        outputs = ", ".join(("row", shape, *self._outputs(known)))
-        read = ("row", *shape_columns(), *sorted(known))
-        inner = select(outputs, f"({layered(self._source(staging), columns, read)})")
+        outputs = ", ".join(("row", shape, *self._outputs()))
+        read = ("row", *shape_columns(), *self._known())
+        inner = select(outputs, f"({layered(self._source(staging), self.columns, read)})")
         return select(f"* exclude ({shape}), {self.flags} as flags", f"({inner})")
-
-    def _lost(self, empty: Set[str]) -> set[str]:
-        """Return the columns that have no value for certain where ``empty`` ones have none."""
-        lost = set(empty)
-        while new := [
-            name
-            for name, ways in self.ways.items()
-            if name not in lost and not any(way.isdisjoint(lost) for way in ways)
-        ]:
-            lost.update(new)
-        found = lost.difference(empty)
-        return found | {f"{name}_source" for name in found}
-
-    def _nothing(self, name: str) -> str:
-        quantity = self.quantities.quantities.get(name)
-        is_text = quantity.is_text if quantity else name not in self.ways
-        return f"null::{'varchar' if is_text else 'double'}"
 
     def _source(self, staging: str) -> str:
         """Return the staging table, with the values of devices where formulas read them."""
@@ -222,7 +196,12 @@ class Mapping:
         joined = f"left join ({device_values(device)}) using ({DEVICE_ID})"
         return f"({select('*', quoted(staging), joined)})"
 
-    def _outputs(self, known: Set[str]) -> Iterator[str]:
+    def _known(self) -> set[str]:
+        """Return every name that has a value: quantities, their sources, helpers."""
+        return {column.name for column in self.columns} | {b.name for b in self.breakdowns}
+
+    def _outputs(self) -> Iterator[str]:
+        known = self._known()
         for quantity in self.quantities.quantities.values():
             kind = "varchar" if quantity.is_text else "double"
             value = quoted(quantity.name) if quantity.name in known else "null"

@@ -68,15 +68,6 @@ class ArrayTable:
         return na.c_array_stream(self._held).__arrow_c_stream__(requested_schema)
 
 
-def is_empty(column: Column) -> bool:
-    """Return whether a column holds nothing but NULL."""
-    if isinstance(column, Lists):
-        return not column.known.any()
-    if column.dtype.kind == "O":
-        return all(value is None for value in column)
-    return not np.isfinite(column).any()
-
-
 def objects(values: Sequence[object]) -> NDArray[np.object_]:
     """Return ``values`` as an array of objects; NumPy guesses nothing."""
     array = np.empty(len(values), dtype=object)

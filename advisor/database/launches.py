@@ -6,7 +6,7 @@ Row by row, a launch of 150 columns takes milliseconds; this way it takes micros
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 
@@ -14,16 +14,7 @@ import duckdb
 import numpy as np
 
 from advisor.database import ids
-from advisor.database.arrays import (
-    Array,
-    ArrayTable,
-    Column,
-    is_empty,
-    lists,
-    numbers,
-    objects,
-    text_lists,
-)
+from advisor.database.arrays import Array, ArrayTable, Column, lists, numbers, objects, text_lists
 from advisor.database.planning import memory_limit, release_blocks
 from advisor.database.records import insert_records
 from advisor.database.rows import PlacedLaunch
@@ -46,21 +37,19 @@ _REMEMBERED = 1024  # sets whose id is not recomputed
 class LaunchWriter:
     """Stores launches batch by batch, inside of the caller's transaction.
 
-    ``quantities`` turns the name of a view of a batch's values, and which of its columns are empty,
-    into a SELECT of ``row`` (the place of a launch in the batch, from 0), quantities and perhaps
-    ``flags``. That statement is planned once, and again where fewer columns are empty: it takes
-    longer than to run it over a batch.
+    ``quantities`` turns the name of a view of a batch's values into a SELECT of ``row`` (the place
+    of a launch in the batch, from 0), quantities and perhaps ``flags``. That statement is planned
+    once: it takes longer than to run it over a batch.
     """
 
     def __init__(
         self,
         connection: duckdb.DuckDBPyConnection,
-        quantities: Callable[[str, Set[str]], str] | None = None,
+        quantities: Callable[[str], str] | None = None,
     ) -> None:
         self._connection = connection
         self._quantities = quantities
         self._prepared = False
-        self._empty = frozenset[str]()  # columns that the statement does not read
         self._memory_limit = memory_limit(connection)
         self._unreleased = 0
         self._sets = _Sets(connection)
@@ -78,7 +67,6 @@ class LaunchWriter:
         self._launches.fill({**rows, **_columns(launches, self._sets)})
         if values is not None:
             self._values.fill({**rows, **values})
-            self._expect(frozenset(name for name, each in values.items() if is_empty(each)))
         self._details.add(launches)
         self._sets.store()
         if not self._prepared:
@@ -96,19 +84,10 @@ class LaunchWriter:
             self._connection.execute("DEALLOCATE store_launches")
             self._prepared = False
 
-    def _expect(self, empty: frozenset[str]) -> None:
-        """Have the statement planned for a batch of which some columns are empty."""
-        if not self._prepared:
-            self._empty = empty
-        elif not self._empty <= empty:
-            self._connection.execute("DEALLOCATE store_launches")
-            self._prepared = False
-            self._empty &= empty
-
     def _prepare(self) -> None:
         statement = _LAUNCHES
         if self._quantities is not None:
-            statement += f"LEFT JOIN ({self._quantities(_VALUES, self._empty)}) USING (row)"
+            statement += f"LEFT JOIN ({self._quantities(_VALUES)}) USING (row)"
         self._connection.execute(statement)
         self._prepared = True
 

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 import duckdb
@@ -169,33 +168,11 @@ def test_stores_quantities_beside_their_launch_and_null_for_what_is_no_number(
             connection,
             [placed(RICH), placed(POOR)],
             values=columns,
-            quantities=lambda values, _: f"SELECT *, ['odd'] AS flags FROM {values}",
+            quantities=lambda values: f"SELECT *, ['odd'] AS flags FROM {values}",
         )
         query = "SELECT duration, dram_bytes, limiting_unit_reported, flags FROM launch ORDER BY 1"
         rows = connection.execute(f"{query} NULLS LAST").fetchall()
     assert rows == [(1e-3, None, None, ["odd"]), (None, 64.0, "DRAM", ["odd"])]
-
-
-def test_plans_anew_for_a_batch_with_columns_that_were_empty(database: Path) -> None:
-    asked = []
-
-    def quantities(values: str, empty: AbstractSet[str]) -> str:
-        asked.append(sorted(empty))
-        read = ", ".join(f"NULL AS {n}" if n in empty else n for n in ("duration", "dram_bytes"))
-        return f"SELECT row, {read} FROM {values}"
-
-    nothing, one, two = np.array([np.nan]), np.array([1.0]), np.array([2.0])
-    batches = [(one, nothing), (nothing, nothing), (nothing, two), (one, two), (two, nothing)]
-    with open_for_writing(database) as connection:
-        writer = LaunchWriter(connection, quantities)
-        for index, (duration, dram_bytes) in enumerate(batches):
-            launch = Launch(index=index, kernel_name="k")
-            writer.write([placed(launch)], {"duration": duration, "dram_bytes": dram_bytes})
-        writer.finish()
-        query = "SELECT duration, dram_bytes FROM launch ORDER BY launch_index"
-        rows = connection.execute(query).fetchall()
-    assert rows == [(1.0, None), (None, None), (None, 2.0), (1.0, 2.0), (2.0, None)]
-    assert asked == [["dram_bytes"], []]  # the second is for all that follow
 
 
 def test_reads_arrays_of_every_kind() -> None:

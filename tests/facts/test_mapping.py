@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from functools import cache
 from pathlib import Path
 
@@ -287,42 +286,6 @@ def test_breakdowns_of_an_idle_launch_name_nothing() -> None:
 def test_what_is_odd_is_flagged() -> None:
     assert quantities_of({"gpu__time_duration.sum": 5.0})["flags"] == []
     assert quantities_of()["flags"] == ["no_duration", "failed_counters"]
-
-
-@pytest.mark.parametrize("share", [0.02, 0.3, 0.9])
-def test_what_needs_an_empty_column_is_null_without_its_formula(share: float) -> None:
-    chance = random.Random(share)
-    given = [name for name in shipped().counters if chance.random() < share]
-    launches = [
-        Launch(
-            index=index,
-            kernel_name="k",
-            grid=(4, 2, 1),
-            block=(32, 4, 1),
-            counters={name: chance.uniform(0.0, 90.0) for name in given if chance.random() < 0.9},
-        )
-        for index in range(5)
-    ]
-    with duckdb.connect(":memory:") as connection:
-        short = quantity_rows(connection, shipped(), launches)
-        whole = quantity_rows(connection, shipped(), launches, plans_for_empty=False)
-    assert short == whole
-    assert sum(value is not None for value in short[0].values()) > 100 * share
-
-
-def test_a_formula_is_left_out_only_if_every_way_needs_what_is_empty() -> None:
-    whole = shipped().sql("staging")
-    ways = {
-        "l1tex__t_sector_hit_rate.pct",
-        "l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct",
-    }
-    assert all(way in whole for way in ways)
-    for way in ways:  # which leaves the other
-        assert shipped().sql("staging", {way}) == whole
-    short = shipped().sql("staging", ways)
-    assert not any(way in short for way in ways)
-    assert 'null::double as "l1_hit_rate"' in short
-    assert len(shipped().sql("staging", {*shipped().counters})) < len(whole) / 2
 
 
 def test_a_row_is_the_place_of_its_launch() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 
 import duckdb
 
@@ -16,7 +16,7 @@ def insert_launches(
     launches: Sequence[PlacedLaunch],
     *,
     values: Mapping[str, Array] | None = None,
-    quantities: Callable[[str, Set[str]], str] | None = None,
+    quantities: Callable[[str], str] | None = None,
 ) -> None:
     """Store launches; ``values`` and ``quantities`` are as for ``LaunchWriter``."""
     writer = LaunchWriter(connection, quantities)
