@@ -128,7 +128,7 @@ def taking_a_core(patience: float = _PATIENCE) -> Iterator[None]:
     """Begin the block when one of the cores is free of such blocks, or after ``patience`` [s]."""
     chance = secrets.SystemRandom()
     until = time.monotonic() + patience
-    with taking_turns(Path()) as turn:
+    with taking_turns(Path(os.sep)) as turn:  # the working directory may be gone
         while not turn.has_core() and time.monotonic() < until:
             time.sleep(chance.uniform(*_PAUSE))
         yield

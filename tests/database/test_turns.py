@@ -185,3 +185,15 @@ def test_no_more_prepare_at_once_than_there_are_cores_unless_they_waited_long() 
             assert turn.has_core()
         for process in others[1:]:
             process.communicate("\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a directory in use cannot be removed")
+def test_a_core_is_taken_where_the_working_directory_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with taking_a_core():
+        pass
