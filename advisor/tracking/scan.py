@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -114,10 +115,9 @@ class _Batch:
 
 def _scan(together: Sequence[Nights], settings: TrackingSettings) -> list[SeriesResult]:
     values = np.stack([np.asarray(nights.values) for nights in together])
-    expected = [
-        () if nights.environment is None else expected_nights(nights.environment, settings)
-        for nights in together
-    ]
+    # Most series share their nights.
+    expected_of = cache(lambda environment: expected_nights(environment, settings))
+    expected = [expected_of(tuple(nights.environment or ())) for nights in together]
     batch = _measured(values, expected, settings)
     start_of_newest = batch.values.shape[1] - settings.window
     older = [[step for step in found if step < start_of_newest] for found in batch.steps]
