@@ -25,7 +25,7 @@ from advisor.ingest.lake import add_database
 from advisor.ingest.profiles import RunLabels, ingest_paths
 
 _WAIT = 60.0  # seconds
-_WRITTEN = re.compile(r'"written_at": [^,\n]*')
+_WRITTEN = re.compile(r'"written_at": ?[^,\n]*')
 _FINDINGS = "FROM main.finding WHERE run_id = ? ORDER BY ALL"
 _JSON = ReportForm(style="json")
 

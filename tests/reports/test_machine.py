@@ -54,5 +54,5 @@ def test_writes_null_for_what_is_not_finite(report: Report) -> None:
 
 def test_has_a_line_for_each_kernel(report: Report) -> None:
     lines = json_text(report).splitlines()
-    names = [json.loads(line.rstrip(","))["name"] for line in lines if line.startswith('{"id": ')]
+    names = [json.loads(line.rstrip(","))["name"] for line in lines if line.startswith('{"id":')]
     assert names == [kernel.name for kernel in report.kernels]

@@ -10,7 +10,7 @@ import unicodedata
 
 import pytest
 
-from advisor.escaping import csv_lines, json_text
+from advisor.escaping import csv_lines, json_document, json_text
 from advisor.reports.escaping import escape_for_both, escape_markdown
 from advisor.wording import one_line
 
@@ -34,9 +34,25 @@ def test_a_terminal_acts_on_nothing(name: str) -> None:
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_json_keeps_the_name_and_shows_nothing_to_act_on(name: str) -> None:
-    text = json_text({"kernel": name})
-    assert json.loads(text) == {"kernel": name}
-    assert acted_on(text) == []
+    for text in (json_text({"kernel": name}), json_document({"kernel": name})):
+        assert json.loads(text) == {"kernel": name}
+        assert acted_on(text.replace("\n", "")) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        ("a\udcff", "a\udcff"),  # a path that is no UTF-8, as Python has it
+        (2**70, 2**70),
+        ({"a": "\udcff", "b": float("nan")}, {"a": "\udcff", "b": None}),
+        (float("inf"), None),
+        ({1: 2}, {"1": 2}),
+    ],
+)
+def test_json_of_a_report_takes_every_value(value: object, read: object) -> None:
+    text = json_document({"value": value, "values": [value]})
+    assert json.loads(text) == {"value": read, "values": [read]}
+    assert acted_on(text.replace("\n", "")) == []
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -6,9 +6,7 @@ are in SI base units: ``units`` names the unit of every number that stands outsi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import is_dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -78,10 +76,7 @@ def json_text(report: Report) -> str:
             "written_at": _moment(report.provenance.written_at),
         },
     }
-    try:
-        return escaping.json_document(document, default=_record) + "\n"
-    except ValueError:  # a number that is not finite: rare, and most of what a careful look costs
-        return escaping.json_document(_plain(document)) + "\n"
+    return escaping.json_document(document, default=_record) + "\n"
 
 
 def _kernel(kernel: KernelRecord) -> dict[str, Any]:
@@ -118,16 +113,3 @@ def _record(value: Any) -> dict[str, Any]:
     if isinstance(value, Mapping):
         return dict(value)
     return {name: getattr(value, name) for name in value.__dataclass_fields__}
-
-
-def _plain(value: Any) -> Any:
-    """Return the same without records; what is not finite is null."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return _plain(_record(value))
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
