@@ -62,6 +62,7 @@ ARITHMETIC: dict[str, Value] = {
 
 
 SEVENTY_EIGHT: dict[str, Value] = {"pipe_tensor": 0.78, "compute_utilization": 0.78}
+QUARTER_LOST: dict[str, Value] = {"predicated_threads_per_instruction": 23.0, "warp_size": 32.0}
 BUSY: dict[str, Value] = {"duration": 1.0, "warp_size": 32.0, "peak_fp32": 1e12}
 
 
@@ -74,6 +75,19 @@ BUSY: dict[str, Value] = {"duration": 1.0, "warp_size": 32.0, "peak_fp32": 1e12}
         ({"memory_utilization": 0.8}, False),  # balanced
         ({"issue_slot_utilization": 0.8}, False),  # fewer instructions help
         ({"issue_slot_utilization": None}, False),
+        # Whatever is full, it leaves no time.
+        ({"issue_slot_utilization": None, "compute_utilization": 0.95}, True),
+        ({"issue_slot_utilization": 0.97, "compute_utilization": 0.97}, True),
+        ({"issue_slot_utilization": None, "compute_utilization": 0.94}, False),
+        ({"compute_utilization": 0.95, **QUARTER_LOST, "issue_slot_utilization": None}, False),
+        (
+            {
+                "issue_slot_utilization": None,
+                "compute_utilization": 0.95,
+                "memory_utilization": 0.8,
+            },
+            False,
+        ),
         ({"predicated_threads_per_instruction": 24.0, "warp_size": 32.0}, True),
         ({"predicated_threads_per_instruction": 23.0, "warp_size": 32.0}, False),
         ({"pipe_fma": 0.86}, True),
@@ -265,6 +279,110 @@ def test_knows_updates_of_a_word(
     formula = vocabulary_once().facts["updates_a_word"].expression
     assert formula is not None
     assert duckdb.sql(f"SELECT {formula.sql(values)}").fetchall() == [(updates,)]
+
+
+def of(fact: str, **values: Value) -> Value:
+    """Return a fact from those that its formula reads; what is not given is NULL."""
+    formula = vocabulary_once().facts[fact].expression
+    assert formula is not None
+    said = {name: _literal(values.get(name)) for name in formula.names}
+    (row,) = duckdb.sql(f"SELECT {formula.sql(said)}").fetchall()
+    value: Value = row[0]
+    return value
+
+
+def _literal(value: Value) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, str):
+        return f"'{value}'"
+    return str(value) if isinstance(value, bool) else f"{value}::DOUBLE"
+
+
+COUNTS: dict[str, Value] = {
+    "named_work": "updates",
+    "stages_in_shared": True,
+    "l1_active_utilization": 0.6,
+    "l1_utilization": 0.6,
+    "l2_utilization": 0.39,
+    "dram_utilization": 0.2,
+    "limiter": "memory",
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "updates"),
+    [
+        ({}, True),
+        ({"named_work": "stream"}, False),
+        ({"stages_in_shared": False}, False),
+        ({"l1_active_utilization": 0.59}, False),
+        ({"l2_utilization": 0.41}, False),
+        ({"dram_utilization": 0.41}, False),
+        ({"limiter": "compute"}, False),
+        ({"limiter": None}, False),
+    ],
+)
+def test_knows_counts_in_shared_memory(changed: dict[str, Value], updates: bool) -> None:
+    assert of("updates_shared", **COUNTS | changed) is updates
+    assert of("takes_turns", updates_shared=updates, turns_at_few_words=False) is (updates or None)
+
+
+STRAIGHT: dict[str, Value] = {
+    "named_work": "transpose",
+    "stages_in_shared": False,
+    "shared_memory_static": 0.0,
+    "l1_active_utilization": 0.4,
+    "l2_utilization": 0.6,
+    "dram_utilization": 0.5,
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "straight"),
+    [
+        ({}, True),
+        ({"named_work": "stream"}, False),
+        ({"stages_in_shared": True}, False),
+        ({"shared_memory_static": None}, False),
+        ({"global_store_sectors": 1e6}, False),
+        ({"store_efficiency": 0.25}, False),
+        ({"l2_utilization": 0.59}, False),
+        ({"l2_utilization": 0.59, "l1_active_utilization": 0.6}, True),
+        ({"l2_utilization": 0.96, "dram_utilization": 0.8}, False),
+        ({"l2_utilization": 0.96, "dram_utilization": 0.79}, True),
+    ],
+)
+def test_knows_a_transpose_that_stages_nothing(changed: dict[str, Value], straight: bool) -> None:
+    assert of("transposes_straight", **STRAIGHT | changed) is straight
+
+
+@pytest.mark.parametrize(
+    ("changed", "share"),
+    [
+        ({}, 0.3),
+        ({"waves_per_sm": 1.0}, 0.3),
+        ({"waves_per_sm": 1.1}, None),
+        ({"duration": 1.9e-5}, None),
+    ],
+)
+def test_multiprocessors_without_a_block_take_no_time(
+    changed: dict[str, Value], share: float | None
+) -> None:
+    kernel: dict[str, Value] = {
+        "duration": 2e-5,
+        "waves_per_sm": 0.2,
+        "sm_busy": 0.3,
+        "l1_utilization": 0.24,
+        "compute_utilization": 0.03,
+        "l2_utilization": 0.3,
+        "dram_utilization": 0.1,
+    }
+    facts = facts_of(**kernel | changed)
+    assert facts["working_share"] == (pytest.approx(share) if share else None)
+    duration, busiest = (kernel | changed)["duration"], 0.8 if share else 0.3
+    assert isinstance(duration, float)
+    assert facts["t_units"] == pytest.approx(busiest * duration)
 
 
 @pytest.mark.parametrize(
