@@ -229,6 +229,43 @@ def test_refuses_a_summary_of_several_launches() -> None:
     assert "--print-summary" in str(caught.value.hint)
 
 
+SUMMARY = """\
+  once(int) (64, 1, 1)x(256, 1, 1), Device 0, CC 8.9, Invocations 1
+    Section: Occupancy
+    --------------------- ----------- ------- ------- -------
+    Metric Name           Metric Unit Minimum Maximum Average
+    --------------------- ----------- ------- ------- -------
+    Achieved Occupancy              %   31.81   31.81   31.81
+    Theoretical Occupancy           %     100     100     100
+    --------------------- ----------- ------- ------- -------
+
+  often(int) (1, 1, 1)x(256, 1, 1), Device 0, CC 8.9, Invocations 14
+    Section: Occupancy
+    --------------------- ----------- ------- ------- -------
+    Metric Name           Metric Unit Minimum Maximum Average
+    --------------------- ----------- ------- ------- -------
+    Achieved Occupancy              %    7.81   35.49   22.02
+    --------------------- ----------- ------- ------- -------
+"""
+
+
+def test_reads_the_launch_of_a_summary_and_skips_means() -> None:
+    (launch,) = launches_of(SUMMARY)
+    assert (launch.kernel_name, launch.grid, launch.device) == ("once(int)", (64, 1, 1), 0)
+    assert launch.counters["sm__warps_active.avg.pct_of_peak_sustained_active"] == 31.81
+    assert launch.counters["sm__maximum_warps_per_active_cycle_pct"] == 100
+    assert skipped_of(SUMMARY) == [
+        "only means over several launches of some kernels; print again without --print-summary"
+    ]
+
+
+def test_skips_means_before_a_launch() -> None:
+    once, often = SUMMARY.split("\n\n")
+    (launch,) = launches_of(f"{often}\n{once}\n")
+    assert launch.kernel_name == "once(int)"
+    assert launch.counters["sm__warps_active.avg.pct_of_peak_sustained_active"] == 31.81
+
+
 def test_says_what_the_profiler_says() -> None:
     with pytest.raises(InputError, match="the profiler says: No kernels were profiled"):
         read("==PROF== Connected to process 1 (/a)\n==ERROR== No kernels were profiled.\n")

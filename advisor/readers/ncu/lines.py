@@ -30,13 +30,23 @@ _CUT_KERNEL = re.compile(
     rf"(?P<name>\S.*?) {_SHAPE}(?:, (?P<date>{_DATE}))?"
     r"(?P<context>)(?P<stream>)(?:, Device (?P<device>\d+))?, CC (?P<cc>\d+\.\d+)"
 )
+_LAUNCHED_ONCE = re.compile(
+    rf"(?P<name>\S.*?)(?: {_SHAPE})?(?P<date>)(?P<context>)(?P<stream>)"
+    r", Device (?P<device>\d+), CC (?P<cc>\d+\.\d+), Invocations 1"
+)
+_SUMMARY = re.compile(r"\S.*, Invocations \d+")
 _KERNEL_FIRST_HALF = re.compile(rf"(?P<name>\S.*) {_SHAPE},?")
 _KERNEL_SECOND_HALF = re.compile(r"Context \d+, Stream \d+(?:, Device \d+, CC \d+\.\d+)?")
 _PLACE = 2  # blanks before a kernel's name, as it is printed
 _TITLE = re.compile(r"(?P<kind>Section|Table Name) ?: +(?P<name>\S.*)")
-_HEAD = re.compile(r"Metric Name\s+Metric Unit\s+Metric Value")
+_HEAD = re.compile(r"Metric Name\s+Metric Unit\s+(?:Metric Value|Minimum\s+Maximum\s+Average)")
 _RULER = re.compile(r"--[- ]*")
-_COLUMNS = 3
+COLUMNS = 3
+"""Label, unit and value."""
+
+OF_SUMMARY = 5
+"""Label, unit, and the least, greatest and mean value: all the same of a kernel launched once."""
+
 _DASHES = re.compile(r"-+")
 _REMARK = re.compile(r"\s(?:#|//|/\*|\*/|<-|←).*")
 _APART = re.compile(r"\t|\s\s")
@@ -98,7 +108,7 @@ class PageTable:
 
     def holds(self, line: PageLine) -> bool:
         """Return whether a line stands where the table's lines do."""
-        is_read = len(self.columns) == _COLUMNS and (self.is_told or self.is_headed)
+        is_read = bool(self.columns) and (self.is_told or self.is_headed)
         return is_read and (line.indent in self.indents or self._behind_prefix(line) is not None)
 
     def row(self, line: PageLine) -> Row | None:
@@ -108,8 +118,8 @@ class PageTable:
         starts = [*(start for start, _ in self.columns), len(text)]
         if any(text[end:start].strip() for end, start in zip(ends, starts, strict=True)):
             return None
-        label, unit, cell = (text[start:end].strip() for start, end in self.columns)
-        return Row(label=label, unit=unit, cell=cell)
+        label, unit, *cells = (text[start:end].strip() for start, end in self.columns)
+        return Row(label=label, unit=unit, cell=cells[-1])
 
     def is_remark(self, line: PageLine) -> bool:
         """Return whether comment signs stand before a line that the table's ruler has not."""
@@ -174,14 +184,26 @@ def may_tell(whole: str) -> bool:
 def kernel(line: PageLine) -> re.Match[str] | None:
     """Return what a line says about a launch, if it begins one: its name, shape, context, device.
 
-    A shape or a date tells it from other sentences; without them it stands where it is printed.
+    A shape or a date tells it from other sentences; without them it stands where it is printed. A
+    summary of one launch is that launch.
     """
+    if ", Invocations " in line.text:
+        return _LAUNCHED_ONCE.fullmatch(line.text)
     if ", Context " in line.text:
         found = _KERNEL.fullmatch(line.text)
         if found and not (found["grid"] or found["date"]):
             return found if line.whole.startswith(" " * _PLACE) and not line.is_remark else None
         return found
     return _CUT_KERNEL.fullmatch(line.text) if ", CC " in line.text else None
+
+
+def is_summary(text: str) -> bool:
+    """Return whether a line begins the part of a summary about a kernel.
+
+    >>> is_summary("add(int) (8, 1, 1)x(256, 1, 1), Device 0, CC 8.9, Invocations 14")
+    True
+    """
+    return ", Invocations " in text and _SUMMARY.fullmatch(text) is not None
 
 
 def first_half(line: PageLine) -> re.Match[str] | None:

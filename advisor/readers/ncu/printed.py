@@ -34,7 +34,8 @@ SECTION = "    Section: "
 
 _CONNECTED = re.compile(r"==PROF== Connected to process \d+ \((.*)\)")
 _ERROR = "==ERROR== "
-_SUMMARY = re.compile(r" {2}\S.*, Invocations \d+")
+_MEANS = "only means over several launches"
+_PRINT_AGAIN = "print again without --print-summary"
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})  # every host's own name for itself
 _DEVICE_ATTRIBUTE = "device__attribute_"
 _DEVICE_NAME = "device__attribute_display_name"
@@ -98,8 +99,6 @@ class Notes:
             self.error = self.error or line.removeprefix(_ERROR).strip()
         elif line.startswith(SECTION):
             self.has_other_page = True
-        elif line.startswith("  ") and _SUMMARY.fullmatch(line.rstrip()):
-            self.is_summary = True
 
     def process(self, program: str, host: str) -> None:
         """Take the names of a program and its host, if they say anything."""
@@ -119,8 +118,8 @@ class Notes:
         problem = f"no {what} in this file"
         hint = "results come when the program ends, or are in a .ncu-rep file"
         if self.is_summary:
-            problem = "only means over several launches in this file, not the launches"
-            hint = "print again without --print-summary"
+            problem = f"{_MEANS} in this file, not the launches"
+            hint = _PRINT_AGAIN
         elif self.error:
             problem += f"; the profiler says: {self.error[:200]}"
         return InputError(problem, at=Location(name=self.name), hint=hint)
@@ -130,6 +129,9 @@ class Notes:
         kinds = (self.labels, self.units, self.unlike, self.unnamed)
         records = [record for kind in kinds for record in kind.skipped(self.name)]
         records += [replace(record, cut=self.cut) for record in self.rows.skipped(self.name)]
+        if self.is_summary:
+            reason = f"{_MEANS} of some kernels; {_PRINT_AGAIN}"
+            records.append(Skipped(place=self.name, reason=reason))
         if self.has_other_page:
             reason = "a page for a terminal beside what was read; ingest it as a file of its own"
             records.append(Skipped(place=self.name, reason=reason))

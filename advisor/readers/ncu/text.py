@@ -2,8 +2,9 @@
 
 A launch begins with a line that names the kernel, its context and stream; sections follow, each
 with a table between rulers and with messages of the vendor's rules. The program's own output may
-stand around and between. Lines may carry the time of a log and the rank that a launcher of many
-processes puts before them; each rank's lines are read as a page of their own.
+stand around and between. A summary has the values of a kernel that was launched once; of others
+it has means, which are no launch. Lines may carry the time of a log and the rank that a launcher of
+many processes puts before them; each rank's lines are read as a page of their own.
 
 Pages that people keep lack parts: where no line names a kernel, a section or a label that comes
 again begins the next launch; where no ruler or head is left, rows of known labels are read as such.
@@ -43,7 +44,6 @@ _PREFIX = re.compile(
 )
 _PROCESS = re.compile(r"\[(\d{1,10})\] ")
 _PROFILER = ("==PROF==", "==ERROR==", "==WARNING==")
-_COLUMNS = 3
 _FEWEST_ROWS = 4  # of different labels with units that make a page without any head
 _MESSAGE = re.compile(r"(INF|OK|OPT|WRN|ERR) {3,4}(\S.*)")
 _MESSAGE_INDENT = 6  # columns of a message's type
@@ -118,6 +118,7 @@ def _begins(line: PageLine, forms: Forms) -> bool:
     return (
         _PROCESS.match(line.whole) is not None
         or lines.kernel(line) is not None
+        or lines.is_summary(line.text)
         or lines.first_half(line) is not None
         or lines.title(line.text) is not None
         or lines.columns(line.text) is not None
@@ -142,6 +143,7 @@ class _Page:
     half: re.Match[str] | None = None
     titles: set[tuple[str, str]] = field(default_factory=set)
     comes_again: bool = False
+    is_mean: bool = False
     known: set[tuple[str, str]] = field(default_factory=set)
     told: set[str] = field(default_factory=set)
     is_page: bool = False
@@ -171,9 +173,12 @@ class _Page:
             yield from self._begin(half)
         if kernel:
             yield from self._begin(kernel)
+        elif lines.is_summary(line.text):
+            yield from self.finish()
+            self.is_mean = self.notes.is_summary = True
         elif _PROCESS.match(line.whole):
             self._process(line.whole)
-        else:
+        elif not self.is_mean:
             if title is None and (self.launch is None or not self.launch.name):
                 self.notes.line(line.whole)
             yield from self._inside(line, title, whole)
@@ -218,6 +223,7 @@ class _Page:
             )
         ).capability(named.get("cc", ""))
         self.section, self.part, self.table, self.tables = "", "", None, 0
+        self.is_mean = False
 
     def _new(self, launch: Building, at: Location | None = None) -> Building:
         self.launch, self.begun_at, self.is_page = launch, at, False
@@ -291,10 +297,12 @@ class _Page:
 
     def _ruler(self, line: PageLine, columns: list[tuple[int, int]]) -> None:
         self.margins.add(line.indent)
-        if len(columns) != _COLUMNS or self.table is None or self.table.rows:
+        named = self.launch is not None and self.launch.name  # those of a summary always are
+        fits = len(columns) == lines.COLUMNS or (named and len(columns) == lines.OF_SUMMARY)
+        if not fits or self.table is None or self.table.rows:
             ends = self.table is not None and self.table.rows and not self.table.is_apart
             self.table = None
-            if ends or len(columns) != _COLUMNS:
+            if ends or not fits:
                 return
         table = self._table()
         table.columns, table.prefix = columns, line.prefix
