@@ -92,8 +92,14 @@ class Raw:
 
     @property
     def most_likely(self) -> float | None:
-        """Return what ``likely`` is cut at; None without a duration."""
-        return None if self.cap_likely is None else _least(self.cap_likely, self.relief)
+        """Return what ``likely`` is cut at; None without a duration.
+
+        Between a kernel that stays idle for as long as it was, and one that is idle in proportion.
+        """
+        if self.relief is None or self.relief_high is None:
+            return self.cap_likely
+        between = (self.relief + self.relief_high) / 2
+        return None if self.cap_likely is None else _least(self.cap_likely, between)
 
 
 def cut(raw: Raw) -> Seconds | None:
