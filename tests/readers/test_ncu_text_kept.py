@@ -45,6 +45,7 @@ SMS = "launch__sm_count"
 VALUES = {TIME: 17_500, MEMORY: 41.25, REGISTERS: 44, SMS: 30}
 
 MEASURES = {
+    TIME: frozenset({parse_unit("s").measures}),
     MEMORY: frozenset({parse_unit("%").measures}),
     "dram__bytes.sum.per_second": frozenset({parse_unit("byte/s").measures}),
 }
@@ -166,6 +167,56 @@ def test_reads_rows_with_one_blank_and_with_the_unit_behind(row: str) -> None:
     assert launch.counters[REGISTERS] == 44
 
 
+PRINTED_COLUMNS = """\
+| Metric Name | Metric Unit | Metric Value |
+| --- | --- | --- |
+| Elapsed Cycles | cycle | 1,234,567 |
+| **Memory Throughput** | % | **41.25** |
+| `DRAM Throughput` | % | 40.5 |
+| Duration | usecond | 17.50 |
+"""
+UNIT_BEHIND = """\
+| Metric | Value | remark |
+|---|---:|---|
+| Elapsed Cycles | 1,234,567 cycle | |
+| Memory Throughput | **41.25%** (of its peak) | far from full |
+| DRAM Throughput | 40.5 % | |
+| Duration | 17.50 us | |
+"""
+
+
+@pytest.mark.parametrize("table", [PRINTED_COLUMNS, UNIT_BEHIND])
+@pytest.mark.parametrize("before", ["", "  ", "> ", "// "])
+def test_reads_tables_in_markdown(before: str, table: str) -> None:
+    (launch,) = launches_of(lines_with(before, table))
+    assert dict(launch.counters) == {
+        "gpc__cycles_elapsed.max": 1_234_567,
+        "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed": 41.25,
+        "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed": 40.5,
+        "gpu__time_duration.sum": 17_500,
+    }
+
+
+def test_reads_no_row_of_a_table_that_compares_two_launches() -> None:
+    compared = UNIT_BEHIND.replace("17.50 us | |", "17.50 us | 9.25 us |")
+    (launch,) = launches_of(f"{compared}| L2 Cache Throughput | 9.75% |\n")
+    assert "gpu__time_duration.sum" not in launch.counters
+
+
+def test_takes_a_number_without_a_unit_for_a_count() -> None:
+    more = "| L2 Cache Throughput | 9.75% |\n| Grid Size | 96 |\n"
+    page = UNIT_BEHIND.replace("17.50 us", "17.50") + more
+    (launch,) = launches_of(page)
+    assert launch.counters["launch__grid_size"] == 96
+    assert "gpu__time_duration.sum" not in launch.counters
+    assert skipped_of(page)[0].startswith("values in units of something else")
+
+
+def test_reads_tables_in_markdown_only_where_nothing_was_printed() -> None:
+    (launch,) = launches_of(KERNEL + SPEED + "| Registers Per Thread | 44 |\n")
+    assert "launch__registers_per_thread" not in launch.counters
+
+
 def test_reads_a_message_that_is_all_of_the_page() -> None:
     (launch,) = launches_of(
         "What it says:\n\n"
@@ -211,6 +262,7 @@ NO_PAGES = {
     "other units": "Duration    parsec    1.5\nElapsed Cycles    foo    2\n" * 4,
     "a context": "The blur kernel, Context 1, Stream 7\n",
     "a section": "Section: Occupancy\n\nOccupancy tells how many warps are resident.\n",
+    "counts in Markdown": "| Threads | 96 |\n| Grid Size | 12 |\n| Block Size | 8 |\n" * 2,
     "code": 'printf("Metric Name   Metric Unit   Metric Value\\n");\n',
     "another table": "---- ---- ----\nmy_kernel   us   1.5\nDuration   us   1.5\n---- ---- ----\n",
 }

@@ -48,6 +48,11 @@ OF_SUMMARY = 5
 """Label, unit, and the least, greatest and mean value: all the same of a kernel launched once."""
 
 _DASHES = re.compile(r"-+")
+_MARKED = re.compile(r"[*`]")
+_WRITTEN = re.compile(
+    r"(?P<number>[-+]?\d[\d.,]*(?:[eE][-+]?\d+)?) ?(?P<unit>%|[^\W\d][\w/]*)?(?: \(.*\))?"
+)
+_COUNT = "1"
 _REMARK = re.compile(r"\s(?:#|//|/\*|\*/|<-|←).*")
 _APART = re.compile(r"\t|\s\s")
 _COUNTER = r"[a-z]\w*__[\w.:]+"
@@ -88,6 +93,11 @@ class Row:
     label: str
     unit: str
     cell: str
+
+    @property
+    def has_unit(self) -> bool:
+        """Whether a unit of a measurement stands beside the number."""
+        return self.unit not in {"", _COUNT}
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -142,12 +152,15 @@ class Forms:
         signs = self.signs.match(whole)
         return PageLine(whole, whole[signs.end() :] if signs else whole)
 
-    def row(self, text: str) -> Row | None:
+    def row(self, text: str, *, written: bool = False) -> Row | None:
         """Return the row that a text is by itself: a known label, a known unit or none, a number.
 
         Columns are apart by blanks, two of them somewhere, or a tab; one blank will do where label,
-        unit and number are all of the line. Some write the unit behind the number.
+        unit and number are all of the line. Some write the unit behind the number. Lines of tables
+        in Markdown are rows where the page may be ``written`` by people.
         """
+        if written and text.startswith("|"):
+            return self._written(text)
         label = self.label(text)
         if label is None:
             return None
@@ -160,6 +173,24 @@ class Forms:
         known = is_number(cell) and base_factor(unit) is not None
         apart = _APART.search(rest) or (unit and cell == words[-1])
         return Row(label=label, unit=unit, cell=cell) if known and apart else None
+
+    def _written(self, text: str) -> Row | None:
+        """Return the row that a line of a Markdown table is: a known label, one number, its unit.
+
+        The unit stands before the number, as it is printed, or behind it; without one the number
+        is a count. What follows is about the number: a second number is of something else.
+        """
+        if len(text) > WIDEST:
+            return None
+        label, *cells = (_MARKED.sub("", each).strip() for each in text.strip("| ").split("|"))
+        values = [found for each in cells if (found := _WRITTEN.fullmatch(each))]
+        if len(values) != 1 or self.label(f"{label} ") != label:
+            return None
+        (value,) = values
+        before = cells[0] if value.string == cells[-1] and len(cells) == COLUMNS - 1 else ""
+        unit = value["unit"] or before or _COUNT
+        known = is_number(value["number"]) and base_factor(unit) is not None
+        return Row(label=label, unit=unit, cell=value["number"]) if known else None
 
     def begins_row(self, text: str) -> bool:
         """Return whether a known label begins a text, and something stands well apart from it."""
@@ -178,7 +209,12 @@ def may_tell(whole: str) -> bool:
     >>> may_tell("    return x"), may_tell("Duration    ms  1.5")
     (False, True)
     """
-    return ", C" in whole or whole[-1:].isdigit() or _APART.search(whole.strip()) is not None
+    return (
+        ", C" in whole
+        or "|" in whole
+        or whole[-1:].isdigit()
+        or _APART.search(whole.strip()) is not None
+    )
 
 
 def kernel(line: PageLine) -> re.Match[str] | None:

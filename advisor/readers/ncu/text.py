@@ -65,8 +65,8 @@ def accepts(head: bytes) -> bool:
         line = forms.line(content)
         if lines.is_head(line.text) or lines.kernel(line):
             return True
-        row = forms.row(line.text)
-        if row is not None and row.unit:
+        row = forms.row(line.text, written=True)
+        if row is not None and row.has_unit:
             labels.add(row.label)
         if len(labels) >= _FEWEST_ROWS:
             return True
@@ -123,7 +123,7 @@ def _begins(line: PageLine, forms: Forms) -> bool:
         or lines.title(line.text) is not None
         or lines.columns(line.text) is not None
         or lines.is_head(line.text)
-        or forms.row(line.text) is not None
+        or forms.row(line.text, written=True) is not None
         or load_messages().alone.match(line.text) is not None
     )
 
@@ -331,7 +331,7 @@ class _Page:
         table = self.table if self.table is not None and self.table.holds(line) else None
         row = table.row(line) if table else None
         if row is None:
-            row = self.forms.row(line.text)
+            row = self.forms.row(line.text, written=not self.titles)
         if row is None or not whole:
             self._left_out(line, table, whole)
         elif row.label and row.cell:
@@ -363,7 +363,7 @@ class _Page:
         self.known.add((section, counter))
         headed = self.table is not None and self.table.is_headed
         self.is_page |= headed or section in self.labels.sections
-        if row.unit:
+        if row.has_unit:
             self.told.add(row.label)
         launch.take(counter, row.unit, row.cell, self.numbers, self.at)
 
