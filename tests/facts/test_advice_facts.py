@@ -328,6 +328,33 @@ def test_knows_counts_in_shared_memory(changed: dict[str, Value], updates: bool)
     assert of("takes_turns", updates_shared=updates, turns_at_few_words=False) is (updates or None)
 
 
+TILE: dict[str, Value] = {
+    "stages_in_shared": True,
+    "many_passes": True,
+    "takes_turns": False,
+    "l1_utilization": 0.75,
+    "l2_utilization": 0.49,
+    "l1_hit_rate": 0.49,
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "suspected"),
+    [
+        ({}, True),
+        ({"l1_hit_rate": None}, True),
+        ({"stages_in_shared": False}, False),
+        ({"many_passes": False}, False),
+        ({"takes_turns": True}, False),
+        ({"shared_excess_share": 0.3}, False),
+        ({"l2_utilization": 0.51}, False),
+        ({"l1_hit_rate": 0.5}, False),
+    ],
+)
+def test_suspects_the_banks_of_a_tile(changed: dict[str, Value], suspected: bool) -> None:
+    assert of("conflicts_suspected", **TILE | changed) is suspected
+
+
 STRAIGHT: dict[str, Value] = {
     "named_work": "transpose",
     "stages_in_shared": False,
