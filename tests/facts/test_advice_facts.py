@@ -390,6 +390,9 @@ def test_knows_a_transpose_that_stages_nothing(changed: dict[str, Value], straig
         ({}, 0.3),
         ({"waves_per_sm": 1.0}, 0.3),
         ({"waves_per_sm": 1.1}, None),
+        ({"waves_per_sm": None}, None),
+        ({"waves_per_sm": None, "grid_size": 8.0, "sm_count": 8.0}, 0.3),
+        ({"waves_per_sm": None, "grid_size": 9.0, "sm_count": 8.0}, None),
         ({"duration": 1.9e-5}, None),
     ],
 )
