@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
 import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -53,3 +54,18 @@ def test_what_was_imported_before_stays(installed: None) -> None:
     hide(DATA_FRAMES)
     unhide(DATA_FRAMES)
     assert importlib.import_module("pandas") is before
+
+
+def test_the_package_of_duckdb_reads_no_metadata_and_keeps_its_types() -> None:
+    code = """
+import sys
+from advisor.hidden import quicken_duckdb
+quicken_duckdb()
+import duckdb
+assert "importlib.metadata" not in sys.modules
+texts, numbers = duckdb.connect().execute("SELECT 'a', 1").description
+assert texts[1] == duckdb.STRING and texts[1] != duckdb.NUMBER and numbers[1] == duckdb.NUMBER
+from importlib.metadata import version
+assert duckdb.__version__ == version("duckdb") and duckdb.version().startswith(version("duckdb"))
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

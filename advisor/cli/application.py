@@ -18,7 +18,7 @@ import click
 from advisor.cli.lazy import LazyGroup
 from advisor.cli.options import a_number
 from advisor.errors import AdvisorError, OutputError
-from advisor.hidden import DATA_FRAMES, hide
+from advisor.hidden import DATA_FRAMES, hide, quicken_duckdb
 from advisor.version import __version__
 
 if TYPE_CHECKING:
@@ -210,6 +210,7 @@ def main() -> None:
     """Run the command line and exit with the status that the failure's class names."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's would spin, for no matrix here
     hide(DATA_FRAMES)
+    quicken_duckdb()
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     stopped_by = _signals()

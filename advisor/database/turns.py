@@ -16,9 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import sys
-import tempfile
 import threading
 import time
 import zlib
@@ -126,6 +124,8 @@ def taking_turns(path: Path) -> Iterator[Turn]:
 @contextlib.contextmanager
 def taking_a_core(patience: float = _PATIENCE) -> Iterator[None]:
     """Begin the block when one of the cores is free of such blocks, or after ``patience`` [s]."""
+    import secrets
+
     chance = secrets.SystemRandom()
     until = time.monotonic() + patience
     with taking_turns(Path(os.sep)) as turn:  # the working directory may be gone
@@ -145,6 +145,8 @@ def _opened(*, make: bool) -> BinaryIO | None:
     """Return the file whose bytes stand for databases; None where there is none, or can be none."""
     if sys.platform == "win32":
         return None
+    import tempfile  # as little as chance is it needed where nobody waits
+
     flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | (os.O_CREAT if make else 0)
     try:
         path = Path(tempfile.gettempdir()) / f"advisor-{os.getuid()}.turns"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import secrets
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -68,6 +67,8 @@ def first_line(error: duckdb.Error) -> str:
 
 def _pause(turn: Turn, deadline: float, *, reads: bool) -> None:
     """Wait until it is worth while to try again, at most until ``deadline``."""
+    import secrets  # here and where a core is waited for: few commands wait
+
     chance = secrets.SystemRandom()
     if not reads and not turn.is_first:
         turn.wait(_within(chance.uniform(*_LATER), deadline))

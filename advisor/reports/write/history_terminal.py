@@ -6,16 +6,10 @@ import math
 from typing import TYPE_CHECKING
 
 from advisor import wording
-from advisor.reports.charts.nights import spark_text
-from advisor.reports.record.moved_groups import (
-    MovedGroup,
-    moved_groups,
-    outcome_groups,
-    outcome_words,
-)
 from advisor.tracking.records import Verdict
 
 if TYPE_CHECKING:
+    from advisor.reports.record.moved_groups import MovedGroup
     from advisor.reports.record.over_time import FactMove, MovedSeries, RunHistory
     from advisor.reports.record.records import Report
     from advisor.reports.write.paper import Paper
@@ -31,6 +25,9 @@ def write_moved(paper: Paper, report: Report) -> None:
             paper.blank()
             paper.write(report.first_night)
         return
+    # The page of a single night needs neither this nor a chart.
+    from advisor.reports.record.moved_groups import moved_groups
+
     paper.heading(f"What moved in {wording.count(len(history.nights), 'night')}")
     groups = moved_groups(history)
     for group in groups[: history.limits.moved_rows]:
@@ -71,6 +68,8 @@ def _group(paper: Paper, group: MovedGroup, history: RunHistory) -> None:
 
 
 def _spark(paper: Paper, row: MovedSeries, history: RunHistory) -> str:
+    from advisor.reports.charts.nights import spark_text
+
     known = history.kernels.get(row.variant_id or "")
     bars = _ASCII_BARS if paper.ascii_only else _BARS
     return "" if known is None else spark_text([value for _, value in known.durations], bars)
@@ -109,6 +108,8 @@ def write_outcomes(paper: Paper, report: Report) -> None:
     history = report.history
     if history is None or not (history.outcomes or history.open_advice):
         return
+    from advisor.reports.record.moved_groups import outcome_groups, outcome_words
+
     paper.heading("Did the advice work")
     for group in outcome_groups(history.outcomes):
         paper.write(f"{group.first.kernel}  {group.title}", indent=2, first=" ")
