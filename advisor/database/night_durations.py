@@ -1,12 +1,13 @@
 """Read what each series took on each night of a branch, by launch shape.
 
-The database hands over lists per series, which NumPy puts in order: that is a third of what the
-database takes to order them, and to make a number of Python of each.
+The database hands over lists per series, which NumPy puts in order, all at once: that is a fraction
+of what the database takes to order them, and to make a number of Python of each.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,8 +22,13 @@ from advisor.database.nights import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import duckdb
     from numpy.typing import NDArray
+
+    Column = NDArray[Any]
+    Lists = NDArray[Any]
 
 _DURATIONS = f"""
     {NIGHTS_OF_BRANCH}
@@ -61,31 +67,44 @@ def durations_of_branch(
     Only of the nights from position ``first`` to ``last``, where they are given.
     """
     asked = {**branch.asked, "first": first, "last": last}
-    rows = connection.execute(_DURATIONS, asked).fetchnumpy()
-    found = [
-        _of_shape(str(series), str(shape), int(place), *lists)
-        for series, shape, place, *lists in zip(*rows.values(), strict=True)
-    ]
+    found = _of_shapes(**connection.execute(_DURATIONS, asked).fetchnumpy())
     return sorted(found, key=lambda each: (each.series_id, each.nights[0], each.place, each.shape))
 
 
-def _of_shape(
-    series: str,
-    shape: str,
-    place: int,
-    nights: NDArray[np.int64],
-    launches: NDArray[np.int64],
-    durations: NDArray[np.float64],
-) -> ShapeNights:
-    """Return the nights of a shape in order; of a night with several runs, their launches' mean."""
-    order = np.lexsort((durations, nights))
-    nights, launches = nights[order], launches[order]
-    firsts = np.flatnonzero(np.diff(nights, prepend=-1))
-    whole = np.add.reduceat(durations[order] * launches, firsts)
-    return ShapeNights(
-        series_id=series,
-        shape=shape,
-        place=place,
-        nights=tuple(nights[firsts].tolist()),
-        durations=tuple((whole / np.add.reduceat(launches, firsts)).tolist()),
-    )
+def _of_shapes(
+    *,
+    series: Column,
+    shape: Column,
+    place: Column,
+    nights: Lists,
+    launches: Lists,
+    durations: Lists,
+) -> Iterator[ShapeNights]:
+    """Yield the nights of each shape in order; of a night with several runs, their launches' mean.
+
+    Shapes that have the same nights share them.
+    """
+    if not len(series):
+        return
+    lengths = [len(each) for each in nights]
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    at, counts, times = (np.concatenate(list(each)) for each in (nights, launches, durations))
+    keys = rows * (int(at.max()) + 1) + at
+    order = np.argsort(keys, kind="stable")
+    firsts = np.flatnonzero(np.diff(keys[order], prepend=-1))
+    if len(firsts) < len(keys):  # sums are those of one order
+        order = np.lexsort((times, keys))
+    whole = np.add.reduceat(times[order] * counts[order], firsts)
+    means = (whole / np.add.reduceat(counts[order], firsts)).tolist()
+    of_means = at[order][firsts].tolist()
+    ends = np.cumsum(np.bincount(rows[firsts])).tolist()
+    shared: dict[tuple[int, ...], tuple[int, ...]] = {}
+    for row, (start, end) in enumerate(pairwise([0, *ends])):
+        own = tuple(of_means[start:end])
+        yield ShapeNights(
+            series_id=str(series[row]),
+            shape=str(shape[row]),
+            place=int(place[row]),
+            nights=shared.setdefault(own, own),
+            durations=tuple(means[start:end]),
+        )

@@ -88,6 +88,8 @@ def _stretches(
             level = median_of(series.even[start:end])
             correction = level - float(series.clipped[start:end].mean())
             effects = (last - level).tolist()
+            if shared and max(map(abs, effects)) < series.least:
+                return  # no stretch of them reaches what counts
         yield nights, end - start, effects[-nights:], correction
 
 

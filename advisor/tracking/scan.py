@@ -14,7 +14,12 @@ from advisor.records import dataclass
 from advisor.tracking.changes import changes_of, newest_of, states_change
 from advisor.tracking.environment import expected_nights
 from advisor.tracking.newest import newest_shift
-from advisor.tracking.noise import noise_of_differences, noise_of_residuals, scale
+from advisor.tracking.noise import (
+    medians_of_rows,
+    noise_of_differences,
+    noise_of_residuals,
+    scale,
+)
 from advisor.tracking.records import Newest, SeriesResult, Verdict
 from advisor.tracking.segments import residuals_of, steps_of
 from advisor.tracking.series import Series
@@ -159,7 +164,7 @@ def _measured(
 def _about_older_levels(even: Floats, older: list[list[int]], newest: int) -> Floats:
     """Return each night less its level, the newest nights less the level before them."""
     if newest <= 0:
-        return even - np.median(even, axis=1, keepdims=True)
+        return even - medians_of_rows(even)[:, None]
     past = residuals_of(even[:, :newest], older)
     level = even[:, newest - 1 : newest] - past[:, -1:]
     return np.concatenate((past, even[:, newest:] - level), axis=1)

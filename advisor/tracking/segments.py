@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from advisor.tracking.noise import medians_of_rows
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
@@ -32,7 +34,7 @@ def clip(values: Floats, noises: Noises, settings: TrackingSettings) -> Floats:
     """Return the values, none further from the running median of its row than so much noise."""
     n = values.shape[1]
     if n <= 2 * _AROUND:
-        middle = np.median(values, axis=1, keepdims=True)
+        middle = medians_of_rows(values)[:, None]
     else:
         windows = sliding_window_view(values, 2 * _AROUND + 1, axis=1)
         inner = np.partition(windows, _AROUND, axis=2)[:, :, _AROUND]
@@ -264,7 +266,7 @@ def median_of(values: Floats) -> float:
 
 def residuals_of(values: Floats, steps: Iterable[Sequence[int]]) -> Floats:
     """Return each row less the medians of its segments."""
-    levels = np.repeat(np.median(values, axis=1, keepdims=True), values.shape[1], axis=1)
+    levels = np.repeat(medians_of_rows(values)[:, None], values.shape[1], axis=1)
     for row, boundaries in enumerate(steps):
         if boundaries:
             edges = [0, *boundaries, values.shape[1]]

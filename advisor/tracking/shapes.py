@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from advisor.tracking.noise import TO_DEVIATION
+from advisor.tracking.noise import TO_DEVIATION, medians_of_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +53,7 @@ def states_of(scaled: Scaled, least: Floats, settings: TrackingSettings) -> Stat
     between = (scaled.values > low[:, None] + inner) & (scaled.values < high[:, None] - inner)
     is_high = scaled.values > ((low + high) / 2)[:, None]
     levels = np.where(is_high, high[:, None], low[:, None])
-    within = TO_DEVIATION * np.median(np.abs(scaled.values - levels), axis=1)
+    within = TO_DEVIATION * medians_of_rows(np.abs(scaled.values - levels))
     found = (
         (gap >= np.maximum(least, 2 * scaled.ticks))
         & (gap >= settings.states_gap * within)

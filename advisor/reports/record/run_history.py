@@ -178,8 +178,8 @@ def _with_series_of_run(history: History, window: int | datetime) -> History:
     """Return the history without the nights that have nothing in common with the newest one."""
     if not history.nights:
         return history
-    own = [each for each in history.series if not each.is_missing]
-    shared = {night.run_id for each in own for night in each.nights}
+    own = {id(each.nights): each.nights for each in history.series if not each.is_missing}
+    shared = {night.run_id for nights in own.values() for night in nights}  # most share them
     nights = tuple(night for night in history.nights if night.run_id in shared)
     since = history.shown_since
     if isinstance(window, int) and nights:

@@ -6,6 +6,8 @@ import math
 from collections import Counter
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
+from itertools import chain as chain_of
 from typing import TYPE_CHECKING
 
 from advisor.database.night_durations import nights_of_branch
@@ -151,15 +153,18 @@ def _scanned(
 ) -> tuple[list[SeriesHistory], MachineMoved | None]:
     """Return the known series; their newest nights are judged with those of all series."""
     restarts = [number for number, night in enumerate(nights) if night.started_over]
-    numbers = [[night for each in chain for night in each.nights] for chain in chains]
+    numbers = [tuple(chain_of.from_iterable(each.nights for each in chain)) for chain in chains]
+    # Most series share their nights, and with them what those say.
+    environment_of = cache(lambda its: [nights[night].environment for night in its])
+    nights_of = cache(lambda its: tuple([nights[night] for night in its]))
     accepted = [
         marks.accepted_of(chain[0].series_id, its)
         for chain, its in zip(chains, numbers, strict=True)
     ]
     tracked = [
         Tracked(
-            values=[duration for each in chain for duration in each.durations],
-            environment=[nights[night].environment for night in its],
+            values=tuple(chain_of.from_iterable(each.durations for each in chain)),
+            environment=environment_of(its),
             splits=_splits(its, restarts),
             accepted=sorted(levels),
         )
@@ -170,7 +175,8 @@ def _scanned(
     retold = map(_judged_again, results, together.newest)
     found = [
         replace(
-            _series_history(chain, its, each, result, nights, known),
+            _series_history(known[chain[0].series_id], chain, nights_of(its), each, result),
+            is_missing=its[-1] < len(nights) - 1,
             accepted=_accepted(levels, result, settings),
             calibrated_noise=marks.noises.get(chain[0].series_id),
         )
@@ -230,14 +236,12 @@ def _machine(together: Together, nights: Sequence[HistoryNight]) -> MachineMoved
 
 
 def _series_history(
+    of: KnownSeries,
     chain: Sequence[ShapeNights],
-    numbers: Sequence[int],
+    nights: tuple[HistoryNight, ...],
     tracked: Tracked,
     result: SeriesResult,
-    nights: Sequence[HistoryNight],
-    known: Mapping[str, KnownSeries],
 ) -> SeriesHistory:
-    of = known[chain[0].series_id]
     return SeriesHistory(
         series_id=of.series_id,
         kernel=of.short_name,
@@ -247,11 +251,11 @@ def _series_history(
         configuration=of.configuration,
         launch_shape=chain[-1].shape,
         launch_shapes=tuple(dict.fromkeys(each.shape for each in chain)),
-        nights=tuple(map(nights.__getitem__, numbers)),
+        nights=nights,
         durations=tuple(tracked.values),
         result=result,
         splits=tuple(tracked.splits),
-        is_missing=numbers[-1] < len(nights) - 1,
+        is_missing=False,
     )
 
 
