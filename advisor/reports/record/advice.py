@@ -74,16 +74,16 @@ def results(
         titles={name: each.words.fill(each.rule.title) for name, each in judged.items()},
         commands={variant: _show(source, variant) for variant in source.variants},
     )
-    found: dict[str, list[tuple[tuple[int, int], RuleResult]]] = defaultdict(list)
-    for each in evaluations:
+
+    def order(each: Evaluation) -> tuple[int, int]:
         place = places.get((each.variant_id, each.rule.id))
-        position = place.position if place else len(places) + 1
-        order = _OUTCOMES.index(each.outcome), position
-        found[each.variant_id].append((order, _result(each, place, common)))
-    return {
-        variant: tuple(result for _, result in sorted(ranked, key=lambda pair: pair[0]))
-        for variant, ranked in found.items()
-    }
+        return _ORDER[each.outcome], place.position if place else len(places) + 1
+
+    found: dict[str, list[RuleResult]] = defaultdict(list)
+    for each in sorted(evaluations, key=order):
+        place = places.get((each.variant_id, each.rule.id))
+        found[each.variant_id].append(_result(each, place, common))
+    return {variant: tuple(its) for variant, its in found.items()}
 
 
 def left_alone(kernels: Sequence[KernelRecord], total: float | None) -> Rest | None:
@@ -125,6 +125,7 @@ def to_collect(
 
 
 _OUTCOMES = (Outcome.FIRES, Outcome.RULED_OUT, Outcome.UNKNOWN, Outcome.NOT_KNOWABLE)
+_ORDER = {outcome: place for place, outcome in enumerate(_OUTCOMES)}
 
 
 def _rank(group: Sequence[Action]) -> tuple[bool, float, float]:
@@ -285,6 +286,8 @@ def _never(evaluation: Evaluation, asking: Asking | None) -> str:
 
 def _not_checked(evaluation: Evaluation) -> tuple[str, ...]:
     """Return what each exclusion lacks that could not be checked."""
+    if not evaluation.not_collected:
+        return ()
     words = evaluation.words
     return tuple(
         f"{words.list_names(facts)} (not collected)" for facts in evaluation.not_collected if facts

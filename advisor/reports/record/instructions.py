@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from advisor import wording
@@ -130,11 +131,12 @@ def of_findings(
     views: Sequence[InstructionView],
 ) -> Rankings:
     """Return the worst instructions that findings rest on, of the rules that name a view."""
+    shown_by = cache(lambda symptom: of_symptom(views, symptom))
     asked = [
         (each.variant_id, view)
         for each in evaluations
         if each.outcome is Outcome.FIRES and each.rule.instructions is not None
-        for view in of_symptom(views, each.rule.instructions)
+        for view in shown_by(each.rule.instructions)
     ]
     return worst_instructions(connection, run_id, asked, MOST_IN_FINDINGS)
 

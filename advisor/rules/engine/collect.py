@@ -214,9 +214,11 @@ class Asking:
     def _want(self, variant: str, missing: Sequence[str]) -> CountersWanted:
         known = self.known.get(variant, NOTHING)
         found = [self._of_fact(name, known) for name in missing]
+        if len(found) == 1:
+            return found[0]
         return CountersWanted(
-            now=NOTHING.union(*(each.now for each in found)),
-            later=NOTHING.union(*(each.later for each in found)),
+            now=NOTHING.union(*[each.now for each in found]),
+            later=NOTHING.union(*[each.later for each in found]),
         )
 
     def _of_fact(self, name: str, known: Known) -> CountersWanted:
@@ -271,7 +273,7 @@ def asking(
 
 def missing_facts(evaluations: Iterable[Evaluation]) -> frozenset[str]:
     """Return the facts for want of which rules about kernels cannot decide."""
-    return NOTHING.union(*(each.missing for each in evaluations if is_open(each)))
+    return NOTHING.union(*[each.missing for each in evaluations if each.missing and is_open(each)])
 
 
 def is_open(evaluation: Evaluation) -> bool:

@@ -14,6 +14,7 @@ from advisor.database.parts import keep_rows, profilers_of
 from advisor.database.read import get_vendors
 from advisor.database.relations import STORED, Relations
 from advisor.facts import current
+from advisor.quoting import listed
 from advisor.records import dataclass
 from advisor.rules.engine.compiled import FACTS_TABLE, Compiled
 from advisor.rules.engine.details import raw_of, read_details, read_rows, read_shares
@@ -168,14 +169,18 @@ def run_program(
     if not decided_pairs:
         return []
     details = read_details(connection, program, table, key, [pair[:2] for pair in decided_pairs])
-    rows = read_rows(connection, f"FROM {table}", key)
+    asked = {index: _asked(program, index) for index in {index for _, index, _ in decided_pairs}}
+    read = {name for each in asked.values() for name in each.rule.reads}
+    wanted_columns = listed(sorted({key, _RUN_KEY, program.settings.time, *read}))
+    # Few rules are asked for beside those that are stored; a table has the run's id or has it not.
+    columns = f"COLUMNS(lambda name: name IN ({wanted_columns}))"
+    rows = read_rows(connection, f"SELECT {columns} FROM {table}", key)
     shares = read_shares(connection, program, table, key, decided_pairs, rows)
     common = (run_id, program.settings, words or {})
     subjects = {
         subject: _subject(subject, facts, details[subject], shares.get(subject, {}), *common)
         for subject, facts in rows.items()
     }
-    asked = {index: _asked(program, index) for _, index, _ in decided_pairs}
     return [
         _evaluation(asked[index], outcome, subjects[subject])
         for subject, index, outcome in decided_pairs

@@ -81,8 +81,8 @@ def settle(evaluations: Iterable[Evaluation], exclusions: Sequence[Exclusion]) -
 def _settle_subject(
     found: list[Evaluation], places: Sequence[int], exclusions: Sequence[Exclusion]
 ) -> None:
+    held = _held(found, places)
     for exclusion in exclusions:
-        held = {found[place].rule.id for place in places if _holds(found[place])}
         if exclusion.found not in held:
             continue
         outcomes = _OPEN if exclusion.voids else (Outcome.FIRES,)
@@ -90,6 +90,12 @@ def _settle_subject(
             each = found[place]
             if each.outcome in outcomes and exclusion.excludes(each.rule.id):
                 found[place] = _ruled_out(each, exclusion)
+        held = _held(found, places)
+
+
+def _held(found: Sequence[Evaluation], places: Sequence[int]) -> set[str]:
+    """Return the rules that exclude others of a subject."""
+    return {found[place].rule.id for place in places if _holds(found[place])}
 
 
 def _holds(evaluation: Evaluation) -> bool:

@@ -22,7 +22,7 @@ from advisor.rules.engine.evaluate import evaluate_table, not_collected, run_pro
 from advisor.rules.engine.evaluation import Evaluation, settle
 from advisor.rules.engine.gains import Seconds, Share
 from advisor.rules.engine.rank import rank
-from advisor.rules.language.rule import Outcome, Rule
+from advisor.rules.language.rule import Outcome, Rule, Value
 from advisor.rules.language.subjects import KERNEL, SUBJECTS
 from advisor.rules.language.words import VendorWords
 
@@ -86,12 +86,22 @@ def _stored(
 ) -> list[Evaluation]:
     rules = {rule.id: rule for rule in compiled.rules}
     rows = stored_findings(connection, run_id)
-    return [_evaluation(row, rules[str(row["rule_id"])], run_id, words) for row in rows]
+    # Parsed as one list, whose names are the same all over.
+    values = json.loads(f"[{','.join([row['values'] for row in rows])}]")
+    return [
+        _evaluation(row, rules[str(row["rule_id"])], run_id, words, read)
+        for row, read in zip(rows, values, strict=True)
+    ]
 
 
-def _evaluation(row: Mapping[str, Any], rule: Rule, run_id: str, words: VendorWords) -> Evaluation:
-    """Return the evaluation that became a row of ``finding``."""
-    values = json.loads(row["values"])
+def _evaluation(
+    row: Mapping[str, Any],
+    rule: Rule,
+    run_id: str,
+    words: VendorWords,
+    values: Mapping[str, Value],
+) -> Evaluation:
+    """Return the evaluation that became a row of ``finding``, with the values it read."""
     outcome = _OUTCOMES[row["outcome"]]
     fires = outcome is Outcome.FIRES
     unchecked = tuple(row["unchecked"] or ())
@@ -111,7 +121,7 @@ def _evaluation(row: Mapping[str, Any], rule: Rule, run_id: str, words: VendorWo
         evidence=row["evidence"],
         because=row["because"],
         unchecked=unchecked,
-        not_collected=not_collected(rule, unchecked, values),
+        not_collected=not_collected(rule, unchecked, values) if unchecked else (),
     )
 
 
@@ -205,6 +215,8 @@ def screen(
 
     What a covered rule does not know is left out too: its counters need not be collected.
     """
+    if not suppressions:
+        return Screened(shown=tuple(evaluations), suppressed=(), returned=())
     shown: list[Evaluation] = []
     suppressed: list[tuple[Evaluation, Suppression]] = []
     returned: list[tuple[Evaluation, Suppression]] = []

@@ -129,7 +129,8 @@ def _of_subject(findings: Sequence[Evaluation]) -> list[Action]:
     """Return the actions of one subject, cut one after the other; states after causes."""
     findings = _believable(findings)
     explained = _explained(findings)
-    causes = _causes([each for each in findings if each not in explained])
+    aside = set(map(id, explained))
+    causes = _causes([each for each in findings if id(each) not in aside])
     gaining = [first for first, *_ in causes.values() if first.gain is not None]
     left = max((each.cap for each in gaining if each.cap is not None), default=0.0)
     left_likely = max((e.cap_likely for e in gaining if e.cap_likely is not None), default=0.0)
