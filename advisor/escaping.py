@@ -22,6 +22,7 @@ from advisor.wording import one_line, printable
 _ACTED_ON = re.compile(
     "[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
+_NEVER_ACTED_ON = bytes(range(0x7F))  # in JSON, which asks for none of the first 32
 _AS_RECORDS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_NON_STR_KEYS
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -82,7 +83,10 @@ def json_document(
 
 
 def _inert(text: str) -> str:
-    """Return JSON with what a terminal acts on as numbers."""
+    """Return JSON with what a terminal acts on as numbers: mostly as it is, for there is none."""
+    rest = text.encode(errors="surrogatepass").translate(None, _NEVER_ACTED_ON)
+    if not _ACTED_ON.search(rest.decode(errors="surrogatepass")):
+        return text
     return _ACTED_ON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 from advisor import wording
 from advisor.facts import Vocabulary
@@ -17,26 +17,46 @@ from advisor.reports.record.kernel_records import (
     OccupancyLimit,
     OccupancyRecord,
     ResourceTime,
+    RuleResult,
     ShownFact,
     Stall,
     Stalls,
+    VendorFinding,
 )
-from advisor.reports.record.layout import FactLine, layout
-from advisor.reports.record.rows import Row, flag, number, text, whole
+from advisor.reports.record.layout import FactLine, Layout, layout
+from advisor.reports.record.rows import Row, finite, flag, number, text, whole
 from advisor.rules.language.words import VendorWords
 
 _TOP_STALLS = 7
 _BOUNDS = {"t_sol": "at least", "wasted_time": "at most"}  # where a term of the roof is unknown
+_TIME, _WORK = "duration", "flops"
+_SEVERAL_WAYS = (_TIME, _WORK, *_BOUNDS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """What rules, the vendor and cards say about a kernel."""
+
+    results: tuple[RuleResult, ...] = ()
+    vendor: tuple[VendorFinding, ...] = ()
+    actions: tuple[int, ...] = ()
+
+
+NOTHING_SAID = Said()
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Line:
-    """A line of the list of facts in the vendor's words; ``column`` says how it was measured."""
+    """A line of the list of facts in the vendor's words; ``column`` says how it was measured.
+
+    ``is_plain``: it comes about in one way, whatever the kernel.
+    """
 
     entry: FactLine
     label: str
     unit: str
     column: str | None
+    is_plain: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,48 +65,56 @@ class FactSheet:
 
     vocabulary: Vocabulary
     words: VendorWords
+    layout: Layout
     groups: tuple[tuple[str, tuple[_Line, ...]], ...]
-    sources: Mapping[str, str]
 
 
 def fact_sheet(vocabulary: Vocabulary, words: VendorWords) -> FactSheet:
     """Return what the facts of all kernels of a run are written by."""
+    shown = layout()
     return FactSheet(
         vocabulary=vocabulary,
         words=words,
+        layout=shown,
         groups=tuple(
             (group.name, tuple(_line(entry, vocabulary, words) for entry in group.entries))
-            for group in layout().groups
+            for group in shown.groups
         ),
-        sources=layout().sources,
     )
 
 
 def _line(entry: FactLine, vocabulary: Vocabulary, words: VendorWords) -> _Line:
+    column = None if entry.name in vocabulary.facts else f"{entry.name}_source"
     return _Line(
         entry=entry,
         label=entry.label.format_map(words.terms),
         unit="share" if entry.share else vocabulary.unit(entry.name) or "",
-        column=None if entry.name in vocabulary.facts else f"{entry.name}_source",
+        column=column,
+        is_plain=column is None and not entry.of and entry.name not in _SEVERAL_WAYS,
     )
 
 
-def kernel(row: Row, name: KernelName, sheet: FactSheet, *, every: bool = False) -> KernelRecord:
-    """Return the record of one variant without what rules say; ``every`` adds all facts."""
-    return replace(
-        _measured(row, name, sheet.words),
+def kernel(
+    row: Row, name: KernelName, sheet: FactSheet, *, every: bool = False, said: Said = NOTHING_SAID
+) -> KernelRecord:
+    """Return the record of one variant with what is ``said`` about it; ``every`` adds all facts."""
+    return _measured(row, name, sheet)(
         facts=_facts(row, sheet, every=every),
-        resources=_resources(row),
-        stalls=_stalls(row),
-        occupancy=_occupancy(row),
+        resources=_resources(row, sheet.layout),
+        stalls=_stalls(row, sheet.layout),
+        occupancy=_occupancy(row, sheet.layout),
         flags=tuple(_flags(row)),
+        results=said.results,
+        vendor=said.vendor,
+        actions=said.actions,
     )
 
 
-def _measured(row: Row, name: KernelName, words: VendorWords) -> KernelRecord:
-    """Return what the row itself says about a variant."""
+def _measured(row: Row, name: KernelName, sheet: FactSheet) -> Callable[..., KernelRecord]:
+    """Return a record with what the row itself says about a variant, to be filled in."""
     work = number(row, "roofline_work")
-    return KernelRecord(
+    return partial(
+        KernelRecord,
         id=name.id,
         name=text(row, "kernel_name") or UNNAMED,
         short_name=name.short_name,
@@ -106,7 +134,7 @@ def _measured(row: Row, name: KernelName, words: VendorWords) -> KernelRecord:
         wasted_time=number(row, "wasted_time"),
         roof_fraction=number(row, "roof_fraction"),
         roof_fraction_achievable=number(row, "roof_fraction_achievable"),
-        roof_name=_roof_name(row),
+        roof_name=_roof_name(row, sheet.layout),
         limiter=text(row, "limiter"),
         limiter_note=_limiter_note(row),
         roofline_bound=text(row, "roofline_bound"),
@@ -120,7 +148,7 @@ def _measured(row: Row, name: KernelName, words: VendorWords) -> KernelRecord:
         dram_fraction=number(row, "dram_fraction"),
         compute_utilization=number(row, "compute_utilization"),
         memory_utilization=number(row, "memory_utilization"),
-        remark=_remark(row, words),
+        remark=_remark(row, sheet),
     )
 
 
@@ -129,9 +157,9 @@ def _least(row: Row) -> float | None:
     return None if number(row, "t_sol") is None else number(row, "t_least")
 
 
-def _roof_name(row: Row) -> str:
+def _roof_name(row: Row, shown: Layout) -> str:
     binding = text(row, "binding_resource")
-    return f"profiled {layout().label(binding or '', 'known')} roof"
+    return f"profiled {shown.label(binding or '', 'known')} roof"
 
 
 def _limiter_note(row: Row) -> str:
@@ -146,13 +174,13 @@ def _limiter_note(row: Row) -> str:
     return unit if largest is None else f"{unit} {wording.share(largest)}"
 
 
-def _remark(row: Row, words: VendorWords) -> str:
+def _remark(row: Row, sheet: FactSheet) -> str:
     """Return the sentence that reads the roofline for one kernel."""
     fraction, binding = number(row, "roof_fraction"), text(row, "binding_resource")
     if fraction is None or binding is None:
         level = "utilisations" if number(row, "memory_utilization") is not None else "launch shape"
         return f"No roof to compare with: this profile has only {level}."
-    label = layout().label(binding)
+    label = sheet.layout.label(binding)
     parts = [f"{wording.share(fraction)} of the profiled {label} roof"]
     achievable = number(row, "roof_fraction_achievable")
     if achievable is not None:
@@ -160,20 +188,21 @@ def _remark(row: Row, words: VendorWords) -> str:
     sentence = f"{', '.join(parts)}."
     if flag(row, "measured_above_roof"):
         return f"{sentence} That is more than the roof allows, so the counters disagree."
-    return f"{sentence} {_room(row, binding, achievable or fraction, words)}".rstrip()
+    return f"{sentence} {_room(row, binding, achievable or fraction, sheet)}".rstrip()
 
 
-def _room(row: Row, binding: str, fraction: float, words: VendorWords) -> str:
+def _room(row: Row, binding: str, fraction: float, sheet: FactSheet) -> str:
     """Return what the roof leaves to win; nothing where it is not what holds the kernel."""
     if text(row, "limiter") == "latency" or not flag(row, "t_sol_complete"):
         return ""
     factor = f"At most {wording.ratio(1 / max(fraction, 1e-9))}" if fraction < 1 else "No speed-up"
-    if binding in layout().levels:
+    if binding in sheet.layout.levels:
         return f"{factor} is possible without moving fewer bytes."
     work, traffic = number(row, "t_compute"), number(row, "t_dram")
     if work and traffic is not None:
+        memory = sheet.words.terms["Device_memory"]
         return (
-            f"{words.terms['Device_memory']} traffic alone would take {wording.seconds(traffic)}, "
+            f"{memory} traffic alone would take {wording.seconds(traffic)}, "
             f"{wording.share(traffic / work)} of what the arithmetic takes."
         )
     return f"{factor} is possible without doing less work."
@@ -196,10 +225,10 @@ def _facts(row: Row, sheet: FactSheet, *, every: bool) -> tuple[FactGroup, ...]:
     for name, lines in sheet.groups:
         wanted = [line for line in lines if _wanted(row, line.entry, every=every)]
         if wanted:
-            facts = tuple([_fact(row, line, sheet.sources) for line in wanted])
+            facts = tuple([_fact(row, line, sheet.layout.sources) for line in wanted])
             groups.append(FactGroup(name=name, facts=facts))
     if every:
-        groups.append(_others(row, sheet.vocabulary, sheet.words))
+        groups.append(_others(row, sheet))
     return tuple(groups)
 
 
@@ -217,13 +246,17 @@ def _wanted(row: Row, entry: FactLine, *, every: bool) -> bool:
 def _fact(row: Row, line: _Line, sources: Mapping[str, str]) -> ShownFact:
     entry = line.entry
     value = row.get(entry.name)
-    shown = value if isinstance(value, str) else number(row, entry.name)
+    shown = value if isinstance(value, str) else finite(value)
+    if shown is None:
+        kind = "not collected"
+    else:
+        kind = entry.kind if line.is_plain else _kind(row, line, sources)
     return ShownFact(
         name=entry.name,
         label=line.label,
         value=shown,
         unit=line.unit,
-        kind=_kind(row, line, sources) if shown is not None else "not collected",
+        kind=kind,
         essential=entry.essential,
     )
 
@@ -233,10 +266,10 @@ def _kind(row: Row, line: _Line, sources: Mapping[str, str]) -> str:
     entry = line.entry
     if of := number(row, entry.of) if entry.of else None:
         return f"{wording.percent(of, 1)} {entry.of_what}"
-    if entry.name == "duration":
+    if entry.name == _TIME:
         launches = whole(row, "launch_count")
         return "measured, 1 launch" if launches == 1 else f"sum of {launches:,} launches"
-    if entry.name == "flops":
+    if entry.name == _WORK:
         label = text(row, "work_source") or "derived"
         return sources.get(label, label)
     if entry.name in _BOUNDS and not flag(row, "t_sol_complete"):
@@ -250,9 +283,10 @@ def _kind(row: Row, line: _Line, sources: Mapping[str, str]) -> str:
     return words + some
 
 
-def _others(row: Row, vocabulary: Vocabulary, words: VendorWords) -> FactGroup:
+def _others(row: Row, sheet: FactSheet) -> FactGroup:
     """Return what the list above leaves out, under the names of the vocabulary."""
-    shown = {entry.name for group in layout().groups for entry in group.entries}
+    vocabulary, words = sheet.vocabulary, sheet.words
+    shown = {entry.name for group in sheet.layout.groups for entry in group.entries}
     facts = []
     for name in vocabulary.symbols:
         if name in shown or name not in row:
@@ -268,15 +302,15 @@ def _others(row: Row, vocabulary: Vocabulary, words: VendorWords) -> FactGroup:
     return FactGroup(name="everything else", facts=tuple(facts))
 
 
-def _resources(row: Row) -> tuple[ResourceTime, ...]:
+def _resources(row: Row, shown: Layout) -> tuple[ResourceTime, ...]:
     """Return the times of the resources that were used, longest first."""
     duration = number(row, "duration")
     if not duration:
         return ()
     binding = text(row, "binding_resource")
     found = []
-    levels = layout().levels
-    for name, resource in (*levels.items(), *layout().precisions.items()):
+    levels = shown.levels
+    for name, resource in (*levels.items(), *shown.precisions.items()):
         time = number(row, resource.time)
         if time and not resource.pipe_of:
             found.append(
@@ -291,8 +325,8 @@ def _resources(row: Row) -> tuple[ResourceTime, ...]:
     return tuple(sorted(found, key=lambda resource: -resource.time))
 
 
-def _stalls(row: Row) -> Stalls | None:
-    stalls = layout().stalls
+def _stalls(row: Row, shown: Layout) -> Stalls | None:
+    stalls = shown.stalls
     shares: Mapping[str, float] = {
         name: share
         for name, stall in stalls.items()
@@ -318,10 +352,10 @@ def _stalls(row: Row) -> Stalls | None:
     )
 
 
-def _occupancy(row: Row) -> OccupancyRecord | None:
+def _occupancy(row: Row, shown: Layout) -> OccupancyRecord | None:
     blocks = {
         label: value
-        for label, names in layout().limits.items()
+        for label, names in shown.limits.items()
         if (value := next((v for n in names if (v := number(row, n)) is not None), None))
         is not None
     }

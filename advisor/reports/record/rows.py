@@ -28,7 +28,11 @@ def rows_of(connection: duckdb.DuckDBPyConnection, table: str) -> list[Row]:
 
 def number(row: Row, name: str) -> float | None:
     """Return a finite number, or None."""
-    value = row.get(name)
+    return finite(row.get(name))
+
+
+def finite(value: Any) -> float | None:
+    """Return a value that is a finite number, else None."""
     if type(value) is not float:  # most are, and this is asked very often
         return None if value is None or isinstance(value, bool | str) else float(value)
     return value if math.isfinite(value) else None

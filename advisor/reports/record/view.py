@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PureWindowsPath
 
@@ -15,7 +14,7 @@ from advisor.reports.record.charted import ChartCeiling, Plane, Roofline
 from advisor.reports.record.commands import program
 from advisor.reports.record.conditions import conditions
 from advisor.reports.record.kernel_records import KernelRecord
-from advisor.reports.record.kernels import fact_sheet, kernel
+from advisor.reports.record.kernels import Said, fact_sheet, kernel
 from advisor.reports.record.records import Provenance, Report, RunRecord
 from advisor.reports.record.rows import Row, text, whole
 from advisor.reports.record.run_advice import RunAdvice, advice_of_run, vendor_findings
@@ -84,11 +83,16 @@ def _kernels(source: ReportSource, advised: RunAdvice) -> tuple[KernelRecord, ..
             spoken[name.id].append(action.number)
     sheet = fact_sheet(source.vocabulary, source.words)
     return tuple(
-        replace(
-            kernel(row, source.names[variant], sheet, every=source.request.every_fact),
-            results=advised.results.get(variant, ()),
-            vendor=vendor.get(variant, ()),
-            actions=tuple(dict.fromkeys(spoken[variant])),
+        kernel(
+            row,
+            source.names[variant],
+            sheet,
+            every=source.request.every_fact,
+            said=Said(
+                results=advised.results.get(variant, ()),
+                vendor=vendor.get(variant, ()),
+                actions=tuple(dict.fromkeys(spoken[variant])),
+            ),
         )
         for variant, row in source.variants.items()
     )

@@ -6,8 +6,10 @@ are in SI base units: ``units`` names the unit of every number that stands outsi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import cache
+from operator import attrgetter
 from typing import Any
 
 from advisor import escaping
@@ -112,4 +114,14 @@ def _record(value: Any) -> dict[str, Any]:
     """Return the fields of a record, as they are; what is a mapping of another kind as a dict."""
     if isinstance(value, Mapping):
         return dict(value)
-    return {name: getattr(value, name) for name in value.__dataclass_fields__}
+    names, values = _fields(value.__class__)
+    return dict(zip(names, values(value), strict=True))
+
+
+@cache
+def _fields(kind: Any) -> tuple[tuple[str, ...], Callable[[object], tuple[object, ...]]]:
+    """Return the names of a record's fields, and what reads them."""
+    names = tuple(kind.__dataclass_fields__)
+    if len(names) > 1:
+        return names, attrgetter(*names)
+    return names, lambda record: tuple([getattr(record, name) for name in names])
