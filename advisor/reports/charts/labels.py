@@ -9,7 +9,7 @@ for the readout has it. Only the first three may cover other marks.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -39,6 +39,8 @@ _WIDTH_LOWER = 7.5
 _WIDTH_UPPER = 9.3
 
 Anchor = Literal["start", "middle", "end"]
+_BEFORE: Mapping[Anchor, float] = {"start": 0.0, "middle": 0.5, "end": 1.0}
+"""What of a text's width lies before its anchor."""
 
 
 class Box(NamedTuple):
@@ -54,6 +56,15 @@ class Box(NamedTuple):
         width = min(self.right, other.right) - max(self.left, other.left)
         height = min(self.bottom, other.bottom) - max(self.top, other.top)
         return width * height if width > 0 and height > 0 else 0.0
+
+    def covered(self, others: Iterable[Box]) -> list[Box]:
+        """Return those of others of which this covers something."""
+        left, top, right, bottom = self
+        return [
+            other
+            for other in others
+            if other[0] < right and other[2] > left and other[1] < bottom and other[3] > top
+        ]
 
     def is_free_of(self, others: Iterable[Box]) -> bool:
         """Return whether this covers nothing of any other, which is asked very often."""
@@ -145,7 +156,7 @@ def text_width(text: str) -> float:
 def text_box(x: float, y: float, text: str, anchor: Anchor = "start") -> Box:
     """Return the box of one line of text whose baseline is at ``y``."""
     width = text_width(text)
-    left = x - {"start": 0.0, "middle": width / 2, "end": width}[anchor]
+    left = x - _BEFORE[anchor] * width
     return Box(left, y - _ASCENT, left + width, y + _DESCENT)
 
 
@@ -200,11 +211,14 @@ def _first_fit(
 
     To cover some of ``marks`` costs.
     """
-    for lines in _wordings(subject):
+    wordings = tuple(_wordings(subject))
+    reach = _reach(subject, wordings)
+    near = reach.covered(texts)
+    for lines in wordings:
         free = [
             place
             for place in _candidates(subject, lines)
-            if around.frame.holds(place.box) and place.box.is_free_of(texts)
+            if around.frame.holds(place.box) and place.box.is_free_of(near)
         ]
         if free:
             best = min(free, key=lambda place: _cost(place.box, marks, around))
@@ -220,6 +234,14 @@ def _wordings(subject: Subject) -> Iterator[tuple[str, ...]]:
         yield subject.name, subject.second
         yield short, subject.second
     yield (short,)
+
+
+def _reach(subject: Subject, wordings: Iterable[tuple[str, ...]]) -> Box:
+    """Return a box that all places of a label lie in."""
+    gap = subject.radius + _GAP
+    beside = gap + max(text_width(line) for lines in wordings for line in lines)
+    above = gap + 2 * LINE_HEIGHT + _ASCENT + _LOWER
+    return Box(subject.x - beside, subject.y - above, subject.x + beside, subject.y + above)
 
 
 class _Place(NamedTuple):
@@ -249,10 +271,11 @@ def _candidates(subject: Subject, lines: tuple[str, ...]) -> Iterator[_Place]:
         (subject.x, subject.y + gap + _ASCENT + _LOWER, "middle"),
         (subject.x + subject.radius, subject.y + gap + _ASCENT + _LOWER, "end"),
     )
-    widest = max(lines, key=text_width)
+    width = max(map(text_width, lines))
     for x, y, anchor in places:
-        left, top, right, bottom = text_box(x, y, widest, anchor)
-        yield _Place(x, y, anchor, Box(left, top, right, bottom + height))
+        left = x - _BEFORE[anchor] * width
+        box = Box(left, y - _ASCENT, left + width, y + _DESCENT + height)
+        yield _Place(x, y, anchor, box)
 
 
 def _cost(box: Box, marks: Sequence[Box], around: Surroundings) -> float:
