@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from sys import float_info
 from typing import TypeGuard
 
@@ -56,6 +57,7 @@ def significant(value: float | None, digits: int = 3) -> str:
     return fixed(value, max(0, digits - 1 - exponent))
 
 
+@lru_cache(maxsize=4096)  # charts of several sizes write the same numbers
 def scaled(value: float | None, unit: str, digits: int = 4) -> tuple[str, str]:
     """Return the number and its prefixed unit apart; of plain units, whole numbers as they are.
 
