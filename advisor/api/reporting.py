@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.cache import kept, remembered
+from advisor.cache import collector_off, kept, remembered
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.read import open_run, run_details
 from advisor.facts import create_views
@@ -88,16 +88,19 @@ def render_report(
         DatabaseError: the database cannot be opened.
     """
     place, style = form.output or STDOUT, form.style
-    report = load_report(
-        database,
-        run,
-        kernel=kernel,
-        history=HistoryAsked(
-            since=since, charts=_CHARTS.get(style, "none"), with_glossary=style == "html"
-        ),
-        wait=wait,
-        configuration=configuration,
+    asked = HistoryAsked(
+        since=since, charts=_CHARTS.get(style, "none"), with_glossary=style == "html"
     )
+    with collector_off():
+        report = load_report(
+            database, run, kernel=kernel, history=asked, wait=wait, configuration=configuration
+        )
+        return _written(report, form, place)
+
+
+def _written(report: Report, form: ReportForm, place: str) -> dict[str, str]:
+    """Return the pages of a report by file name."""
+    style = form.style
     if style == "html":
         return {place: _html(report)}
     if style == "markdown":
