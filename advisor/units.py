@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from advisor.errors import RuleError
@@ -143,6 +144,8 @@ def _spellings() -> dict[str, Unit]:
     return units
 
 
+_SPELLINGS = 1024  # of units that are held: rules, facts and counters write a few dozen
+
 _UNITS = _spellings()
 _FACTOR = re.compile(r"(?P<name>%|1|[A-Za-zµ]+)(?:\^(?P<power>-?[1-9]))?")
 
@@ -156,6 +159,23 @@ def parse_unit(text: str, *, at: Location | None = None) -> Unit:
     Raises:
         RuleError: a word is no unit that we know; proposes a near one.
     """
+    unit = _known(text)
+    return _product(text, at) if unit is None else unit
+
+
+def is_known_unit(text: str) -> bool:
+    """Return whether ``parse_unit`` knows every word of ``text``, without looking for near ones."""
+    factors = (_FACTOR.fullmatch(part.strip()) for part in re.split(r"[*·/]", text))
+    return all(factor is not None and factor["name"] in _UNITS for factor in factors)
+
+
+@lru_cache(maxsize=_SPELLINGS)
+def _known(text: str) -> Unit | None:
+    """Return the unit that a text spells; None where it is none."""
+    return _product(text, None) if is_known_unit(text) else None
+
+
+def _product(text: str, at: Location | None) -> Unit:
     unit = DIMENSIONLESS
     for index, part in enumerate(re.split(r"([*·/])", text.strip())):
         if index % 2:
@@ -166,12 +186,6 @@ def parse_unit(text: str, *, at: Location | None = None) -> Unit:
             factor = _factor(part, text, at)
             unit = unit / factor if operator == "/" else unit * factor
     return unit
-
-
-def is_known_unit(text: str) -> bool:
-    """Return whether ``parse_unit`` knows every word of ``text``, without looking for near ones."""
-    factors = (_FACTOR.fullmatch(part.strip()) for part in re.split(r"[*·/]", text))
-    return all(factor is not None and factor["name"] in _UNITS for factor in factors)
 
 
 def _factor(part: str, text: str, at: Location | None) -> Unit:

@@ -6,22 +6,24 @@ import gc
 import os
 import signal
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import duckdb
 import pytest
+import yaml
 from hypothesis import settings as hypothesis_settings
 
 from advisor.database import draft
 from advisor.documents import build
-from advisor.expression import parse
+from advisor.expression import parse, plain
 from advisor.facts import Vocabulary
 from advisor.hidden import DATA_FRAMES, hide
 from advisor.ingest import store
 from advisor.ingest.profiles import RunLabels
 from advisor.rules import EvaluationSettings, Rule
 from advisor.rules.language import parse as parse_rules
+from advisor.rules.language import templates
 from tests.support.created_once import created_once
 from tests.support.facts import vocabulary_once
 from tests.support.judged_once import judged_once
@@ -37,7 +39,11 @@ PEOPLE = ("ncu-rep", "ncu-csv", "ncu-text")
 HANGS = 120
 """Seconds after which nothing will come any more from a test of a second."""
 
+FEW_ENOUGH = 50_000
+"""New objects among which garbage is looked for: tests make a lot, and most of it stays."""
+
 hide(DATA_FRAMES)
+yaml.safe_load = partial(yaml.load, Loader=yaml.CSafeLoader)  # in C, as the program reads it
 os.environ.pop("COLUMNS", None)  # a table of a test is as wide as it likes;
 os.unsetenv("COLUMNS")  # readline, which pytest imports, tells processes 80 columns
 
@@ -56,6 +62,7 @@ def pytest_collection_finish() -> None:
     """Never look for garbage among modules and tests, which stay to the end."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(FEW_ENOUGH)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -67,7 +74,10 @@ def made_out_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "build", cache(build.build))
         patch.setattr(parse, "parse", cache(parse.parse))
-        patch.setattr(parse_rules, "read_template", templates_once(parse_rules.read_template))
+        patch.setattr(plain, "parse_plain", cache(plain.parse_plain))
+        read_template = templates_once(templates.read_template)
+        for module in (templates, parse_rules):
+            patch.setattr(module, "read_template", read_template)
         folder = tmp_path_factory.mktemp("created")
         patch.setattr(draft, "create", created_once(draft.create, folder))
         patch.setattr(store, "evaluate_runs", judged_once(store.evaluate_runs))

@@ -12,7 +12,7 @@ from advisor.facts import Vocabulary, load_vocabulary
 from advisor.facts.bindings import bind
 from advisor.facts.operations import load_operations, operation_paths
 from advisor.knowledge.knowledge import Knowledge
-from advisor.knowledge.parts import load_mapping, load_seed, nearest
+from advisor.knowledge.parts import load_mapping, load_seed, require_rule
 from advisor.rules.engine.reach import load_reaches
 from advisor.rules.language.load import load_rules, rule_paths
 from advisor.rules.language.rule import Rule, Severity
@@ -100,12 +100,9 @@ def _configured(rules: Sequence[Rule], configuration: Configuration) -> tuple[Ru
     places: Mapping[str, Location] = {
         **{rule: Location(name=setting.origin) for rule, setting in configuration.severity.items()},
         **configuration.disable,
-        **{each.rule: each.at for each in configuration.suppress if "*" not in each.rule},
     }
     for rule_id, at in places.items():
-        if rule_id not in known:
-            hint = nearest(known, rule_id)
-            raise ConfigError(f"there is no rule {rule_id!r}", at=at, hint=hint)
+        require_rule(known, rule_id, at)
     severity = {rule: Severity(setting.value) for rule, setting in configuration.severity.items()}
     return tuple(
         replace(rule, severity=severity.get(rule.id, rule.severity))

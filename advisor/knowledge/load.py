@@ -10,7 +10,7 @@ from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import UsageError
 from advisor.facts import Vocabulary
 from advisor.knowledge.knowledge import Knowledge
-from advisor.knowledge.parts import knowledge_files, nearest
+from advisor.knowledge.parts import knowledge_files, nearest, require_rule
 from advisor.rules.language.rule import Rule
 
 
@@ -28,7 +28,9 @@ def load_knowledge(configuration: Configuration = DEFAULTS) -> Knowledge:
         check_packs(configuration)
     files = knowledge_files(configuration.rule_dirs)
     asked = repr(_of_rules(configuration))
-    return remembered("knowledge", files, asked, lambda: _loaded(configuration))
+    knowledge = remembered("knowledge", files, asked, lambda: _loaded(configuration))
+    _check_suppressed(configuration, knowledge.rules)
+    return knowledge
 
 
 def load_facts(configuration: Configuration = DEFAULTS) -> Vocabulary:
@@ -44,13 +46,28 @@ def load_facts(configuration: Configuration = DEFAULTS) -> Vocabulary:
 
 
 def _of_rules(configuration: Configuration) -> Configuration:
-    """Return the configuration without what is of no concern to rules, such as the database."""
+    """Return what the rules are changed by, and nothing else, such as the database."""
     return replace(
-        configuration,
-        database=DEFAULTS.database,
-        wait=DEFAULTS.wait,
-        report_format=DEFAULTS.report_format,
+        DEFAULTS,
+        rules=configuration.rules,
+        thresholds=configuration.thresholds,
+        disable=configuration.disable,
+        severity=configuration.severity,
+        operations=configuration.operations,
     )
+
+
+def _check_suppressed(configuration: Configuration, rules: Sequence[Rule]) -> None:
+    """Refuse to suppress the findings of a rule that there is not.
+
+    Raises:
+        ConfigError: names the nearest.
+    """
+    known: set[str] = set()
+    for each in configuration.suppress:
+        known = known or {*configuration.disable, *(rule.id for rule in rules)}
+        if "*" not in each.rule:
+            require_rule(known, each.rule, each.at)
 
 
 def _loaded(configuration: Configuration) -> Knowledge:

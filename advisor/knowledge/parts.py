@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.cache import files_below, remembered
+from advisor.errors import ConfigError, Location
 from advisor.resources import rule_dirs
 from advisor.suggest import did_you_mean
 
@@ -39,6 +40,17 @@ def knowledge_files(packs: Iterable[Path]) -> list[str]:
     """Return every file that the knowledge rests on: rules and facts."""
     data = (files_below(folder, ".yaml") for folder in (*rule_dirs(), *packs))
     return [*chain.from_iterable(data)]
+
+
+def require_rule(known: Collection[str], rule_id: str, at: Location) -> None:
+    """Refuse what a configuration says about a rule that there is not.
+
+    Raises:
+        ConfigError: names the nearest.
+    """
+    if rule_id not in known:
+        hint = nearest(known, rule_id)
+        raise ConfigError(f"there is no rule {rule_id!r}", at=at, hint=hint)
 
 
 def nearest(known: Iterable[str], name: str) -> str:

@@ -236,3 +236,17 @@ def test_loads_them_anew_when_a_file_changes(
     assert "no_time_at_all" in load_mapping("ncu").flags
     assert "New device" in {device.name for device in load_seed().devices}
     assert len(list(cache.glob("*.pickle"))) == 4
+
+
+def test_compiles_anew_only_for_what_changes_rules(cache: Path, tmp_path: Path) -> None:
+    load_knowledge()
+    default = load_knowledge()  # as it was kept
+    (tmp_path / "advisor.yaml").write_text(
+        "database: other.duckdb\n"
+        f"suppress: [{{rule: {LOADS}, reason: meant}}]\n"
+        "budgets: [{fact: duration, at_most: 1, unit: ms}]\n"
+    )
+    found = load_configuration(directory=tmp_path, environment={})
+    assert (len(found.suppress), len(found.budgets)) == (1, 1)
+    assert load_knowledge(found) is default
+    assert len(list(cache.glob("knowledge-*"))) == 1

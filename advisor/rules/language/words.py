@@ -174,4 +174,4 @@ def _filled(node: DocumentNode, terms: Mapping[str, str]) -> str:
     text = node.as_text()
     if "{{" not in text:
         return text
-    return read_template(text, {}, node.at, terms=frozenset(terms)).fill(dict(terms))
+    return read_template(text, {}, node.at, terms=terms).fill(terms)
