@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING
 
 from advisor.database.connect import open_for_reading
 from advisor.facts.view import create_views
-from advisor.facts.vocabulary import load_vocabulary
 from advisor.ingest.profiles import RunLabels, ingest_paths
+from advisor.knowledge.load import load_knowledge
 from advisor.rules import rank
 from advisor.rules.engine.compiled import compile_rules
 from advisor.rules.engine.evaluate import evaluate_runs
-from advisor.rules.language.load import load_rules
-from advisor.rules.language.settings import load_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from advisor.rules import Action, Evaluation
     from advisor.rules.engine.gains import Seconds, Share
@@ -56,23 +54,28 @@ class Advised:
     steps: tuple[Step, ...]
 
 
-def advised(files: Iterable[str]) -> dict[tuple[str, int], Advised]:
-    """Return what is said of each launch of the files, by path below the data and position."""
+def advised(files: Iterable[str], *, stored: str | None = None) -> dict[tuple[str, int], Advised]:
+    """Return what is said of each launch of the files, by path below the data and position.
+
+    ``stored`` is a database that holds some of them already, under their paths.
+    """
+    wanted = {str(DATA / file) for file in files}
+    found = {} if stored is None else _read(stored, wanted)
     with tempfile.TemporaryDirectory() as folder:
         database = str(Path(folder) / "advised.duckdb")
-        paths = sorted({str(DATA / file) for file in files})
+        paths = sorted(wanted - {str(DATA / file) for file, _ in found})
         for _ in ingest_paths(database, paths, labels=RunLabels(), wait=0):
             pass
-        return _read(database)
+        return found | _read(database, wanted)
 
 
-def _read(database: str) -> dict[tuple[str, int], Advised]:
-    vocabulary = load_vocabulary()
-    settings = load_settings(vocabulary.symbols)
-    rules = compile_rules(load_rules(vocabulary), vocabulary=vocabulary, settings=settings)
+def _read(database: str, wanted: Collection[str]) -> dict[tuple[str, int], Advised]:
+    known = load_knowledge()
+    vocabulary, settings = known.vocabulary, known.settings
+    rules = compile_rules(known.rules, vocabulary=vocabulary, settings=settings)
     with open_for_reading(database, wait=0) as connection:
         create_views(connection, vocabulary)
-        rows = connection.execute(_LAUNCHES).fetchall()
+        rows = [row for row in connection.execute(_LAUNCHES).fetchall() if row[0] in wanted]
         runs = sorted({run for _, _, run, *_ in rows})
         actions = _actions(evaluate_runs(connection, rules, runs))
     return {

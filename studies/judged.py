@@ -150,10 +150,13 @@ def by_repository(verdicts: Iterable[Verdict]) -> dict[str, float]:
     return {name: sum(each) / len(each) for name, each in found.items()}
 
 
-def judged() -> list[Verdict]:
-    """Return how the program does on every case whose file is there."""
+def judged(stored: str | None = None) -> list[Verdict]:
+    """Return how the program does on every case whose file is there.
+
+    ``stored`` is a database that holds some of the files already, under their paths.
+    """
     cases = [case for case in load_cases() if (DATA / case.file).is_file()]
-    said = advised({case.file for case in cases})
+    said = advised({case.file for case in cases}, stored=stored)
     nothing = Advised(limiter="unknown", duration=None, steps=())
     return [judge(case, said.get((case.file, case.launch), nothing)) for case in cases]
 

@@ -12,6 +12,7 @@ import sys
 import sysconfig
 import tomllib
 import venv
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,8 +38,16 @@ def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+@cache
 def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def trees() -> Iterator[None]:
+    """Hold the trees of all modules no longer than these tests need them."""
+    yield
+    tree_of.cache_clear()
 
 
 def is_docstring(node: ast.AST) -> bool:

@@ -78,14 +78,6 @@ def imported_by(
     return printed, imported
 
 
-def test_reports_by_what_is_remembered_without_a_parser(one_night: Path, tmp_path: Path) -> None:
-    database = Path(shutil.copy(one_night, tmp_path))
-    names = {"sqlglot", "sqlalchemy", "numpy", "jinja2", "yaml"}
-    report, first = imported_by(database, "report", names=names)
-    assert "sqlglot" in first
-    assert imported_by(database, "report", names=names) == (report, "[]")
-
-
 def test_tells_a_slip_by_names_alone(one_night: Path) -> None:
     names = {"duckdb", "sqlglot", "yaml", "advisor.hardware.machines", "advisor.modelling.estimate"}
     imported_by(one_night, "whatif", "--device", "H1000", names=names)  # remembers the names
@@ -97,15 +89,20 @@ def test_tells_a_slip_by_names_alone(one_night: Path) -> None:
         assert imported_by(one_night, *words, names=names) == ([], "[]")
 
 
-def test_ingests_by_what_is_remembered_without_a_parser(
+def test_ingests_and_reports_by_what_is_remembered_without_a_parser(
     one_night: Path, night: str, tmp_path: Path
 ) -> None:
     names = {"sqlglot", "sqlalchemy", "alembic", "jinja2", "pygments"}
+    of_report = {"sqlglot", "sqlalchemy", "numpy", "jinja2", "yaml"}
     database = Path(shutil.copy(one_night, tmp_path))
-    second, third, fourth = (night.replace("01", number) for number in ("02", "03", "04"))
+    second, third = (night.replace("01", number) for number in ("02", "03"))
     assert "sqlglot" in imported_by(database, "ingest", second, names=names)[1]
     assert imported_by(database, "ingest", third, names=names)[1] == "[]"
-    assert "sqlglot" in imported_by(database, "ingest", fourth, names=names, cache="off")[1]
+    one = Path(shutil.copy(one_night, tmp_path / "one.duckdb"))  # whose report has no history
+    report, first = imported_by(one, "report", names=of_report)
+    assert "yaml" in first  # which words a report has was not remembered yet
+    assert imported_by(one, "report", names=of_report) == (report, "[]")
+    assert "sqlglot" in imported_by(one, "report", names=of_report, cache="off")[1]
 
 
 def test_asks_whether_another_command_was_meant(advisor: Run) -> None:

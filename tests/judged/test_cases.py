@@ -144,8 +144,8 @@ REACHED = {"limiter": 0.95, "first advice": 0.7, "range": 0.65}
 
 @pytest.mark.real
 @pytest.mark.slow
-@pytest.mark.usefixtures("real_data")
-def test_what_is_held_out_does_not_get_worse() -> None:
-    held_out = shares(each for each in judged() if each.case.part == PARTS[0])
+def test_what_is_held_out_does_not_get_worse(real_database: Path) -> None:
+    found = judged(str(real_database))
+    held_out = shares(each for each in found if each.case.part == PARTS[0])
     for name, (points, count) in held_out.items():
         assert points / count >= REACHED[name], name

@@ -68,6 +68,7 @@ OF_REPORTS |= {
 }
 # Whether something is known is another matter on a page that has less.
 OF_REPORTS |= {"main_stalls_known"}
+NOT_COMPARED = IDENTITY | OF_REPORTS | TOLD_OTHERWISE
 # With fewer terms known, a bound is looser and says so (t_sol_known).
 OF_TERMS = {"t_sol", "roof_fraction", "wasted_time", "binding_resource", "t_compute"}
 OF_TERMS |= {"compute_roof_share"}
@@ -127,7 +128,7 @@ def compare(kind: str, printed: Row, stored: Row, tally: Tally) -> None:
     """Compare the facts that both know; what a page cannot tell is unknown, not wrong."""
     same_terms = printed["t_sol_known"] == stored["t_sol_known"]
     for name, value in printed.items():
-        if name in IDENTITY | OF_REPORTS | TOLD_OTHERWISE or name.endswith("_source"):
+        if name in NOT_COMPARED or name.endswith("_source"):
             continue
         if name == "binding_resource" and {value, stored[name]} == ALIKE:
             continue

@@ -22,6 +22,8 @@ from advisor.readers import ReadOptions, Source
 from advisor.readers.detect import detect
 from tests.support.facts import FROM_LAUNCHES, empty_database, vocabulary_once
 
+_TOGETHER = 200  # launches; to store a file of few takes as long
+
 
 @contextmanager
 def ingested(
@@ -59,10 +61,14 @@ def _write(
     mapping = load_mapping("ncu")
     seed_database(connection)
     devices, writer = load_devices(), LaunchWriter(connection, mapping.sql)
+    waiting: list[PlacedLaunch] = []
     for path in sorted(paths or folder.rglob("*")):
         if path.is_file():
-            launches = _placed(connection, mapping, devices, path, path.relative_to(folder))
-            writer.write(launches, mapping.stage([placed.launch for placed in launches]))
+            waiting += _placed(connection, mapping, devices, path, path.relative_to(folder))
+        if len(waiting) > _TOGETHER:
+            writer.write(waiting, mapping.stage([placed.launch for placed in waiting]))
+            waiting.clear()
+    writer.write(waiting, mapping.stage([placed.launch for placed in waiting]))
     writer.finish()
     connection.execute("create temp table kernel_rows as select * from kernels")
 
