@@ -25,7 +25,7 @@ from advisor.reports.site.pages import PageWriter
 from advisor.reports.write.links import Links
 from advisor.resources import data_dir
 from advisor.tracking.settings import load_settings
-from tests.api.test_history import Fill, empty, fill, night, noisy
+from tests.api.test_history import Fill, empty, fill, filling, night, noisy
 from tests.support.shared import ingest_nights
 
 __all__ = ["empty", "fill"]  # fixtures
@@ -127,12 +127,13 @@ def test_drivers_and_compilers_are_compared_where_all_else_is_equal(
     assert compiler == ("compiler", "nvcc 12", "nvcc 13", pytest.approx(0.9), ["run000", "run002"])
 
 
-@pytest.fixture
-def weeks(fill: Fill, tmp_path: Path) -> str:
+@pytest.fixture(scope="module")
+def weeks(empty: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return a lake of 24 nights: on night 18 gemm became slower, new came, and old went after 20.
 
-    One run more is dated a year after it was stored.
+    One run more is dated a year after it was stored. Only to read.
     """
+    folder = tmp_path_factory.mktemp("weeks")
     gemm = noisy([1e-3] * 18 + [1.3e-3] * 6)
     runs = []
     for number, time in enumerate(gemm):
@@ -141,7 +142,8 @@ def weeks(fill: Fill, tmp_path: Path) -> str:
         durations |= {"old": 1e-3} if number <= 20 else {}
         runs.append(night(number, durations=durations, **JUDGED))
     ahead = {"started_at": "2027-06-01 00:00:00", "run_id": "ahead", "durations": {"late": 1.0}}
-    lake = lake_of(fill(*runs, night(0) | ahead | JUDGED), tmp_path / "lake")
+    filled = filling(empty, folder)
+    lake = lake_of(filled(*runs, night(0) | ahead | JUDGED), folder / "lake")
     judge_lake(lake)
     return lake
 

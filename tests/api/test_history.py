@@ -53,7 +53,12 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def fill(empty: Path, tmp_path: Path) -> Fill:
     """Return how to make a database of runs and, for each, durations by kernel."""
-    path = Path(shutil.copy(empty, tmp_path / "test.duckdb"))
+    return filling(empty, tmp_path)
+
+
+def filling(empty: Path, folder: Path) -> Fill:
+    """Return how to make a database in a folder, as ``fill`` does."""
+    path = Path(shutil.copy(empty, folder / "test.duckdb"))
 
     def filled(*runs: dict[str, object]) -> str:
         with open_for_writing(path) as connection:

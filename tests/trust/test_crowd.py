@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 from advisor.ingest.spool import merge_spool
 
 pytestmark = pytest.mark.slow
+
+PAUSE = 0.1  # seconds between two looks: the others want to go on
 
 Start = Callable[..., "subprocess.Popen[str]"]
 WholeRuns = Callable[[Path], set[str]]
@@ -29,6 +32,7 @@ def test_many_ingest_at_once_and_nothing_is_lost_or_stored_twice(
     processes = [start(database, "ingest", *profiles[n : n + 2]) for n in range(3)]
     while any(process.poll() is None for process in processes):
         whole_runs(database)  # a reader meets whole runs at any moment
+        time.sleep(PAUSE)
     lines = [line for out in finish(processes) for line in out.splitlines()]
     new = [line.split()[1] for line in lines if line.startswith("new ")]
     assert len(new) == len(set(new)) == 4
@@ -49,6 +53,7 @@ def test_many_spool_while_one_merges(
     spoolers = [start(database, "ingest", *profiles[n : n + 2], "--spool", spool) for n in range(3)]
     while any(process.poll() is None for process in spoolers):
         merge()
+        time.sleep(PAUSE)
     finish(spoolers)
     merge()
     (again,) = finish([start(database, "db", "merge", spool)])
