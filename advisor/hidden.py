@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import ModuleType
-from typing import cast
+from typing import Any, cast
 
 DATA_FRAMES = ("pandas", "pyarrow")
 """DuckDB imports these at the first value that a statement is given, and at the first table.
@@ -29,7 +29,22 @@ def unhide(modules: Iterable[str]) -> None:
             del sys.modules[module]
 
 
-class _Version(ModuleType):
+class _Late(ModuleType):
+    """A module in the place of another, which answers what this one does not."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._whole(), name)
+
+    def _whole(self) -> ModuleType:
+        """Return the module itself, which is what others import from now on."""
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return importlib.import_module(self.__name__)
+
+
+class _Version(_Late):
     """The version of DuckDB's package, as its engine says it: both are released as one.
 
     The module itself reads what is written about installed packages, and imports 60 modules for it.
@@ -45,29 +60,28 @@ class _Version(ModuleType):
         return f"{self.__version__} (with duckdb {self.__duckdb_version__})"
 
 
-class _TypeObjects(ModuleType):
+class _TypeObjects(_Late):
     """The type objects of DuckDB's package: it opens a database to make them."""
 
-    def __getattr__(self, name: str) -> _TypeObject:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return _TypeObject(name)
+    def __getattr__(self, name: str) -> Any:
+        if name not in _COMPARED:
+            return super().__getattr__(name)
+        return _TypeObject(lambda: getattr(self._whole(), name))
 
 
 class _TypeObject:
     """One of them, made by the module itself when it is compared with a column's type."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, made: Callable[[], object]) -> None:
+        self._made = made
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(sys.modules.get(_TYPE_OBJECTS), _TypeObjects):
-            del sys.modules[_TYPE_OBJECTS]
-        return bool(getattr(importlib.import_module(_TYPE_OBJECTS), self._name) == other)
+        return bool(self._made() == other)
 
     __hash__ = None  # type: ignore[assignment]  # nor have those of DuckDB
 
 
+_COMPARED = ("BINARY", "DATETIME", "DBAPITypeObject", "NUMBER", "ROWID", "STRING")
 _VERSION, _TYPE_OBJECTS = "duckdb._version", "duckdb._dbapi_type_object"
 
 

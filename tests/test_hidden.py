@@ -69,3 +69,20 @@ from importlib.metadata import version
 assert duckdb.__version__ == version("duckdb") and duckdb.version().startswith(version("duckdb"))
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+LATER_DUCKDB = """
+import sys
+from advisor.hidden import quicken_duckdb
+quicken_duckdb()
+from duckdb._version import _dist_version
+from duckdb._dbapi_type_object import sqltypes
+import duckdb
+assert _dist_version("duckdb").split(".")[:2] == duckdb.__version__.split(".")[:2]
+assert sqltypes is duckdb.sqltypes and duckdb.NUMBER == duckdb.sqltypes.INTEGER
+assert "importlib.metadata" in sys.modules
+"""
+
+
+def test_a_later_duckdb_may_ask_these_modules_for_more() -> None:
+    subprocess.run([sys.executable, "-c", LATER_DUCKDB], check=True)
