@@ -370,8 +370,14 @@ STRAIGHT: dict[str, Value] = {
     [
         ({}, True),
         ({"named_work": "stream"}, False),
-        ({"stages_in_shared": True}, False),
-        ({"shared_memory_static": None}, False),
+        ({"stages_in_shared": True}, True),  # L2 is the busier one all the same
+        ({"shared_memory_static": None}, True),
+        ({"stages_in_shared": True, "l2_utilization": 0.31, "dram_utilization": 0.25}, True),
+        ({"stages_in_shared": True, "l2_utilization": 0.29, "dram_utilization": 0.2}, False),
+        ({"stages_in_shared": True, "l2_utilization": 0.8, "dram_utilization": 0.1}, True),
+        ({"stages_in_shared": True, "l2_utilization": 0.81, "dram_utilization": 0.1}, False),
+        ({"stages_in_shared": True, "l2_utilization": None, "l1_active_utilization": 0.6}, False),
+        ({"shared_memory_static": None, "l2_utilization": None}, False),
         ({"global_store_sectors": 1e6}, False),
         ({"store_efficiency": 0.25}, False),
         ({"l2_utilization": 0.59}, False),
