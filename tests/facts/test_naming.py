@@ -74,6 +74,7 @@ WORK = {
     "sum_kernel(float *)": "stream",
     "dot(float *)": "stream",
     "summary(float *)": None,
+    "update_history(float *)": None,
     "address_of(float *)": None,
     "update_gamma(float *)": None,
     "account(int *)": None,
