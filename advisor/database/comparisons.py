@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from advisor.database.arrays import ArrayTable, numbers, objects
 from advisor.database.relations import of_runs
 from advisor.quoting import quoted
 
@@ -190,6 +189,8 @@ def take_pairs(
 
     Values travel as arrays: bound one by one, DuckDB looks for absent libraries at each.
     """
+    from advisor.database.arrays import ArrayTable, numbers, objects  # only where some is given
+
     given = ArrayTable(connection, _GIVEN)
     given.fill(
         {

@@ -313,7 +313,7 @@ def machine_shift(measured: Sequence[Gated], limits: Limits) -> MachineShift | N
     effects = np.array([effect for _, effect in known])
     if len(effects) < limits.machine_series:
         return None
-    middle = float(np.median(effects))
+    middle = median(effects.tolist())
     if abs(middle) < limits.least_effect:
         return None
     own = [max(limits.least_effect, 2 * (each.noise or 0.0)) for each, _ in known]

@@ -180,7 +180,10 @@ def _best_ramp(part: Floats) -> tuple[int, int, float]:
 def _fitted(part: Floats, firsts: Floats, lasts: Floats) -> tuple[int, int, float]:
     """Return the best of ramps between such nights, and the squares that it explains."""
     n = len(part)
-    starts, ends = (np.unique(each.clip(0, n - 1).astype(int)) for each in (firsts, lasts))
+    # NumPy's own ``unique``, as its ``median``, imports masked arrays: a fiftieth of a report.
+    starts, ends = (
+        np.array(sorted({*each.clip(0, n - 1).astype(int).tolist()})) for each in (firsts, lasts)
+    )
     first, last = (each.ravel() for each in np.meshgrid(starts, ends))
     first, last = first[last > first], last[last > first]
     ramps = np.clip((np.arange(n) - first[:, None]) / (last - first)[:, None], 0, 1)
