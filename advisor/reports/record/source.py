@@ -31,11 +31,6 @@ VIEWS = ("runs", "devices", "ceilings")
 TABLE = "report_kernels"
 """The facts of the run's kernels, as a table of the connection."""
 
-_KERNELS = f"""
-    SELECT * FROM {TABLE}
-    ORDER BY wasted_time DESC NULLS LAST, duration DESC NULLS LAST, variant_id
-"""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
@@ -147,8 +142,15 @@ def _kernel_rows(
     select = compiled.every_from(current(connection, compiled.vocabulary, [request.run_id]))
     # To plan the statement takes longer than to answer it; hence once, here.
     keep_rows(connection, TABLE, select, [request.run_id])
-    rows = fetch(connection, _KERNELS)
+    rows = sorted(fetch(connection, f"FROM {TABLE}"), key=_by_waste)
     return rows if request.kernel is None else named(rows, request.kernel, request.run_id)
+
+
+def _by_waste(row: Row) -> tuple[bool, float, bool, float, str]:
+    """Return what sorts kernels: most wasted time first, then the longest; unknown ones last."""
+    wasted, duration = row["wasted_time"], row["duration"]
+    known = wasted is None, -(wasted or 0.0), duration is None, -(duration or 0.0)
+    return *known, row["variant_id"]
 
 
 def named(rows: Sequence[Row], kernel: str, run_id: str) -> list[Row]:
