@@ -6,7 +6,7 @@ opened for reading. ``kernels`` has one row per run and variant.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from advisor.database.relations import STORED, Relations
@@ -34,25 +34,26 @@ def create_views(
     """Make the views, or some, on a driver connection; they last as long as the connection."""
     if names is None or "kernels" in names:
         relations = current(connection, vocabulary, relations=relations)
-    for name, query in view_selects(vocabulary, relations).items():
-        if names is None or name in names:
-            connection.execute(f"create or replace temp view {name} as {query}")
+    for name, query in view_selects(vocabulary, relations, names).items():
+        connection.execute(f"create or replace temp view {name} as {query}")
 
 
-def view_selects(vocabulary: Vocabulary, relations: Relations = STORED) -> dict[str, str]:
-    """Return the SELECT of every view by its name, in an order in which they can be made."""
-    selects = {
-        "runs": select("*", relations.item("run")),
-        "devices": devices_select(vocabulary, relations),
-        "ceilings": _ceilings(relations),
-        "measured_launches": _measured_launches(vocabulary, relations),
-        "launches": _launches(relations),
-        "kernels": kernels_select(vocabulary, relations=relations),
-        "findings": _findings(relations),
+def view_selects(
+    vocabulary: Vocabulary, relations: Relations = STORED, names: Collection[str] | None = None
+) -> dict[str, str]:
+    """Return the SELECT of every view by its name, or of some, in an order to make them in."""
+    selects: dict[str, Callable[[], str]] = {
+        "runs": lambda: select("*", relations.item("run")),
+        "devices": lambda: devices_select(vocabulary, relations),
+        "ceilings": lambda: _ceilings(relations),
+        "measured_launches": lambda: _measured_launches(vocabulary, relations),
+        "launches": lambda: _launches(relations),
+        "kernels": lambda: kernels_select(vocabulary, relations=relations),
+        "findings": lambda: _findings(relations),
     }
     if relations.variant is not None:
-        selects["variants"] = select("*", relations.item("variant"))
-    return selects
+        selects["variants"] = lambda: select("*", relations.item("variant"))
+    return {name: make() for name, make in selects.items() if names is None or name in names}
 
 
 def _ceilings(relations: Relations) -> str:
