@@ -11,6 +11,7 @@ from advisor.database.connect import open_for_reading, opened
 from advisor.database.lake import write
 from advisor.database.lake.manifest import RunName
 from advisor.database.lake.place import folder_of
+from advisor.database.lake.tables import columns_of
 from advisor.database.planning import memory_limit, release_blocks
 from advisor.database.read import get_runs
 from advisor.errors import InputError
@@ -85,9 +86,10 @@ def add_database(
         runs = get_runs(connection, ids := write.runs_of(connection))
     with opened(Path(database), wait=wait, read_only=True, reaches_others=True) as connection:
         limit = memory_limit(connection)
+        unchanging = write.Unchanging(columns=columns_of(connection))
         for number, run_id in enumerate(ids, start=1):
             progress(f"{number:,} of {len(ids):,}: {run_id}")
-            is_new = write.add_run(connection, root, run_id)
+            is_new = write.add_run(connection, root, run_id, unchanging=unchanging)
             if number % _RELEASED == 0:
                 release_blocks(connection, limit)
             yield Ingested(

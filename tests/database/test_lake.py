@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -21,9 +22,16 @@ from advisor.database.connect import FETCHES_NOTHING, open_for_reading, opened
 from advisor.database.lake.compact import compact
 from advisor.database.lake.door import opened_beside
 from advisor.database.lake.scan import Lake, scan
-from advisor.database.lake.tables import Columns
+from advisor.database.lake.tables import Columns, columns_of
 from advisor.database.lake.verify import damage, remove
-from advisor.database.lake.write import add_marks, add_run, make_lake, runs_of, writing
+from advisor.database.lake.write import (
+    Unchanging,
+    add_marks,
+    add_run,
+    make_lake,
+    runs_of,
+    writing,
+)
 from advisor.database.parts import findings_of_vendor
 from advisor.database.tables import metadata
 from advisor.errors import DatabaseError, UsageError
@@ -124,11 +132,13 @@ def test_memory_of_a_database_is_given_back_while_its_runs_are_added(
 ) -> None:
     held: list[int] = []
 
-    def watched(connection: duckdb.DuckDBPyConnection, root: Path, run_id: str) -> bool:
+    def watched(
+        connection: duckdb.DuckDBPyConnection, root: Path, run_id: str, **more: Any
+    ) -> bool:
         query = "SELECT memory_usage_bytes FROM duckdb_memory() WHERE tag = 'BASE_TABLE'"
         ((size,),) = connection.execute(query).fetchall()
         held.append(size)
-        return add_run(connection, root, run_id)
+        return add_run(connection, root, run_id, **more)
 
     monkeypatch.setattr("advisor.database.lake.write.add_run", watched)
     monkeypatch.setattr("advisor.ingest.lake._RELEASED", 2)
@@ -170,19 +180,21 @@ def test_a_process_of_a_pool_shows_no_progress(made: Path) -> None:
     assert told.stdout == "False\n"
 
 
+@pytest.mark.parametrize("together", [True, False])
 def test_a_file_that_runs_share_is_written_once_unless_it_is_cut_off(
-    database: Path, tmp_path: Path
+    database: Path, tmp_path: Path, together: bool
 ) -> None:
     make_lake(tmp_path / "lake")
     with opened(database, wait=9, read_only=True, reaches_others=True) as connection:
         first, second, third, *_ = runs_of(connection)
-        add_run(connection, tmp_path / "lake", first)
+        same = Unchanging(columns=columns_of(connection)) if together else None
+        add_run(connection, tmp_path / "lake", first, unchanging=same)
         (file,) = (tmp_path / "lake" / "shared" / "device").iterdir()
         before = file.stat()
-        add_run(connection, tmp_path / "lake", second)
+        add_run(connection, tmp_path / "lake", second, unchanging=same)
         assert file.stat().st_ino == before.st_ino
         os.truncate(file, 9)
-        add_run(connection, tmp_path / "lake", third)
+        add_run(connection, tmp_path / "lake", third, unchanging=same)
         assert file.stat().st_size == before.st_size
     assert not list(damage(scan(tmp_path / "lake")))
 

@@ -118,8 +118,27 @@ def find_run(root: Path, run_id: str, name: str) -> RunName | None:
     return None
 
 
-def add_run(connection: duckdb.DuckDBPyConnection, root: Path, run_id: str) -> bool:
+@dataclass(frozen=True, kw_only=True)
+class Unchanging:
+    """What all runs of an open database share, while nobody writes to it.
+
+    ``tables`` are files of the lake, as far as they were written.
+    """
+
+    columns: Columns
+    tables: dict[str, TableFile] = field(default_factory=dict)
+
+
+def add_run(
+    connection: duckdb.DuckDBPyConnection,
+    root: Path,
+    run_id: str,
+    *,
+    unchanging: Unchanging | None = None,
+) -> bool:
     """Write a run of an open database into a lake; return whether it was not there yet.
+
+    ``unchanging`` is given where several runs of a database that nobody changes are added.
 
     Raises:
         DatabaseError: the lake cannot be written, or something half-written has the run's place.
@@ -132,7 +151,8 @@ def add_run(connection: duckdb.DuckDBPyConnection, root: Path, run_id: str) -> b
     name = RunName(run_id=run_id, content_hash=content_hash, part=part, launches=launches)
     if find_run(root, run_id, name.name) is not None:
         return False
-    columns = columns_of(connection)
+    unchanging = unchanging or Unchanging(columns=columns_of(connection))
+    columns = unchanging.columns
     queries = {table: f"SELECT * FROM {table} WHERE run_id = $run" for table in columns.of_runs()}
     shared = {name: _OF_RUN.get(name, f"SELECT * FROM {name}") for name in SHARED_TABLES}
     try:
@@ -145,8 +165,10 @@ def add_run(connection: duckdb.DuckDBPyConnection, root: Path, run_id: str) -> b
             for table, query in {**queries, **DETAILS}.items():
                 part_written.add(table, query, {"run": run_id})
             for table, query in shared.items():
-                named = {"run": run_id} if "$run" in query else {}
-                part_written.add(table, f"{query} ORDER BY ALL", named, shared=True)
+                if "$run" in query:
+                    part_written.add(table, f"{query} ORDER BY ALL", {"run": run_id}, shared=True)
+                else:
+                    part_written.add_once(table, f"{query} ORDER BY ALL", unchanging.tables)
             is_new = part_written.commit([name], month, device_part(devices))
         return _restored(root, name) or is_new
     except OSError as error:
@@ -290,6 +312,16 @@ class WrittenPart:
                 kept.parent.mkdir(parents=True, exist_ok=True)
                 path.replace(kept)
         self.tables[table] = TableFile(path=place, rows=rows, bytes=size, sha256=digest)
+
+    def add_once(self, table: str, query: str, written: dict[str, TableFile]) -> None:
+        """Write what is the same for other parts, unless one of them has ``written`` it."""
+        there = written.get(table)
+        if there is not None and size_of(self.root / there.path) == there.bytes:
+            self.tables[table] = there
+            return
+        self.add(table, query, {}, shared=True)
+        if table in self.tables:
+            written[table] = self.tables[table]
 
     def commit(self, runs: Sequence[RunName], month: str, device: str) -> bool:
         """Give the part its place, whole; return whether it was not there already.
