@@ -39,8 +39,7 @@ def facts_of(**values: Value) -> Row:
 
     Values of the device go by their names, too. What is not given is NULL.
     """
-    (row,) = kernels_of([values])
-    return row
+    return _Kernel(_Kernels([values], alone=True), 0)
 
 
 def kernels_of(launches: Sequence[Row], names: Collection[str] = ()) -> list[Row]:
@@ -56,10 +55,14 @@ def kernels_of(launches: Sequence[Row], names: Collection[str] = ()) -> list[Row
 class _Kernels:
     """The columns of ``kernels`` over some launches, as far as they were asked for."""
 
-    def __init__(self, launches: Sequence[Row], names: Collection[str]) -> None:
+    def __init__(
+        self, launches: Sequence[Row], names: Collection[str] = (), *, alone: bool = False
+    ) -> None:
         self._launches = launches
         self._columns: dict[str, list[Value]] = {}
-        self._add(names)
+        self._alone = alone
+        if names:
+            self._add(names)
 
     def column(self, name: str) -> list[Value]:
         """Return the values of a column, in the order of runs and variants."""
@@ -75,12 +78,25 @@ class _Kernels:
     def _add(self, names: Collection[str] | None) -> None:
         wanted = None if names is None else list(dict.fromkeys(("run_id", "variant_id", *names)))
         select = kernels_select(vocabulary_once(), wanted, FROM_LAUNCHES)
-        with database_of(self._launches) as connection:
-            result = connection.execute(f"select * from ({select}) order by run_id, variant_id")
-            found = [column[0] for column in result.description or ()]
-            rows = result.fetchall()
+        result = self._held().execute(f"select * from ({select}) order by run_id, variant_id")
+        found = [column[0] for column in result.description or ()]
+        rows = result.fetchall()
+        assert not self._alone or len(rows) == 1
         for place, name in enumerate(found):
             self._columns[name] = [row[place] for row in rows]
+
+    def _held(self) -> duckdb.DuckDBPyConnection:
+        """Return the database with these launches, which often are those asked of before."""
+        connection = _connection()
+        if not _HELD or _HELD[0] is not self:
+            _release(connection)
+            _fill(connection, self._launches)
+            _HELD.append(self)
+        return connection
+
+
+_HELD: list[_Kernels] = []
+"""What is in the database in memory, though nobody has it open."""
 
 
 class _Kernel(Mapping[str, Value]):
@@ -103,26 +119,46 @@ class _Kernel(Mapping[str, Value]):
 @contextmanager
 def database_of(launches: Sequence[Row]) -> Iterator[duckdb.DuckDBPyConnection]:
     """Return an empty database in memory with the views, these launches and their one device."""
+    connection = _connection()
+    _release(connection)
+    _fill(connection, launches)
+    try:
+        yield connection
+    finally:
+        _empty(connection)
+
+
+def _release(connection: duckdb.DuckDBPyConnection) -> None:
+    if _HELD:
+        _HELD.clear()
+        _empty(connection)
+
+
+def _empty(connection: duckdb.DuckDBPyConnection) -> None:
+    for table in ("run", "launch", "device", "ceiling", "occupancy_limit"):
+        connection.execute(f"delete from {table}")
+
+
+def _fill(connection: duckdb.DuckDBPyConnection, launches: Sequence[Row]) -> None:
+    """Insert launches and their one device, all or nothing."""
     vocabulary = vocabulary_once()
     device = vocabulary.quantities.device
-    connection = _connection()
     given = {name: v for launch in launches for name, v in launch.items() if v is not None}
+    rows = [
+        {
+            **_IDENTITY,
+            "launch_index": index,
+            **{name: v for name, v in launch.items() if name not in device},
+        }
+        for index, launch in enumerate(launches)
+    ]
     try:
-        rows = [
-            {
-                **_IDENTITY,
-                "launch_index": index,
-                **{name: v for name, v in launch.items() if name not in device},
-            }
-            for index, launch in enumerate(launches)
-        ]
         for _, alike in groupby(rows, key=tuple):
             _insert(connection, "launch", *alike)
         _insert_device(connection, vocabulary, given)
-        yield connection
-    finally:
-        for table in ("run", "launch", "device", "ceiling", "occupancy_limit"):
-            connection.execute(f"delete from {table}")
+    except duckdb.Error:
+        _empty(connection)
+        raise
 
 
 @cache
@@ -151,6 +187,8 @@ def _insert_device(
     connection: duckdb.DuckDBPyConnection, vocabulary: Vocabulary, given: Row
 ) -> None:
     device: dict[str, Value] = {"device_id": "device", "isa": "isa"}
+    ceilings: list[Row] = []
+    limits: list[Row] = []
     for name, quantity in vocabulary.quantities.device.items():
         if name not in given:
             continue
@@ -159,11 +197,12 @@ def _insert_device(
         elif quantity.ceiling:
             resource, kind = quantity.ceiling
             ceiling = {"device_id": "device", "resource": resource, "kind": kind, "unit": "1"}
-            _insert(connection, "ceiling", {**ceiling, "value": given[name]})
+            ceilings.append({**ceiling, "value": given[name]})
         else:
-            limit = {"isa": "isa", "resource": quantity.occupancy, "value": given[name]}
-            _insert(connection, "occupancy_limit", limit)
-    _insert(connection, "device", device)
+            limits.append({"isa": "isa", "resource": quantity.occupancy, "value": given[name]})
+    for table, found in (("ceiling", ceilings), ("occupancy_limit", limits), ("device", [device])):
+        if found:
+            _insert(connection, table, *found)
 
 
 def _insert(connection: duckdb.DuckDBPyConnection, table: str, *rows: Row) -> None:
