@@ -20,6 +20,7 @@ pytestmark = [pytest.mark.real, pytest.mark.slow]
 
 LARGEST = 400_000  # bytes
 EACH = 2
+COMPARED = ("run", "launch", "variant", "finding", "kernel", "launch_keyed", "keyed_set")
 UNLIKE = {
     "run": ("ingested_at", "skipped_reasons"),  # when; and where, with the profile's path
 }
@@ -72,11 +73,12 @@ def test_profiles_that_are_added_alone_give_the_same_rows(
     lake = str(tmp_path / "alone")
     for file in files:
         list(add_profiles(lake, [file], labels=RunLabels(), wait=9))
-    for table in ("run", "launch", "variant", "finding", "kernel", "launch_keyed", "keyed_set"):
-        without = f"EXCLUDE ({', '.join(UNLIKE[table])})" if table in UNLIKE else ""
-        query = f"SELECT * {without} FROM main.{table} ORDER BY ALL"
-        answers = []
-        for name in (database, f"lake:{lake}"):
-            with open_for_reading(name) as connection:
-                answers.append(connection.execute(query).fetchall())
-        assert answers[0] == answers[1], table
+    with (
+        open_for_reading(database) as stored,
+        open_for_reading(f"lake:{lake}") as found,
+    ):
+        for table in COMPARED:
+            without = f"EXCLUDE ({', '.join(UNLIKE[table])})" if table in UNLIKE else ""
+            query = f"SELECT * {without} FROM main.{table} ORDER BY ALL"
+            rows = stored.execute(query).fetchall()
+            assert found.execute(query).fetchall() == rows, table

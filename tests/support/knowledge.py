@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
@@ -11,6 +12,10 @@ from advisor.rules import EvaluationSettings, Rule, load_rules, load_settings
 from advisor.rules.engine.compiled import Compiled, compile_rules
 from advisor.rules.language.rule import Template
 from tests.support.facts import vocabulary_once
+
+_WORD = re.compile(r"\w+")
+_JOINED = re.compile(r"\w+\.\w+|\w+\(\w+\)")
+"""What a template may mean by a name beside a word: ``before.x``, ``ratio(x)``."""
 
 
 @cache
@@ -38,7 +43,8 @@ def templates_once(read: Callable[..., Template]) -> Callable[..., Template]:
     def read_once(
         text: str, names: Mapping[str, Symbol], at: Location, *, terms: Iterable[str] = ()
     ) -> Template:
-        of_text = frozenset(item for item in names.items() if item[0] in text)
+        words = {*_WORD.findall(text), *_JOINED.findall(text)} & names.keys()
+        of_text = frozenset((word, names[word]) for word in words)
         asked = text, at, frozenset(terms), of_text
         if asked not in found:
             found[asked] = read(text, names, at, terms=terms)

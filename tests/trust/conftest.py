@@ -134,10 +134,12 @@ def contents(rows: Callable[[Path, str], Rows]) -> Callable[[Path, Path], dict[s
         for table, name in rows(like, query):
             columns.setdefault(str(table), []).append(f'"{name}"')
         del columns["alembic_version"], columns["meta"]
-        return {
-            table: rows(database, f"SELECT count(*), sum(hash({', '.join(names)})) FROM {table}")
+        queries = {
+            table: f"SELECT count(*), sum(hash({', '.join(names)})) FROM {table}"
             for table, names in columns.items()
         }
+        with duckdb.connect(str(database), read_only=True) as connection:
+            return {table: connection.execute(query).fetchall() for table, query in queries.items()}
 
     return sums
 
