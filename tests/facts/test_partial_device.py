@@ -10,8 +10,8 @@ import pytest
 
 from advisor.api.querying import run_query
 from advisor.api.reporting import load_report
-from advisor.counters.mapping import load_mapping
 from advisor.ingest.profiles import RunLabels, ingest_paths
+from advisor.knowledge.parts import load_mapping
 from advisor.model import Launch, ReportedDevice, Session
 from seed.simulation.ncu_encoder import write_report
 from tests.support.facts import empty_database, facts_of

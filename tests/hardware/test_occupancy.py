@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from advisor.api.occupancy import compare_curve
-from advisor.counters.mapping import load_mapping
 from advisor.errors import UsageError
 from advisor.hardware.devices import load_occupancy_limits
 from advisor.hardware.occupancy import (
@@ -29,6 +28,7 @@ from advisor.hardware.occupancy import (
     resident_warps,
     steps,
 )
+from advisor.knowledge.parts import load_mapping
 from tests.support.facts import kernels_of, vocabulary_once
 
 KIB = 1024

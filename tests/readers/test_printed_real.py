@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.counters.mapping import load_mapping
 from advisor.errors import InputError
+from advisor.knowledge.parts import load_mapping
 from advisor.model import Launch, ReferenceFinding, Session
 from advisor.readers import ReadOptions, Source
 from advisor.readers.detect import detect

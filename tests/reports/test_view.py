@@ -11,10 +11,10 @@ from functools import cache
 import duckdb
 import pytest
 
-from advisor.counters.mapping import load_mapping
 from advisor.database.variants import store_variants
 from advisor.errors import UsageError
 from advisor.facts import variant_statements
+from advisor.knowledge.load import load_knowledge
 from advisor.reports.record.judgement import load_judgement
 from advisor.reports.record.records import Report
 from advisor.reports.record.source import Request, read_source
@@ -22,10 +22,8 @@ from advisor.reports.record.view import build_report
 from advisor.reports.write import render
 from advisor.reports.write.machine import json_text
 from advisor.reports.write.terminal import kernel_text, report_text
-from advisor.rules.engine.compiled import Compiled, compile_rules
-from advisor.rules.engine.reach import load_reaches
+from advisor.rules.engine.compiled import Compiled
 from tests.support.facts import Value, database_of, vocabulary_once
-from tests.support.knowledge import rules_once, settings_once
 
 Launch = Mapping[str, Value]
 
@@ -110,11 +108,8 @@ def run_of(launches: Sequence[Launch], **changes: object) -> Iterator[duckdb.Duc
 
 @cache
 def compiled_once() -> Compiled:
-    """Return the shipped rules."""
-    vocabulary = vocabulary_once()
-    settings, rules = settings_once(), rules_once()
-    reaches = load_reaches(vocabulary, settings.run, rules, load_mapping=load_mapping)
-    return compile_rules(rules, vocabulary=vocabulary, settings=settings, reaches=reaches)
+    """Return the shipped rules, with what profilers can tell."""
+    return load_knowledge().compiled
 
 
 def insert(connection: duckdb.DuckDBPyConnection, table: str, row: Mapping[str, object]) -> None:

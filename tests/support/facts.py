@@ -15,8 +15,9 @@ from sqlalchemy.schema import CreateTable
 from advisor.database.planning import plan_for
 from advisor.database.relations import STORED
 from advisor.database.tables import metadata
-from advisor.facts import Vocabulary, create_views, kernels_select, load_vocabulary
+from advisor.facts import Vocabulary, create_views, kernels_select
 from advisor.facts.variants import COVERAGE
+from advisor.knowledge.load import load_knowledge
 from advisor.quoting import quoted
 
 FROM_LAUNCHES = replace(STORED, variant=None)
@@ -163,8 +164,8 @@ def _fill(connection: duckdb.DuckDBPyConnection, launches: Sequence[Row]) -> Non
 
 @cache
 def vocabulary_once() -> Vocabulary:
-    """Return the shipped vocabulary."""
-    return load_vocabulary()
+    """Return the shipped vocabulary, as every command has it."""
+    return load_knowledge().vocabulary
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The shipped knowledge, loaded once in a process: what tests read and do not change."""
+"""The shipped knowledge, as every command has it: what tests read and do not change."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from functools import cache
 
 from advisor.errors import Location
 from advisor.expression import Symbol
-from advisor.rules import EvaluationSettings, Rule, load_rules, load_settings
+from advisor.knowledge.load import load_knowledge
+from advisor.rules import EvaluationSettings, Rule
 from advisor.rules.engine.compiled import Compiled, compile_rules
 from advisor.rules.language.rule import Template
 from tests.support.facts import vocabulary_once
@@ -21,13 +22,13 @@ _JOINED = re.compile(r"\w+\.\w+|\w+\(\w+\)")
 @cache
 def settings_once() -> EvaluationSettings:
     """Return what holds for all rules."""
-    return load_settings(vocabulary_once().symbols)
+    return load_knowledge().settings
 
 
 @cache
 def rules_once() -> tuple[Rule, ...]:
     """Return every shipped rule."""
-    return load_rules(vocabulary_once(), settings=settings_once())
+    return tuple(load_knowledge().rules)
 
 
 @cache

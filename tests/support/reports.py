@@ -8,7 +8,6 @@ from pathlib import Path
 
 import duckdb
 
-from advisor.counters.mapping import load_mapping
 from advisor.counters.staging import Mapping
 from advisor.database.launches import LaunchWriter
 from advisor.database.rows import PlacedLaunch
@@ -17,6 +16,7 @@ from advisor.facts import create_views
 from advisor.hardware.devices import DeviceSpec, load_devices
 from advisor.hardware.matching import identify_device
 from advisor.hardware.seeding import seed_database, store_device
+from advisor.knowledge.parts import load_mapping
 from advisor.model import Launch, Session
 from advisor.readers import ReadOptions, Source
 from advisor.readers.detect import detect
