@@ -13,6 +13,7 @@ from jinja2.sandbox import SecurityError
 
 from advisor.reports.record.records import Report
 from advisor.reports.write import render
+from advisor.reports.write.environment import environment
 from advisor.resources import data_dir
 
 HOSTILE = "<img src=x onerror=alert(1)>|=cmd()"
@@ -199,7 +200,7 @@ def test_writes_the_picture_in_the_light_palette_with_title(report: Report) -> N
 
 @pytest.mark.parametrize("reads", ["value.__class__", "value.append(1)"])
 def test_a_template_reads_no_attribute_that_the_sandbox_refuses(reads: str) -> None:
-    template = render.environment(None, autoescape=True).from_string(f"{{{{ {reads} }}}}")
+    template = environment(None, autoescape=True).from_string(f"{{{{ {reads} }}}}")
     for _ in range(2):  # what is judged once per type is refused every time
         with pytest.raises(SecurityError):
             template.render(value=[1])

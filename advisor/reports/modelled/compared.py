@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from advisor import escaping, wording
 from advisor.records import dataclass
 from advisor.reports.modelled.ceilings import ceiling_label
+from advisor.reports.write.environment import environment
 from advisor.reports.write.paper import Paper, meter
-from advisor.reports.write.render import environment, script_digest
+from advisor.reports.write.render import script_digest
 
 if TYPE_CHECKING:
     from advisor.hardware.compare import Crossover, DeviceComparison

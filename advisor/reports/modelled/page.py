@@ -20,7 +20,8 @@ from advisor.reports.modelled.sentences import (
     remark,
     step_sentence,
 )
-from advisor.reports.write.render import environment, script_digest
+from advisor.reports.write.environment import environment
+from advisor.reports.write.render import script_digest
 
 if TYPE_CHECKING:
     from advisor.modelling.results import DeviceResult, Modelled, OperationResult, SweepRow

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from advisor.records import dataclass
 from advisor.reports.modelled.whatif import bound_by, factors, faster, headline, notes, summary
-from advisor.reports.write.render import environment, script_digest
+from advisor.reports.write.environment import environment
+from advisor.reports.write.render import script_digest
 
 if TYPE_CHECKING:
     from advisor.modelling.prospects import Outlook, Prospect, WhatIf

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from advisor.reports.site.addresses import FLEET, GLOSSARY, INDEX, way_up
 from advisor.reports.site.frame import GonePage, SitePlace
+from advisor.reports.write.environment import environment
 from advisor.reports.write.links import Links
-from advisor.reports.write.render import environment, page
+from advisor.reports.write.render import page
 
 if TYPE_CHECKING:
     from advisor.reports.record.records import Report
