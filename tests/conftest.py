@@ -18,6 +18,7 @@ from advisor.database import draft
 from advisor.documents import build
 from advisor.expression import parse, plain
 from advisor.facts import Vocabulary
+from advisor.hardware import devices
 from advisor.hidden import DATA_FRAMES, hide
 from advisor.ingest import store
 from advisor.ingest.profiles import RunLabels
@@ -27,7 +28,7 @@ from advisor.rules.language import templates
 from tests.support.created_once import created_once
 from tests.support.facts import vocabulary_once
 from tests.support.judged_once import judged_once
-from tests.support.knowledge import rules_once, settings_once, templates_once
+from tests.support.knowledge import files_once, rules_once, settings_once, templates_once
 from tests.support.reports import keep_launches, kept_launches
 from tests.support.shared import ingest_all, ingest_nights, made_once
 
@@ -79,6 +80,7 @@ def made_out_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         for module in (templates, parse_rules):
             patch.setattr(module, "read_template", read_template)
         folder = tmp_path_factory.mktemp("created")
+        patch.setattr(devices, "_read", files_once(devices._read))
         patch.setattr(draft, "create", created_once(draft.create, folder))
         patch.setattr(store, "evaluate_runs", judged_once(store.evaluate_runs))
         yield

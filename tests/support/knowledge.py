@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 from advisor.errors import Location
 from advisor.expression import Symbol
@@ -35,6 +37,19 @@ def rules_once() -> tuple[Rule, ...]:
 def compiled_once() -> Compiled:
     """Return the shipped rules, compiled."""
     return compile_rules(rules_once(), vocabulary=vocabulary_once(), settings=settings_once())
+
+
+def files_once(read: Callable[[Path], dict[str, Any]]) -> Callable[[Path], dict[str, Any]]:
+    """Return ``read``, of what nobody changes, that reads a text once, wherever it stands."""
+    found: dict[bytes, dict[str, Any]] = {}
+
+    def read_once(path: Path) -> dict[str, Any]:
+        text = path.read_bytes()
+        if text not in found:
+            found[text] = read(path)
+        return found[text]
+
+    return read_once
 
 
 def templates_once(read: Callable[..., Template]) -> Callable[..., Template]:
