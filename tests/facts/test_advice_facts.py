@@ -355,6 +355,23 @@ def test_suspects_the_banks_of_a_tile(changed: dict[str, Value], suspected: bool
     assert of("conflicts_suspected", **TILE | changed) is suspected
 
 
+@pytest.mark.parametrize(
+    ("dram", "busy", "full"),
+    [
+        (0.63, 0.7, True),
+        (0.62, 0.7, False),
+        (0.8, 0.85, False),  # it is full, however long blocks run
+        (0.48, 0.5, True),
+        (0.48, 0.49, False),
+        (0.63, None, False),
+    ],
+)
+def test_knows_a_memory_that_is_full_while_blocks_run(
+    dram: float, busy: float | None, full: bool
+) -> None:
+    assert of("full_while_running", dram_utilization=dram, sm_busy=busy) is full
+
+
 STRAIGHT: dict[str, Value] = {
     "named_work": "transpose",
     "stages_in_shared": False,
