@@ -292,6 +292,13 @@ def test_reads_a_row_that_was_moved_out_of_its_columns() -> None:
     assert launch.counters[TIME] == 17_500
 
 
+def test_reads_a_row_of_which_the_value_was_moved_below_the_unit() -> None:
+    moved = "Duration  us            17.50"  # in the columns of the label and of the unit
+    page = SPEED.replace("Duration                         us        17.50", moved)
+    (launch,) = launches_of(KERNEL + page)
+    assert (launch.counters[TIME], launch.counters[MEMORY]) == (17_500, 41.25)
+
+
 def test_says_which_rows_it_did_not_understand() -> None:
     page = KERNEL + SPEED.replace("17.50", "17.50 9") + SHAPE + "\n    Waves Per SM     some\n"
     assert skipped_of(page) == ["rows that do not fit their table: a.txt:19; a.txt:7"]

@@ -330,8 +330,8 @@ class _Page:
     def _row(self, line: PageLine, whole: bool) -> Iterator[Launch]:
         table = self.table if self.table is not None and self.table.holds(line) else None
         row = table.row(line) if table else None
-        if row is None:
-            row = self.forms.row(line.text, written=not self.titles)
+        if row is None or not row.cell:  # moved out of its columns
+            row = self.forms.row(line.text, written=not self.titles) or row
         if row is None or not whole:
             self._left_out(line, table, whole)
         elif row.label and row.cell:
