@@ -185,9 +185,17 @@ UNIT_BEHIND = """\
 """
 
 
-@pytest.mark.parametrize("table", [PRINTED_COLUMNS, UNIT_BEHIND])
+LISTED = """\
+- **Elapsed Cycles**: 1,234,567 cycle
+- Memory Throughput: 41.25%
+- DRAM Throughput: 40.5 % (far from full)
+- Duration: 17.50 us
+"""
+
+
+@pytest.mark.parametrize("table", [PRINTED_COLUMNS, UNIT_BEHIND, LISTED, LISTED.replace("- ", "")])
 @pytest.mark.parametrize("before", ["", "  ", "> ", "// "])
-def test_reads_tables_in_markdown(before: str, table: str) -> None:
+def test_reads_tables_in_markdown_and_lists(before: str, table: str) -> None:
     (launch,) = launches_of(lines_with(before, table))
     assert dict(launch.counters) == {
         "gpc__cycles_elapsed.max": 1_234_567,
@@ -213,7 +221,9 @@ def test_takes_a_number_without_a_unit_for_a_count() -> None:
 
 
 def test_reads_tables_in_markdown_only_where_nothing_was_printed() -> None:
-    (launch,) = launches_of(KERNEL + SPEED + "| Registers Per Thread | 44 |\n")
+    more = "| Registers Per Thread | 44 |\nDuration: 3 s\n"
+    (launch,) = launches_of(KERNEL + SPEED + more)
+    assert launch.counters[TIME] == 17_500
     assert "launch__registers_per_thread" not in launch.counters
 
 
@@ -260,6 +270,7 @@ NO_PAGES = {
     "prose": "Duration in us is 17.50\nElapsed Cycles: cycle 5\nMemory Throughput was at 41 %\n",
     "values first": "17.50    us    Duration\n5    cycle    Elapsed Cycles\n" * 4,
     "other units": "Duration    parsec    1.5\nElapsed Cycles    foo    2\n" * 4,
+    "counts in a list": "Threads: 96\nGrid Size: 12\nBlock Size: 8\n" * 2,
     "a context": "The blur kernel, Context 1, Stream 7\n",
     "a section": "Section: Occupancy\n\nOccupancy tells how many warps are resident.\n",
     "counts in Markdown": "| Threads | 96 |\n| Grid Size | 12 |\n| Block Size | 8 |\n" * 2,

@@ -48,6 +48,7 @@ OF_SUMMARY = 5
 """Label, unit, and the least, greatest and mean value: all the same of a kernel launched once."""
 
 _DASHES = re.compile(r"-+")
+_LISTED = re.compile(r"(?:[-+] )?(?P<label>[^\s:][^:]*): +(?P<value>\S.*)")
 _MARKED = re.compile(r"[*`]")
 _WRITTEN = re.compile(
     r"(?P<number>[-+]?\d[\d.,]*(?:[eE][-+]?\d+)?) ?(?P<unit>%|[^\W\d][\w/]*)?(?: \(.*\))?"
@@ -157,10 +158,10 @@ class Forms:
 
         Columns are apart by blanks, two of them somewhere, or a tab; one blank will do where label,
         unit and number are all of the line. Some write the unit behind the number. Lines of tables
-        in Markdown are rows where the page may be ``written`` by people.
+        in Markdown and of lists are rows where the page may be ``written`` by people.
         """
-        if written and text.startswith("|"):
-            return self._written(text)
+        if written and len(text) <= WIDEST and (cells := _cells(text)):
+            return self._written(*cells)
         label = self.label(text)
         if label is None:
             return None
@@ -174,15 +175,12 @@ class Forms:
         apart = _APART.search(rest) or (unit and cell == words[-1])
         return Row(label=label, unit=unit, cell=cell) if known and apart else None
 
-    def _written(self, text: str) -> Row | None:
-        """Return the row that a line of a Markdown table is: a known label, one number, its unit.
+    def _written(self, label: str, *cells: str) -> Row | None:
+        """Return the row that somebody wrote: a known label, one number, its unit.
 
         The unit stands before the number, as it is printed, or behind it; without one the number
         is a count. What follows is about the number: a second number is of something else.
         """
-        if len(text) > WIDEST:
-            return None
-        label, *cells = (_MARKED.sub("", each).strip() for each in text.strip("| ").split("|"))
         values = [found for each in cells if (found := _WRITTEN.fullmatch(each))]
         if len(values) != 1 or self.label(f"{label} ") != label:
             return None
@@ -203,6 +201,19 @@ class Forms:
         return found[0] if found else None
 
 
+def _cells(text: str) -> list[str]:
+    """Return label and what follows it, of a line of a Markdown table or of a list; else nothing.
+
+    >>> _cells("| **Duration** | us | 1.5 |"), _cells("- Duration: 1.5 us"), _cells("Duration 1.5")
+    (['Duration', 'us', '1.5'], ['Duration', '1.5 us'], [])
+    """
+    plain = _MARKED.sub("", text)
+    if plain.startswith("|"):
+        return [cell.strip() for cell in plain.strip("| ").split("|")]
+    found = _LISTED.fullmatch(plain)
+    return [found["label"], found["value"]] if found else []
+
+
 def may_tell(whole: str) -> bool:
     """Return whether a line can be a kernel's, a head or a row; a quick test, for much other text.
 
@@ -212,6 +223,7 @@ def may_tell(whole: str) -> bool:
     return (
         ", C" in whole
         or "|" in whole
+        or ": " in whole
         or whole[-1:].isdigit()
         or _APART.search(whole.strip()) is not None
     )
