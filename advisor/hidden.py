@@ -78,8 +78,6 @@ class _TypeObject:
     def __eq__(self, other: object) -> bool:
         return bool(self._made() == other)
 
-    __hash__ = None  # type: ignore[assignment]  # nor have those of DuckDB
-
 
 _COMPARED = ("BINARY", "DATETIME", "DBAPITypeObject", "NUMBER", "ROWID", "STRING")
 _VERSION, _TYPE_OBJECTS = "duckdb._version", "duckdb._dbapi_type_object"
