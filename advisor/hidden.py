@@ -78,6 +78,9 @@ class _TypeObject:
     def __eq__(self, other: object) -> bool:
         return bool(self._made() == other)
 
+    def __hash__(self) -> int:
+        return hash(self._made())
+
 
 _COMPARED = ("BINARY", "DATETIME", "DBAPITypeObject", "NUMBER", "ROWID", "STRING")
 _VERSION, _TYPE_OBJECTS = "duckdb._version", "duckdb._dbapi_type_object"
