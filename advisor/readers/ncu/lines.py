@@ -181,10 +181,10 @@ class Forms:
         The unit stands before the number, as it is printed, or behind it; without one the number
         is a count. What follows is about the number: a second number is of something else.
         """
-        values = [found for each in cells if (found := _WRITTEN.fullmatch(each))]
-        if len(values) != 1 or self.label(f"{label} ") != label:
+        numbers = [each for each in cells if _WRITTEN.match(each)]
+        value = _WRITTEN.fullmatch(numbers[0]) if len(numbers) == 1 else None
+        if value is None or self.label(f"{label} ") != label:
             return None
-        (value,) = values
         before = cells[0] if value.string == cells[-1] and len(cells) == COLUMNS - 1 else ""
         unit = value["unit"] or before or _COUNT
         known = is_number(value["number"]) and base_factor(unit) is not None
