@@ -1,0 +1,164 @@
+"""What a page leaves out and its other values, or the name of the kernel, tell all the same."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+
+from tests.facts.test_advice_facts import of
+from tests.facts.test_mapping import quantities_of
+from tests.support.facts import Value, facts_of, vocabulary_once
+
+MEMORY = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"
+L1 = "l1tex__throughput.avg.pct_of_peak_sustained_active"
+L2 = "lts__throughput.avg.pct_of_peak_sustained_elapsed"
+
+
+@pytest.mark.parametrize(
+    ("memory", "l1", "l2", "found"),
+    [
+        (91.0, 56.0, 51.0, 0.91),
+        (60.0, 56.0, 51.0, None),  # parts of L1 or L2 may be that busy
+        (91.0, None, 51.0, None),  # L1 may be the one
+        (91.0, 56.0, None, None),
+    ],
+)
+def test_what_neither_cache_does_device_memory_does(
+    memory: float, l1: float | None, l2: float | None, found: float | None
+) -> None:
+    page = {MEMORY: memory, L1: l1, L2: l2}
+    row = quantities_of({name: value for name, value in page.items() if value is not None})
+    assert row["dram_utilization"] == (None if found is None else pytest.approx(found))
+
+
+def test_l1_is_at_most_as_busy_as_while_it_was_active() -> None:
+    row = quantities_of({L1: 91.0, L2: 19.0})
+    assert row["l1_utilization"] == pytest.approx(0.91)
+    assert quantities_of({L1: 91.0, L2: 19.0, MEMORY: 19.0})["l1_utilization"] is None
+
+
+def test_more_warps_than_there_is_room_for_were_counted_over_other_cycles() -> None:
+    cycles = {"sm__cycles_active.avg": 58.0, "sm__cycles_elapsed.avg": 100.0}
+    occupancy = "sm__warps_active.avg.pct_of_peak_sustained_active"
+    assert quantities_of(cycles | {occupancy: 101.0})["sm_busy"] == pytest.approx(0.58)
+    assert quantities_of(cycles | {occupancy: 124.0})["sm_busy"] is None
+    assert quantities_of(cycles)["sm_busy"] == pytest.approx(0.58)
+
+
+TYPES = {
+    "move(double *, int)": "double",
+    "void gemm<double>(T1 *)": "double",
+    "mixed(float *, double)": "narrower",
+    "cast(const __half *, double *)": "narrower",
+    "double_buffered(int *)": None,
+    "doubles(int *)": None,
+    "sort(int *)": None,
+}
+
+
+def test_types_are_known_by_the_parameters_of_a_kernel() -> None:
+    named = vocabulary_once().facts["named_types"].expression
+    query = f"select kernel_name, {named.sql()} from (select unnest(?) as kernel_name)"
+    with duckdb.connect() as connection:
+        assert dict(connection.execute(query, [list(TYPES)]).fetchall()) == TYPES
+
+
+DOUBLES: dict[str, Value] = {
+    "duration": 2.0,
+    "named_types": "double",
+    "limiter": "compute",
+    "compute_utilization": 0.8,
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "seconds"),
+    [
+        ({}, 1.6),
+        ({"named_types": "narrower"}, None),
+        ({"named_types": None}, None),
+        ({"busiest_pipe": 0.1}, None),  # pipes were told apart
+        ({"limiter": "balanced"}, None),
+        ({"pipe_fp64": 0.25}, 0.5),
+    ],
+)
+def test_all_parameters_are_doubles(changed: dict[str, Value], seconds: float | None) -> None:
+    found = of("fp64_time", **DOUBLES | changed)
+    assert found == (None if seconds is None else pytest.approx(seconds))
+
+
+ALONE: dict[str, Value] = {
+    "duration": 1.0,
+    "occupancy_limit_shared_memory": 1.0,
+    "registers_per_thread": 128.0,
+    "shared_memory_dynamic": 65536.0,
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "alone"),
+    [
+        ({}, True),
+        ({"occupancy_limit_shared_memory": 2.0}, False),
+        ({"occupancy_limit_shared_memory": None}, False),
+        ({"registers_per_thread": 127.0}, False),
+        ({"shared_memory_dynamic": 65535.0}, False),
+        ({"shared_memory_dynamic": 65535.0, "shared_memory_static": 1.0}, True),
+        ({"pipe_tensor": 0.7}, False),
+    ],
+)
+def test_a_block_is_alone_by_its_size(changed: dict[str, Value], alone: bool) -> None:
+    assert facts_of(**{**ALONE, **changed})["alone_by_size"] is alone
+
+
+PRODUCT: dict[str, Value] = {
+    "named_work": "matrix product",
+    "l1_utilization": 0.9,
+    "passes_per_access": 6.0,
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "many"),
+    [
+        ({"compute_utilization": 0.44}, True),
+        ({"compute_utilization": 0.45}, False),  # arithmetic keeps up
+        ({"compute_utilization": 0.45, "named_work": None}, True),
+    ],
+)
+def test_a_product_whose_arithmetic_keeps_up_has_wide_accesses(
+    changed: dict[str, Value], many: bool
+) -> None:
+    assert of("many_passes", **PRODUCT | changed) is many
+
+
+@pytest.mark.parametrize(
+    ("top_stall", "many"),
+    [
+        (None, True),
+        ("long_scoreboard", True),
+        ("mio_throttle", False),
+        ("short_scoreboard", False),
+    ],
+)
+def test_warps_that_wait_for_shared_memory_do_not_scatter(
+    top_stall: str | None, many: bool
+) -> None:
+    page: dict[str, Value] = {"l1_utilization": 0.6, "l2_utilization": 0.1, "passes_at_least": 3.0}
+    assert of("many_passes", top_stall=top_stall, **page) is many
+
+
+@pytest.mark.parametrize(
+    ("values", "share"),
+    [
+        ({"l1_active_utilization": 0.8, "l1_utilization": 0.4, "working_share": 0.5}, 0.8),
+        ({"l1_active_utilization": 0.6, "l1_utilization": 0.6}, 0.6),
+        ({"l1_active_utilization": 0.59, "l1_utilization": 0.5, "l2_utilization": 0.2}, 0.75),
+        ({"l1_active_utilization": 0.3, "l1_utilization": 0.2, "l2_utilization": 0.6}, 0.8),
+        ({"l1_utilization": 0.7}, 0.7),
+        ({"l1_stage_utilization": 0.9, "l1_active_utilization": 0.5, "l1_utilization": 0.5}, 0.9),
+        ({"l1_active_utilization": 1.0, "l1_utilization": 0.7, "working_share": 0.5}, 1.0),
+    ],
+)
+def test_threads_wait_for_passes_below_a_full_l1(values: dict[str, Value], share: float) -> None:
+    assert of("passes_share", **values) == pytest.approx(share)
