@@ -23,8 +23,11 @@ from advisor.readers.ncu.values import (
     base_factor,
     counters_in,
     is_size,
+    load_messages,
     measured,
     no_number,
+    printed_message,
+    severity,
     shape_of,
 )
 from advisor.units import Dimension
@@ -257,3 +260,18 @@ class Building:
         if attributes:
             name = self.texts.get(_DEVICE_NAME, "")
             self.notes.devices[number] = ReportedDevice(id=number, name=name, attributes=attributes)
+
+
+def finding(text: str, section: str, kind: str) -> ReferenceFinding:
+    """Return what a message of a section says; ``kind`` is the abbreviation before it."""
+    speedup = load_messages().worth.match(text)
+    estimate = float(speedup["percent"]) / 100 if speedup else None
+    known = estimate is not None and estimate <= 1
+    return ReferenceFinding(
+        rule="",
+        section=section,
+        severity=severity(kind),
+        text=printed_message(text[speedup.end() :] if speedup else text),
+        estimate=estimate if known else None,
+        scope=("local" if speedup["local"] else "global") if speedup and known else None,
+    )

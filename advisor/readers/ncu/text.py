@@ -16,24 +16,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
-from advisor.errors import Location
-from advisor.model import Launch, Record, ReferenceFinding
+from advisor.model import Record
 from advisor.readers.base import ReadOptions, Source
 from advisor.readers.ncu import lines
-from advisor.readers.ncu.lines import Forms, PageLine, PageTable, Row, load_forms
-from advisor.readers.ncu.printed import SECTION, Building, Notes
-from advisor.readers.ncu.values import (
-    CounterLabels,
-    Numbers,
-    dimensions,
-    load_labels,
-    load_messages,
-    printed_message,
-    severity,
-    whole_number,
-)
+from advisor.readers.ncu.lines import Forms, PageLine, load_forms
+from advisor.readers.ncu.page import FEWEST_ROWS, PROCESS, TextPage
+from advisor.readers.ncu.printed import SECTION, Notes
+from advisor.readers.ncu.values import load_messages
 from advisor.readers.text import LINE_ENDS, decode_head, text_lines
 
 FORMAT = "ncu-text"
@@ -42,12 +32,7 @@ COUNTERS = "ncu"
 _PREFIX = re.compile(
     r"(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S{0,20} )?(?P<rank>\d{1,6}: |\[\d{1,6},\d{1,6}\]<\w+>:)?"
 )
-_PROCESS = re.compile(r"\[(\d{1,10})\] ")
 _PROFILER = ("==PROF==", "==ERROR==", "==WARNING==")
-_FEWEST_ROWS = 4  # of different labels with units that make a page without any head
-_MESSAGE = re.compile(r"(INF|OK|OPT|WRN|ERR) {3,4}(\S.*)")
-_MESSAGE_INDENT = 6  # columns of a message's type
-_MOST_LINES = 1_000  # of a message
 
 
 def accepts(head: bytes) -> bool:
@@ -68,7 +53,7 @@ def accepts(head: bytes) -> bool:
         row = forms.row(line.text, written=True)
         if row is not None and row.has_unit:
             labels.add(row.label)
-        if len(labels) >= _FEWEST_ROWS:
+        if len(labels) >= FEWEST_ROWS:
             return True
     return False
 
@@ -82,14 +67,14 @@ def read(source: Source, options: ReadOptions) -> Iterator[Record]:
         InputError: no launch at all, or a value that is no number.
     """
     notes = Notes(name=source.name, measures=options.measures)
-    pages: dict[str, _Page] = {}
+    pages: dict[str, TextPage] = {}
     forms = load_forms()
     with source.open() as file:
         for number, whole in enumerate(text_lines(file), start=1):
             rank, rest = _split_prefix(whole)
             line = forms.line(rest.rstrip())
             if rank not in pages and _begins(line, forms):
-                pages[rank] = _Page(notes, forms)
+                pages[rank] = TextPage(notes, forms)
             if rank in pages:
                 yield from pages[rank].take(line, rest.endswith(LINE_ENDS), number)
             else:
@@ -116,7 +101,7 @@ def _split_prefix(line: str) -> tuple[str, str]:
 
 def _begins(line: PageLine, forms: Forms) -> bool:
     return (
-        _PROCESS.match(line.whole) is not None
+        PROCESS.match(line.whole) is not None
         or lines.kernel(line) is not None
         or lines.is_summary(line.text)
         or lines.first_half(line) is not None
@@ -126,270 +111,3 @@ def _begins(line: PageLine, forms: Forms) -> bool:
         or forms.row(line.text, written=True) is not None
         or load_messages().alone.match(line.text) is not None
     )
-
-
-@dataclass
-class _Page:
-    """The state between two lines: which launch, which section, which table, which message."""
-
-    notes: Notes
-    forms: Forms
-    number: int = 0
-    labels: CounterLabels = field(default_factory=load_labels)
-    numbers: Numbers = field(default_factory=Numbers)
-    process: int | None = None
-    launch: Building | None = None
-    begun_at: Location | None = None
-    half: re.Match[str] | None = None
-    titles: set[tuple[str, str]] = field(default_factory=set)
-    comes_again: bool = False
-    is_mean: bool = False
-    known: set[tuple[str, str]] = field(default_factory=set)
-    told: set[str] = field(default_factory=set)
-    is_page: bool = False
-    part: str = ""
-    section: str = ""
-    titled_at: Location | None = None
-    margins: set[int] = field(default_factory=set)
-    table: PageTable | None = None
-    tables: int = 0
-    message: list[str] = field(default_factory=list)
-    message_at: PageLine | None = None
-    message_type: str = ""
-    ruler: PageLine | None = None
-
-    @property
-    def at(self) -> Location:
-        """Where the line that was taken last stands."""
-        return Location(name=self.notes.name, line=self.number)
-
-    def take(self, line: PageLine, whole: bool, number: int) -> Iterator[Launch]:
-        """Take a line, ``whole`` where its end was there; yield the launch that it ends."""
-        self.number = number
-        half, self.half = self.half, lines.first_half(line)
-        kernel = lines.kernel(line) or (half and lines.joined(half[0], line.text))
-        title = lines.title(line.text)
-        if half and title:
-            yield from self._begin(half)
-        if kernel:
-            yield from self._begin(kernel)
-        elif lines.is_summary(line.text):
-            yield from self.finish()
-            self.is_mean = self.notes.is_summary = True
-        elif _PROCESS.match(line.whole):
-            self._process(line.whole)
-        elif not self.is_mean:
-            if title is None and (self.launch is None or not self.launch.name):
-                self.notes.line(line.whole)
-            yield from self._inside(line, title, whole)
-
-    def finish(self, *, at_end: bool = False) -> Iterator[Launch]:
-        """Yield the launch that was being read, if anything is known of it.
-
-        Where a page holds nothing else, that may be what a message says.
-        """
-        self._end_message()
-        done, self.launch = self.launch, None
-        told_alone = at_end and done is not None and not self.notes.launches and done.findings
-        if done is None or not (done.counters or (done.name and self.titles) or told_alone):
-            return
-        if not done.name:
-            if not self.is_page and len(self.told) < _FEWEST_ROWS and not told_alone:
-                self.notes.rows.add(str(self.begun_at))
-                return
-            self.notes.unnamed.add(str(self.begun_at))
-        yield done.launch()
-
-    def _process(self, line: str) -> None:
-        program, found, host = line.rpartition("@")
-        match = _PROCESS.match(program)
-        if match and found and " " not in host:
-            self.process = int(match[1])
-            self.notes.process(program[match.end() :], host)
-
-    def _begin(self, kernel: re.Match[str]) -> Iterator[Launch]:
-        yield from self.finish()
-        named = kernel.groupdict("")
-        self._new(
-            Building(
-                notes=self.notes,
-                name=named["name"],
-                grid=dimensions(named["grid"]),
-                block=dimensions(named["block"]),
-                device=whole_number(named.get("device", "")),
-                context=whole_number(named.get("context", "")),
-                stream=whole_number(named.get("stream", "")),
-                process=self.process,
-            )
-        ).capability(named.get("cc", ""))
-        self.section, self.part, self.table, self.tables = "", "", None, 0
-        self.is_mean = False
-
-    def _new(self, launch: Building, at: Location | None = None) -> Building:
-        self.launch, self.begun_at, self.is_page = launch, at, False
-        self.titles, self.known, self.told, self.comes_again = set(), set(), set(), False
-        return launch
-
-    def _open(self, at: Location | None) -> Building:
-        """Return the launch that is being read; where there is none, one without a name."""
-        new = Building(notes=self.notes, name="", process=self.process)
-        return self.launch or self._new(new, at)
-
-    def _inside(
-        self, line: PageLine, title: tuple[bool, str] | None, whole: bool
-    ) -> Iterator[Launch]:
-        if self._goes_on(line):
-            return
-        self._end_message()
-        columns = lines.columns(line.text)
-        self.ruler = line if columns is not None else None
-        if title:
-            self._title(title, line)
-        elif columns is not None:
-            self._ruler(line, columns)
-        elif lines.is_head(line.text):
-            self._head(line)
-        elif self._begins_message(line):
-            self.message_at = line
-        elif line.text == load_messages().unlocked and self.launch is not None:
-            self.launch.clock_locked = False
-        elif line.text:
-            yield from self._row(line, whole)
-        elif self.table is not None:
-            self.table.is_apart = True
-
-    def _goes_on(self, line: PageLine) -> bool:
-        """Take a line of a message. One without a type has blanks there, right below a ruler."""
-        begun = self.message_at if self.message else self.ruler
-        if begun is None or self.launch is None or not line.text:
-            return False
-        indent = line.indent if begun.is_remark else line.margin
-        if indent < begun.indent + _MESSAGE_INDENT:
-            return False
-        if not self.message:
-            if lines.is_head(line.text) or self.forms.row(line.text):
-                return False
-            self.message_at = begun
-        if len(self.message) < _MOST_LINES:
-            self.message.append(line.text if begun.is_remark else line.whole.strip())
-        return True
-
-    def _begins_message(self, line: PageLine) -> bool:
-        """Take the first line of a message: one below a title, or one that only the vendor says."""
-        found = _MESSAGE.fullmatch(line.text)
-        is_placed = found and self.launch is not None and line.indent in self.margins
-        if not is_placed and not load_messages().alone.match(line.text):
-            return False
-        self._open(self.at)
-        self.message_type, text = (found[1], found[2]) if found else ("", line.text)
-        self.message = [text]
-        return True
-
-    def _title(self, title: tuple[bool, str], line: PageLine) -> None:
-        is_section, name = title
-        self.part = name if is_section else self.part
-        key = (self.part, "" if is_section else name)
-        self.titled_at = self.at
-        self._open(self.at)
-        self.comes_again = key in self.titles
-        self.titles.add(key)
-        self.section, self.table, self.tables, self.margins = name, None, 0, {line.indent}
-
-    def _ruler(self, line: PageLine, columns: list[tuple[int, int]]) -> None:
-        self.margins.add(line.indent)
-        named = self.launch is not None and self.launch.name  # those of a summary always are
-        fits = len(columns) == lines.COLUMNS or (named and len(columns) == lines.OF_SUMMARY)
-        if not fits or self.table is None or self.table.rows:
-            ends = self.table is not None and self.table.rows and not self.table.is_apart
-            self.table = None
-            if ends or not fits:
-                return
-        table = self._table()
-        table.columns, table.prefix = columns, line.prefix
-        table.indents.add(line.indent)
-
-    def _head(self, line: PageLine) -> None:
-        if self.table is not None and self.table.rows:
-            self.table = None
-        table = self._table()
-        table.is_headed = True
-        table.indents.add(line.indent)
-
-    def _table(self) -> PageTable:
-        """Return the table that is being read, a new one where there is none.
-
-        Only the first below a title is the title's.
-        """
-        if self.table is None:
-            begun = self.launch is not None and (self.section or self.launch.name)
-            is_told = self.tables == 0 and bool(begun)
-            self.table = PageTable(section=self.section if is_told else "", is_told=is_told)
-            self.tables += 1
-        return self.table
-
-    def _row(self, line: PageLine, whole: bool) -> Iterator[Launch]:
-        table = self.table if self.table is not None and self.table.holds(line) else None
-        row = table.row(line) if table else None
-        if row is None or not row.cell:  # moved out of its columns
-            row = self.forms.row(line.text, written=not self.titles) or row
-        if row is None or not whole:
-            self._left_out(line, table, whole)
-        elif row.label and row.cell:
-            if self.table is not None:
-                self.table.rows += 1
-            yield from self._value(row)
-
-    def _left_out(self, line: PageLine, table: PageTable | None, whole: bool) -> None:
-        """Note a line that should be a row: it stands in a table, or begins with a known label."""
-        if self.launch is None:
-            return
-        in_table = table is not None and not table.is_apart and not table.is_remark(line)
-        if in_table or self.forms.begins_row(line.text):
-            self.notes.cut |= not whole
-            self.notes.rows.add(str(self.at))
-
-    def _value(self, row: Row) -> Iterator[Launch]:
-        section = self.table.section if self.table else "" if self.tables else self.section
-        if self.table is None and not self.labels.knows(section, row.label):
-            section = ""
-        counter = self._counter(section, row)
-        if (section, counter) in self.known and (self.comes_again or not section):
-            yield from self.finish()
-        launch = self._open(self.titled_at if section else self.at)
-        launch.check_room(self.at)
-        if counter is None:
-            self.notes.labels.add(f"{section}: {row.label}" if section else row.label)
-            return
-        self.known.add((section, counter))
-        headed = self.table is not None and self.table.is_headed
-        self.is_page |= headed or section in self.labels.sections
-        if row.has_unit:
-            self.told.add(row.label)
-        launch.take(counter, row.unit, row.cell, self.numbers, self.at)
-
-    def _counter(self, section: str, row: Row) -> str | None:
-        """Return the counter of a row; without a section, the only one that its unit allows."""
-        if section:
-            return self.labels.counter(section, row.label, row.unit)
-        found = self.labels.counters(row.label, row.unit)
-        fit = {counter for counter in found if not self.notes.is_unlike(counter, row.unit)} or found
-        return fit.pop() if len(fit) == 1 else None
-
-    def _end_message(self) -> None:
-        if self.launch is not None and self.message:
-            self.launch.check_room(self.at)
-            self.launch.findings.append(self._finding(" ".join(self.message)))
-        self.message_type, self.message = "", []
-
-    def _finding(self, text: str) -> ReferenceFinding:
-        speedup = load_messages().worth.match(text)
-        estimate = float(speedup["percent"]) / 100 if speedup else None
-        known = estimate is not None and estimate <= 1
-        return ReferenceFinding(
-            rule="",
-            section=self.section,
-            severity=severity(self.message_type),
-            text=printed_message(text[speedup.end() :] if speedup else text),
-            estimate=estimate if known else None,
-            scope=("local" if speedup["local"] else "global") if speedup and known else None,
-        )
