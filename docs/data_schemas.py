@@ -187,6 +187,38 @@ def page_labels_schema() -> Schema:
     return {"title": "advisor labels of printed pages", **pair(profiler=text("its name"), **keys)}
 
 
+def written_labels_schema() -> Schema:
+    """Return the schema of ``labels/written.yaml``, of pages that people write."""
+    label = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+    columns = {
+        "labels": texts("titles of the column of labels"),
+        "units": texts("titles of the column of units"),
+        "values": texts("titles of the column of values of one launch"),
+        "others": texts("regular expressions: titles of columns that hold no launch"),
+    }
+    kernels = {
+        "titles": texts("titles of the column of kernels"),
+        "sums": text("a regular expression: rows that are no kernel's"),
+        "lines": texts("regular expressions with name: lines that name a kernel"),
+        "below": text("a regular expression with name: the same below a heading about a kernel"),
+        "numbered": text("a regular expression: what headings begin with before a name"),
+        "compares": text("a regular expression: what stands in headings that compare"),
+        "others": text("a regular expression: names that are no kernel's"),
+    }
+    keys = {
+        "profiler": text("its name"),
+        "labels": map_of(label, "printed labels or counters by shortened label"),
+        "shapes": texts("labels of the launch's shape"),
+        "neutral": texts("regular expressions: what in brackets changes no label"),
+        "units": map_of(text("a unit"), "units by other spelling"),
+        "multiples": map_of({"type": "integer"}, "factors of counts by letter"),
+        "behind": texts("regular expressions: what may stand behind a value"),
+        "columns": pair(**columns),
+        "kernels": pair(**kernels),
+    }
+    return {"title": "advisor labels of written pages", **pair(**keys)}
+
+
 def opcodes_schema() -> Schema:
     """Return the schema of ``labels/sass.yaml``."""
     code = {"anyOf": [{"type": "string", "pattern": "^0x"}, {"type": "integer"}]}

@@ -84,6 +84,7 @@ def schemas() -> dict[str, Schema]:
         "names": data_schemas.names_schema,
         "terms": data_schemas.terms_schema,
         "page-labels": data_schemas.page_labels_schema,
+        "written-labels": data_schemas.written_labels_schema,
         "opcodes": data_schemas.opcodes_schema,
         "history-labels": data_schemas.history_labels_schema,
         "glossary-labels": data_schemas.glossary_labels_schema,

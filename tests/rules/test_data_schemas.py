@@ -67,6 +67,7 @@ SHIPPED = {
     "names": "labels/names.yaml",
     "terms": "labels/terms.yaml",
     "page-labels": "labels/ncu.yaml",
+    "written-labels": "labels/written.yaml",
     "opcodes": "labels/sass.yaml",
     "history-labels": "labels/history.yaml",
     "fleet-labels": "labels/fleet.yaml",

@@ -14,7 +14,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from advisor.readers.ncu.values import base_factor, is_number, load_labels
+from advisor.readers.ncu.values import COUNTER_NAME, base_factor, is_number, load_labels
+from advisor.readers.ncu.written import is_share, written_label, written_value
 from advisor.records import dataclass
 
 WIDEST = 10_000  # characters of a table's line
@@ -49,6 +50,8 @@ OF_SUMMARY = 5
 
 _DASHES = re.compile(r"-+")
 _LISTED = re.compile(r"(?:[-+] )?(?P<label>[^\s:][^:]*): +(?P<value>\S.*)")
+_BRACKETED = re.compile(r"\[(.*)\]")
+_BULLETS = ("- ", "+ ")
 _MARKED = re.compile(r"[*`]")
 _WRITTEN = re.compile(
     r"(?P<number>[-+]?\d[\d.,]*(?:[eE][-+]?\d+)?) ?(?P<unit>%|[^\W\d][\w/]*)?(?: \(.*\))?"
@@ -56,7 +59,6 @@ _WRITTEN = re.compile(
 _COUNT = "1"
 _REMARK = re.compile(r"\s(?:#|//|/\*|\*/|<-|←).*")
 _APART = re.compile(r"\t|\s\s")
-_COUNTER = r"[a-z]\w*__[\w.:]+"
 _EMPTY = ("(!) n/a", "n/a")
 
 
@@ -89,11 +91,15 @@ class PageLine(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """Label, unit and value of a row that is understood without its table's columns."""
+    """Label, unit and value of a row that is understood without its table's columns.
+
+    ``is_written`` says that people wrote it, as a row of a table in Markdown or of a list.
+    """
 
     label: str
     unit: str
     cell: str
+    is_written: bool = False
 
     @property
     def has_unit(self) -> bool:
@@ -161,7 +167,7 @@ class Forms:
         in Markdown and of lists are rows where the page may be ``written`` by people.
         """
         if written and len(text) <= WIDEST and (cells := _cells(text)):
-            return self._written(*cells)
+            return self._written(*cells) or (_item(*cells) if text[:2] in _BULLETS else None)
         label = self.label(text)
         if label is None:
             return None
@@ -170,7 +176,7 @@ class Forms:
         if rest.strip().endswith(_EMPTY) or not 1 <= len(words) <= 2:
             return None
         *units, cell = words if is_number(words[-1]) else words[::-1]
-        unit = units[0] if units else ""
+        unit = _BRACKETED.sub(r"\1", units[0]) if units else ""
         known = is_number(cell) and base_factor(unit) is not None
         apart = _APART.search(rest) or (unit and cell == words[-1])
         return Row(label=label, unit=unit, cell=cell) if known and apart else None
@@ -188,7 +194,8 @@ class Forms:
         before = cells[0] if value.string == cells[-1] and len(cells) == COLUMNS - 1 else ""
         unit = value["unit"] or before or _COUNT
         known = is_number(value["number"]) and base_factor(unit) is not None
-        return Row(label=label, unit=unit, cell=value["number"]) if known else None
+        cell = value["number"]
+        return Row(label=label, unit=unit, cell=cell, is_written=True) if known else None
 
     def begins_row(self, text: str) -> bool:
         """Return whether a known label begins a text, and something stands well apart from it."""
@@ -212,6 +219,21 @@ def _cells(text: str) -> list[str]:
         return [cell.strip() for cell in plain.strip("| ").split("|")]
     found = _LISTED.fullmatch(plain)
     return [found["label"], found["value"]] if found else []
+
+
+def _item(label: str, value: str) -> Row | None:
+    """Return the row that an item of a list is, of a label that people shorten.
+
+    Labels that may mean several counters, and shapes, are left to tables.
+    """
+    found = written_label(label)
+    number = written_value(value, found.unit) if found and len(found.counters) == 1 else None
+    if found is None or number is None:
+        return None
+    (counter,) = found.counters
+    if is_share(counter) != (number.unit == "%"):
+        return None
+    return Row(label=counter, unit=number.unit, cell=number.cell, is_written=True)
 
 
 def may_tell(whole: str) -> bool:
@@ -305,5 +327,5 @@ def load_forms() -> Forms:
     kept = "|".join(re.escape(name[1:]) for name in names if name.startswith("#"))
     return Forms(
         signs=re.compile(rf"(?:\s|//|/\*|\*/|\*|>|#(?!(?:{kept})\s))*"),
-        labels=re.compile(rf"(?:{labels}|{_COUNTER})(?=\s)", re.ASCII),
+        labels=re.compile(rf"(?:{labels}|{COUNTER_NAME})(?=\s)", re.ASCII),
     )

@@ -21,6 +21,9 @@ from advisor.readers.ncu.findings import plain
 from advisor.resources import data_dir
 from advisor.units import Dimension, is_known_unit, parse_unit
 
+COUNTER_NAME = r"[a-z]\w*__[\w.:]+"
+"""The form of the names that counters have on pages."""
+
 _PLAIN = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
 _GROUPED = re.compile(
     r"[-+]?(?:[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d?(?:,\d\d)+,\d{3})(?:\.\d+)?", re.ASCII

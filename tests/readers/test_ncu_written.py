@@ -1,0 +1,157 @@
+"""Labels and values as people write them from a profile; made up for this."""
+
+from __future__ import annotations
+
+import pytest
+
+from advisor.model import Launch
+from advisor.readers.base import ReadOptions, Source
+from advisor.readers.ncu import text as ncu_text
+from advisor.readers.ncu.written import written_label, written_value
+from advisor.units import parse_unit
+
+TIME = "gpu__time_duration.sum"
+DRAM = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"
+MEMORY = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"
+COMPUTE = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
+L2_HIT = "lts__t_sector_hit_rate.pct"
+OCCUPANCY = "sm__warps_active.avg.pct_of_peak_sustained_active"
+REGISTERS = "launch__registers_per_thread"
+
+
+def counters_of(page: str) -> dict[str, float]:
+    """Return the counters of the one launch of a page."""
+    assert ncu_text.accepts(page.encode())
+    measures = {
+        MEMORY: frozenset({parse_unit("%").measures}),
+        "dram__bytes.sum.per_second": frozenset({parse_unit("byte/s").measures}),
+    }
+    source = Source(name="a.md", content=page.encode())
+    records = ncu_text.read(source, ReadOptions(measures=measures))
+    (launch,) = (record for record in records if isinstance(record, Launch))
+    return dict(launch.counters)
+
+
+def test_reads_lists_with_shortened_labels() -> None:
+    page = "- Duration: 5 us\n- DRAM %: 12.5\n- No eligible: 83.75% of cycles\n- L2 hit: 7 %\n"
+    found = counters_of(f"{page}- Regs/thread: 40 (of 255)\n")
+    assert (found[TIME], found[DRAM], found[L2_HIT], found[REGISTERS]) == (5_000, 12.5, 7, 40)
+
+
+def test_reads_rows_whose_unit_stands_in_brackets() -> None:
+    labels = ["Memory Throughput", "DRAM Throughput", "L2 Hit Rate", "Compute (SM) Throughput"]
+    page = "".join(f"{label} [%]\t{at}.5\n" for at, label in enumerate(labels))
+    assert counters_of(page) == {MEMORY: 0.5, DRAM: 1.5, L2_HIT: 2.5, COMPUTE: 3.5}
+
+
+@pytest.mark.parametrize(
+    ("label", "counter", "unit"),
+    [
+        ("Duration (us)", TIME, "us"),
+        ("Duration (NCU, µs)", TIME, "µs"),
+        ("Duration, ms", TIME, "ms"),
+        ("DRAM Throughput (%)", DRAM, "%"),
+        ("DRAM throughput %", DRAM, "%"),
+        ("DRAM Throughput (% of peak)", DRAM, "%"),
+        ("**DRAM%**", DRAM, "%"),
+        ("Memory SOL %", MEMORY, "%"),
+        ("Memory [%]", MEMORY, "%"),
+        ("Compute (SM) [%]", COMPUTE, "%"),
+        ("SM throughput", COMPUTE, ""),
+        ("Registers/thread", REGISTERS, ""),
+        ("Achieved occupancy （%）", OCCUPANCY, "%"),
+        ("Avg. Active Threads / Warp", "smsp__thread_inst_executed_per_inst_executed.ratio", ""),
+        ("Block limit — registers", "launch__occupancy_limit_registers", ""),
+        ("Block Limit (Registers)", "launch__occupancy_limit_registers", ""),
+        (DRAM, DRAM, "%"),
+    ],
+)
+def test_knows_labels_as_people_write_them(label: str, counter: str, unit: str) -> None:
+    found = written_label(label)
+    assert found is not None
+    assert counter in found.counters
+    assert found.unit == unit
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "Occupancy",
+        "IPC",
+        "L2 Hit Rate (reads)",
+        "Duration (wall)",
+        "Time",
+        "",
+        "%",
+        "()",
+        "Hit rate",
+    ],
+)
+def test_knows_no_label_that_may_mean_something_else(label: str) -> None:
+    assert written_label(label) is None
+
+
+@pytest.mark.parametrize(
+    ("cell", "number", "unit"),
+    [
+        ("102.14 us per launch", "102.14", "us"),
+        ("**63.87 %**  (far from full)", "63.87", "%"),
+        ("`2.375 ms`", "2.375", "ms"),
+        ("~8.94 ms", "8.94", "ms"),
+        ("≈ 50 %", "50", "%"),
+        ("3.5 μs", "3.5", "us"),
+        ("1,234,567", "1,234,567", "1"),
+        ("12 345", "12 345", "1"),
+        ("82.3M", "82300000", "1"),
+        ("2.5 k", "2500", "1"),
+        ("23.5 / 32 = 73 %", "23.5", "1"),
+        ("**90** → few blocks", "90", "1"),
+        ("384 threads = 12 warps", "384", "threads"),
+        ("71.5 % of peak (182 GB/s)", "71.5", "%"),
+        ("0.58 ← low", "0.58", "1"),
+        ("7,929,856（−77%）", "7,929,856", "1"),
+        ("27 % ⚠️", "27", "%"),
+        ("(128, 2, 1) = 8 warps", "256", "1"),
+    ],
+)
+def test_reads_values_as_people_write_them(cell: str, number: str, unit: str) -> None:
+    found = written_value(cell)
+    assert found is not None
+    assert (found.cell, found.unit) == (number, unit)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "63.8% → 55.2%",
+        "54-72 us",
+        "54–72 us",
+        "+9.5 pp",
+        "-12 %",
+        "2.2x",
+        "2.21× faster",
+        "<1 %",
+        "1.5 ms, 2.5 ms",
+        "5 or 6",
+        "—",
+        "1 per 113 cycles",
+        "16 / 48",
+        "16.7% theoretical",
+        "high",
+        "89 155 / 122 850 = 72.5 %",
+        "1,5k",
+        "12 parsec",
+        "1 2 3",
+        "v1",
+        "(1, 2, 3, 4)",
+        "",
+    ],
+)
+def test_reads_no_cell_that_may_say_something_else(cell: str) -> None:
+    assert written_value(cell) is None
+
+
+def test_refuses_a_value_in_another_unit_than_its_labels() -> None:
+    assert written_value("5 %", "ms") is None
+    assert written_value("5 ms", "%") is None
+    assert written_value("5 us", "µs") is not None
