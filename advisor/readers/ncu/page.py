@@ -1,7 +1,8 @@
 """A printed or written page while it is read: which launch, section, table and message is open.
 
 A launch begins with a line that names the kernel, its context and stream; where no such line is
-left, with a section or a label that comes again.
+left, with a section or a label that comes again. Tables in Markdown are taken whole, since their
+titles tell what is a launch.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from advisor.errors import Location
 from advisor.model import Launch
 from advisor.readers.ncu import lines
 from advisor.readers.ncu.lines import Forms, PageLine, PageTable, Row
+from advisor.readers.ncu.markdown import MarkdownTable, TableReading
+from advisor.readers.ncu.outline import Outline
 from advisor.readers.ncu.printed import Building, Notes, finding
 from advisor.readers.ncu.values import (
     CounterLabels,
@@ -23,6 +26,8 @@ from advisor.readers.ncu.values import (
     load_messages,
     whole_number,
 )
+from advisor.readers.ncu.versions import Versions
+from advisor.readers.ncu.written import label_key
 
 FEWEST_ROWS = 4
 """Rows of different labels with units that make a page without any head."""
@@ -60,10 +65,17 @@ class TextPage:
     margins: set[int] = field(default_factory=set)
     table: PageTable | None = None
     tables: int = 0
+    sheet: MarkdownTable = field(default_factory=MarkdownTable)
+    outline: Outline = field(default_factory=Outline)
+    versions: Versions = field(init=False)
+    is_printed: bool = False
     message: list[str] = field(default_factory=list)
     message_at: PageLine | None = None
     message_type: str = ""
     ruler: PageLine | None = None
+
+    def __post_init__(self) -> None:
+        self.versions = Versions(notes=self.notes, numbers=self.numbers)
 
     @property
     def at(self) -> Location:
@@ -72,6 +84,16 @@ class TextPage:
 
     def take(self, line: PageLine, whole: bool, number: int) -> Iterator[Launch]:
         """Take a line, ``whole`` where its end was there; yield the launch that it ends."""
+        may_be_written = not (self.titles or self.is_mean)
+        if may_be_written and self.sheet.takes(line, whole, number):
+            return
+        if self.sheet.lines:
+            yield from self._sheet_ended()
+        if may_be_written:
+            self.outline.take(line.whole)
+        yield from self._take(line, whole, number)
+
+    def _take(self, line: PageLine, whole: bool, number: int) -> Iterator[Launch]:
         self.number = number
         half, self.half = self.half, lines.first_half(line)
         kernel = lines.kernel(line) or (half and lines.joined(half[0], line.text))
@@ -90,6 +112,58 @@ class TextPage:
                 self.notes.line(line.whole)
             yield from self._inside(line, title, whole)
 
+    def end(self) -> Iterator[Launch]:
+        """Yield the launches that the end of the page ends."""
+        yield from self._sheet_ended()
+        yield from self.finish(at_end=True)
+        if self.is_printed:
+            self.versions.leave()
+        yield from self.versions.finish()
+
+    def _sheet_ended(self) -> Iterator[Launch]:
+        """Take a table in Markdown, all lines of which are there; yield the launch that it ends."""
+        table, self.sheet = self.sheet, MarkdownTable()
+        reading = table.reading()
+        self.notes.cut |= not table.is_whole
+        if reading is None:
+            yield from self._unread(table)
+        elif reading.is_of_one:
+            yield from self._written(reading)
+        else:
+            self.versions.take(reading, self.outline)
+
+    def _unread(self, table: MarkdownTable) -> Iterator[Launch]:
+        """Take the lines of a table whose titles do not tell what it is, each by itself."""
+        before = len(self.known)
+        for line, whole, number in table.lines:
+            yield from self._take(line, whole, number)
+        if before == len(self.known) and table.has_labels():
+            self.number = table.lines[0][2]
+            self.notes.tables.add(str(self.at))
+
+    def _written(self, reading: TableReading) -> Iterator[Launch]:
+        """Take a table of the launch that is being read, or of the next one."""
+        self.versions.tell(reading)
+        table = self.versions.launch(reading.versions[0])
+        if self.launch is not None and not table.agrees(self.launch):
+            yield from self.finish()
+        yield from self._other_part()
+        launch = self._open(table.at)
+        launch.write()
+        launch.check_room(table.at)
+        launch.counters = {**table.building.counters, **launch.counters}
+        launch.grid, launch.block = (
+            launch.grid or table.building.grid,
+            launch.block or table.building.block,
+        )
+        self.known |= {("", counter) for counter in table.building.counters}
+        self.told |= table.measured
+
+    def _other_part(self) -> Iterator[Launch]:
+        """Yield the launch that is being read where the page speaks of another kernel now."""
+        if self.launch is not None and self.outline.name not in {"", self.launch.part}:
+            yield from self.finish()
+
     def finish(self, *, at_end: bool = False) -> Iterator[Launch]:
         """Yield the launch that was being read, if anything is known of it.
 
@@ -100,10 +174,11 @@ class TextPage:
         told_alone = at_end and done is not None and not self.notes.launches and done.findings
         if done is None or not (done.counters or (done.name and self.titles) or told_alone):
             return
+        is_certain = self.is_page or len(self.told) >= FEWEST_ROWS or told_alone
+        if not is_certain and (done.is_written or not done.name):
+            self.notes.rows.add(str(self.begun_at))
+            return
         if not done.name:
-            if not self.is_page and len(self.told) < FEWEST_ROWS and not told_alone:
-                self.notes.rows.add(str(self.begun_at))
-                return
             self.notes.unnamed.add(str(self.begun_at))
         yield done.launch()
 
@@ -116,6 +191,7 @@ class TextPage:
 
     def _begin(self, kernel: re.Match[str]) -> Iterator[Launch]:
         yield from self.finish()
+        self.is_printed = True
         named = kernel.groupdict("")
         self._new(
             Building(
@@ -127,6 +203,7 @@ class TextPage:
                 context=whole_number(named.get("context", "")),
                 stream=whole_number(named.get("stream", "")),
                 process=self.process,
+                part=self.outline.name,
             )
         ).capability(named.get("cc", ""))
         self.section, self.part, self.table, self.tables = "", "", None, 0
@@ -139,7 +216,8 @@ class TextPage:
 
     def _open(self, at: Location | None) -> Building:
         """Return the launch that is being read; where there is none, one without a name."""
-        new = Building(notes=self.notes, name="", process=self.process)
+        part = self.outline.name
+        new = Building(notes=self.notes, name="", process=self.process, part=part)
         return self.launch or self._new(new, at)
 
     def _inside(
@@ -194,6 +272,7 @@ class TextPage:
 
     def _title(self, title: tuple[bool, str], line: PageLine) -> None:
         is_section, name = title
+        self.is_printed = True
         self.part = name if is_section else self.part
         key = (self.part, "" if is_section else name)
         self.titled_at = self.at
@@ -260,10 +339,14 @@ class TextPage:
         if self.table is None and not self.labels.knows(section, row.label):
             section = ""
         counter = self._counter(section, row)
+        if row.is_written:
+            yield from self._other_part()
         if (section, counter) in self.known and (self.comes_again or not section):
             yield from self.finish()
         launch = self._open(self.titled_at if section else self.at)
         launch.check_room(self.at)
+        if row.is_written:
+            launch.write()
         if counter is None:
             self.notes.labels.add(f"{section}: {row.label}" if section else row.label)
             return
@@ -271,7 +354,7 @@ class TextPage:
         headed = self.table is not None and self.table.is_headed
         self.is_page |= headed or section in self.labels.sections
         if row.has_unit:
-            self.told.add(row.label)
+            self.told.add(label_key(row.label))
         launch.take(counter, row.unit, row.cell, self.numbers, self.at)
 
     def _counter(self, section: str, row: Row) -> str | None:

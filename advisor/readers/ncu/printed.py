@@ -93,6 +93,9 @@ class Notes:
         default_factory=lambda: Unknown("the name of a kernel, which the page does not tell")
     )
     rows: Unknown = field(default_factory=lambda: Unknown("rows that do not fit their table"))
+    tables: Unknown = field(
+        default_factory=lambda: Unknown("tables and columns that may be of no launch")
+    )
 
     def line(self, line: str) -> None:
         """Take what a line of the profiler says; other lines are the program's own."""
@@ -129,7 +132,7 @@ class Notes:
 
     def skipped(self) -> list[Skipped]:
         """Return one record for each kind of thing that was not understood."""
-        kinds = (self.labels, self.units, self.unlike, self.unnamed)
+        kinds = (self.labels, self.units, self.unlike, self.unnamed, self.tables)
         records = [record for kind in kinds for record in kind.skipped(self.name)]
         records += [replace(record, cut=self.cut) for record in self.rows.skipped(self.name)]
         if self.is_summary:
@@ -152,7 +155,11 @@ class Notes:
 
 @dataclass
 class Building:
-    """A launch while its values are read."""
+    """A launch while its values are read.
+
+    ``part`` is the kernel that the part of the page speaks of, which names a launch that people
+    wrote of.
+    """
 
     notes: Notes
     name: str
@@ -162,6 +169,8 @@ class Building:
     context: int | None = None
     stream: int | None = None
     process: int | None = None
+    part: str = ""
+    is_written: bool = False
     clock_locked: bool | None = None
     counters: dict[str, float] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
@@ -195,6 +204,11 @@ class Building:
             self.counters[counter] = scaled
         else:
             self.invalid.add(counter)
+
+    def write(self) -> None:
+        """Take it that people wrote of the launch: the part of the page names it, if anything."""
+        self.name = self.name or self.part
+        self.is_written = self.is_written or self.name in {"", self.part}
 
     def check_room(self, at: Location) -> None:
         """Refuse a launch that has more values and messages than any has.

@@ -8,6 +8,7 @@ many processes puts before them; each rank's lines are read as a page of their o
 
 Pages that people keep lack parts: where no line names a kernel, a section or a label that comes
 again begins the next launch; where no ruler or head is left, rows of known labels are read as such.
+People write tables and lists from them, too: of one launch, or with a column or a row for each.
 
 Source: Nsight Compute CLI documentation, "Console Output"; pages of 2019 to 2026.
 """
@@ -21,9 +22,11 @@ from advisor.model import Record
 from advisor.readers.base import ReadOptions, Source
 from advisor.readers.ncu import lines
 from advisor.readers.ncu.lines import Forms, PageLine, load_forms
+from advisor.readers.ncu.markdown import MarkdownTable
 from advisor.readers.ncu.page import FEWEST_ROWS, PROCESS, TextPage
 from advisor.readers.ncu.printed import SECTION, Notes
 from advisor.readers.ncu.values import load_messages
+from advisor.readers.ncu.written import label_key
 from advisor.readers.text import LINE_ENDS, decode_head, text_lines
 
 FORMAT = "ncu-text"
@@ -37,22 +40,29 @@ _PROFILER = ("==PROF==", "==ERROR==", "==WARNING==")
 
 def accepts(head: bytes) -> bool:
     """Detect by the first bytes whether a page of ``ncu`` is inside."""
-    forms = load_forms()
+    forms, table = load_forms(), MarkdownTable()
     labels: set[str] = set()
-    for whole in decode_head(head).splitlines():
+    for whole in (*decode_head(head).splitlines(), ""):
         content = _split_prefix(whole)[1].rstrip()
         if content.startswith((*_PROFILER, SECTION)) or load_messages().alone.match(
             forms.line(content).text
         ):
             return True
-        if not lines.may_tell(content):
+        if not lines.may_tell(content) and not table.lines:
             continue
         line = forms.line(content)
         if lines.is_head(line.text) or lines.kernel(line):
             return True
-        row = forms.row(line.text, written=True)
-        if row is not None and row.has_unit:
-            labels.add(row.label)
+        rows = [line]
+        if table.takes(line, True, 0):
+            rows = []
+        elif table.lines:
+            reading, rows = table.reading(), [*(each for each, _, _ in table.lines), line]
+            if reading is not None:
+                rows, labels = [line], labels | reading.measured
+            table = MarkdownTable()
+        found = (forms.row(each.text, written=True) for each in rows)
+        labels |= {label_key(row.label) for row in found if row is not None and row.has_unit}
         if len(labels) >= FEWEST_ROWS:
             return True
     return False
@@ -73,14 +83,14 @@ def read(source: Source, options: ReadOptions) -> Iterator[Record]:
         for number, whole in enumerate(text_lines(file), start=1):
             rank, rest = _split_prefix(whole)
             line = forms.line(rest.rstrip())
-            if rank not in pages and _begins(line, forms):
+            if rank not in pages and (not rank or _begins(line, forms)):
                 pages[rank] = TextPage(notes, forms)
             if rank in pages:
                 yield from pages[rank].take(line, rest.endswith(LINE_ENDS), number)
             else:
                 notes.line(line.whole)
     for page in pages.values():
-        yield from page.finish(at_end=True)
+        yield from page.end()
     if not notes.launches:
         raise notes.nothing("result of the profiler")
     yield from notes.skipped()

@@ -1,0 +1,127 @@
+"""Which kernel a written page speaks of where: the names in its headings and beside "Kernel:".
+
+A name holds for the part of the page that its heading begins, parts of that part included, until
+another one is named. Only what looks like code is a name: with an underscore or a capital inside,
+with template arguments, or in backticks.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+from advisor.readers.ncu.words import load_words
+
+_HEADING = re.compile(r"[>\s]*(?P<level>#{1,6})\s+(?P<text>\S.*)")
+_FENCE = re.compile(r"[>\s]*(?:```|~~~)")
+_NAME = r"[A-Za-z_][\w:]*(?:<[^`|]*>)?"
+_QUOTED = re.compile(rf"`({_NAME})(?:\([^`]*\))?`")
+_SEPARATORS = re.compile(r"\s[-—–]+\s|[—–：]|:(?=\s|$)|[（(].*")
+_IS_CODE = re.compile(
+    r"\w*[A-Za-z0-9]_[A-Za-z0-9]\w*.*|[a-z]\w*[A-Z].*|\w+<.*>|(?i:\w+kernel|\w*kernel_?\d+)"
+)
+_FUNCTION = re.compile(r"(?P<type>void )?(?P<name>[A-Za-z_][\w:]*)(?:<.*>)?(?P<arguments>\(.*\))?")
+_APART = re.compile(r"[\s()<>,]+")
+_KERNEL = re.compile(r"(?i:kernels?)")
+_EMPHASIS = re.compile(r"\*\*")
+_BLANKS = re.compile(r"\s+")
+_MOST_PARTS = 3  # of a heading: a name stands near its beginning
+_LONGEST = 500  # characters of a line that may name a kernel
+
+
+@dataclasses.dataclass(kw_only=True)
+class _Part:
+    """A part of the page: how deep it lies, the names in its heading, and the one that holds."""
+
+    level: int
+    heading: str = ""
+    names: tuple[str, ...] = ()
+    name: str = ""
+
+
+@dataclasses.dataclass(kw_only=True)
+class Outline:
+    """The parts of a page that hold the line which was taken last, the whole page first."""
+
+    parts: list[_Part] = dataclasses.field(default_factory=lambda: [_Part(level=0)])
+    is_code: bool = False
+
+    @property
+    def name(self) -> str:
+        """The kernel that the innermost part with a name speaks of, "" where none does."""
+        return next((part.name for part in reversed(self.parts) if part.name), "")
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """All names in the headings around, which tell parts about different kernels apart."""
+        return tuple(name for part in self.parts for name in part.names)
+
+    def take(self, line: str) -> None:
+        """Take a line of the page that is not one of a table."""
+        if len(line) > _LONGEST:
+            return
+        if _FENCE.match(line):
+            self.is_code = not self.is_code
+        elif self.is_code:
+            return
+        elif heading := _HEADING.fullmatch(line):
+            self._begin(len(heading["level"]), heading["text"])
+        elif ("`" in line or "ernel" in line) and (name := self._named(line)):
+            self.parts[-1].name, self.parts[-1].names = name, (name,)
+
+    def _begin(self, level: int, text: str) -> None:
+        while self.parts[-1].level >= level:
+            self.parts.pop()
+        names = _names(text)
+        is_one = len(names) == 1 and not load_words().kernels.compares.search(text)
+        name = names[0] if is_one else ""
+        self.parts.append(_Part(level=level, heading=text, names=names, name=name))
+
+    def _named(self, line: str) -> str:
+        """Return the kernel that a line names for what follows."""
+        text = _BLANKS.sub(" ", _EMPHASIS.sub("", line.replace(":**", "**:"))).strip("> ")
+        text = text.replace(":", ": ").replace(":  ", ": ") if ": " not in text else text
+        words = load_words().kernels
+        forms = (*words.lines, *((words.below,) if _KERNEL.search(self.parts[-1].heading) else ()))
+        found = next((match for form in forms if (match := form.fullmatch(text))), None)
+        name = found["name"].strip("`") if found else ""
+        return name if re.fullmatch(_NAME, name) and not words.others.fullmatch(name) else ""
+
+
+def is_code(name: str) -> bool:
+    """Return whether a name looks like one of code without standing in backticks.
+
+    >>> is_code("scan_rows"), is_code("scanRows"), is_code("Scan"), is_code("Baseline")
+    (True, True, False, False)
+    """
+    is_name = _IS_CODE.fullmatch(name) is not None and re.fullmatch(_NAME, name) is not None
+    return is_name and load_words().kernels.others.fullmatch(name) is None
+
+
+def launch_name(title: str) -> str:
+    """Return a title as a name of which readers of C++ names cut nothing.
+
+    >>> launch_name("scan_rows<int, 4>(int *)"), launch_name("tuned (half)"), launch_name("run 2")
+    ('scan_rows<int, 4>(int *)', 'tuned_half', 'run_2')
+    """
+    found = _FUNCTION.fullmatch(title)
+    if found and (found["arguments"] is None or found["type"] or is_code(found["name"])):
+        return title
+    return _APART.sub("_", title).strip("_") or title
+
+
+def _names(heading: str) -> tuple[str, ...]:
+    """Return the names of code in a heading: in backticks, or alone before or behind a dash.
+
+    >>> _names("2.1 Rows (`scan_rows`)"), _names("scanRows - slow"), _names("Results of it")
+    (('scan_rows',), ('scanRows',), ())
+    """
+    words = load_words().kernels
+    names = dict.fromkeys(_QUOTED.findall(heading))
+    if not names:
+        bare = _EMPHASIS.sub("", heading)
+        leading = words.numbered.match(bare)
+        parts = _SEPARATORS.split(bare[leading.end() if leading else 0 :])
+        names = dict.fromkeys(filter(is_code, map(str.strip, parts[:_MOST_PARTS])))
+    found = (name.rstrip(":") for name in names)
+    return tuple(name for name in found if not words.others.fullmatch(name))
