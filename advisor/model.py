@@ -28,6 +28,20 @@ UNNAMED = "unnamed kernel"
 """What a kernel is called whose profile does not tell its name."""
 
 
+def titled(title: str) -> str:
+    """Return the name of a kernel of which a profile has only a title, as of a table's column.
+
+    >>> titled("Baseline"), names_function(titled("Baseline")), names_function("scan")
+    ('[Baseline]', False, True)
+    """
+    return f"[{title}]"
+
+
+def names_function(name: str) -> bool:
+    """Return whether a kernel's name is a function's, which a profiler would know it by."""
+    return name != UNNAMED and not name.startswith("[")
+
+
 class Keys(tuple[K, ...]):
     """Distinct keys that many launches have in common, such as the names of their counters."""
 

@@ -203,6 +203,8 @@ def written_labels_schema() -> Schema:
         "below": text("a regular expression with name: the same below a heading about a kernel"),
         "numbered": text("a regular expression: what headings begin with before a name"),
         "compares": text("a regular expression: what stands in headings that compare"),
+        "command": text("a regular expression: a command of the profiler"),
+        "profiled": text("a regular expression with name: the kernel that a command profiles"),
         "others": text("a regular expression: names that are no kernel's"),
     }
     keys = {

@@ -7,7 +7,7 @@ import pytest
 
 from advisor.database.names import short_name
 from advisor.facts import Vocabulary
-from advisor.model import UNNAMED
+from advisor.model import UNNAMED, titled
 from advisor.profilers import Offer, Options, Profiler, Section
 from advisor.profilers.command import Profiled
 from advisor.rules import Evaluation, EvaluationSettings, Outcome, Rule, collect
@@ -152,13 +152,14 @@ def test_asks_for_the_launches_that_were_chosen_before(
     assert result.command == "ncu --section A --launch-skip 29 -c 4 ./app --n 5"
 
 
+@pytest.mark.parametrize("name", [UNNAMED, titled("Baseline")])
 def test_chooses_no_kernel_where_the_name_of_one_is_not_known(
-    rule: Rule, settings: EvaluationSettings, asking: Asking
+    name: str, rule: Rule, settings: EvaluationSettings, asking: Asking
 ) -> None:
-    launches = [*LAUNCHES[:1], NamedLaunch(variant_id="v2", function=short_name(UNNAMED))]
+    launches = [*LAUNCHES[:1], NamedLaunch(variant_id="v2", function=short_name(name))]
     result = collect([unknown(rule, "v2", 4.0, "C")], launches, settings.collect, APP, asking)
     assert result is not None
-    # A filter for "unnamed kernel" would match no launch; the second launch is the one without.
+    # A filter for such a name would match no launch; the second launch is the one without.
     assert result.command == "ncu --section C -c 2 ./app --n 5"
 
 

@@ -1,4 +1,4 @@
-"""Which kernel a written page speaks of where: the names in its headings and beside "Kernel:".
+"""Which kernel a page speaks of where: named in headings, beside "Kernel:", in the command.
 
 A name holds for the part of the page that its heading begins, parts of that part included, until
 another one is named. Only what looks like code is a name: with an underscore or a capital inside,
@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import re
 
+from advisor.model import titled
 from advisor.readers.ncu.words import load_words
 
 _HEADING = re.compile(r"[>\s]*(?P<level>#{1,6})\s+(?P<text>\S.*)")
@@ -20,8 +21,10 @@ _SEPARATORS = re.compile(r"\s[-—–]+\s|[—–：]|:(?=\s|$)|[（(].*")
 _IS_CODE = re.compile(
     r"\w*[A-Za-z0-9]_[A-Za-z0-9]\w*.*|[a-z]\w*[A-Z].*|\w+<.*>|(?i:\w+kernel|\w*kernel_?\d+)"
 )
+_DECLARED = re.compile(
+    r"[^/#]*\b__global__\b.*?\bvoid\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(?P<name>[A-Za-z_]\w*)\s*\(.*"
+)
 _FUNCTION = re.compile(r"(?P<type>void )?(?P<name>[A-Za-z_][\w:]*)(?:<.*>)?(?P<arguments>\(.*\))?")
-_APART = re.compile(r"[\s()<>,]+")
 _KERNEL = re.compile(r"(?i:kernels?)")
 _EMPHASIS = re.compile(r"\*\*")
 _BLANKS = re.compile(r"\s+")
@@ -37,6 +40,7 @@ class _Part:
     heading: str = ""
     names: tuple[str, ...] = ()
     name: str = ""
+    is_of_command: bool = False
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -60,7 +64,9 @@ class Outline:
         """Take a line of the page that is not one of a table."""
         if len(line) > _LONGEST:
             return
-        if _FENCE.match(line):
+        if "ncu" in line and load_words().kernels.command.search(line):
+            self._ran(line)
+        elif _FENCE.match(line):
             self.is_code = not self.is_code
         elif self.is_code:
             return
@@ -68,6 +74,15 @@ class Outline:
             self._begin(len(heading["level"]), heading["text"])
         elif ("`" in line or "ernel" in line) and (name := self._named(line)):
             self.parts[-1].name, self.parts[-1].names = name, (name,)
+
+    def _ran(self, command: str) -> None:
+        """Take a command, which profiled the kernel that it names; one without ends what held."""
+        profiled = load_words().kernels.profiled.search(command)
+        part = self.parts[-1]
+        if profiled and is_code(profiled["name"]):
+            part.name, part.is_of_command = profiled["name"], True
+        elif part.is_of_command and not command.rstrip().endswith("\\"):
+            part.name, part.is_of_command = "", False
 
     def _begin(self, level: int, text: str) -> None:
         while self.parts[-1].level >= level:
@@ -88,6 +103,16 @@ class Outline:
         return name if re.fullmatch(_NAME, name) and not words.others.fullmatch(name) else ""
 
 
+def declared(line: str) -> str:
+    """Return the kernel that a line of source declares, "" where it declares none.
+
+    >>> declared("template <int N> __global__ void sum_rows(float *x) {")
+    'sum_rows'
+    """
+    found = _DECLARED.match(line) if "__global__" in line and len(line) <= _LONGEST else None
+    return found["name"] if found else ""
+
+
 def is_code(name: str) -> bool:
     """Return whether a name looks like one of code without standing in backticks.
 
@@ -98,16 +123,15 @@ def is_code(name: str) -> bool:
     return is_name and load_words().kernels.others.fullmatch(name) is None
 
 
-def launch_name(title: str) -> str:
-    """Return a title as a name of which readers of C++ names cut nothing.
+def launch_name(title: str, *, is_kernel: bool = False) -> str:
+    """Return a title as the name of a launch: in brackets where it is that of no function.
 
-    >>> launch_name("scan_rows<int, 4>(int *)"), launch_name("tuned (half)"), launch_name("run 2")
-    ('scan_rows<int, 4>(int *)', 'tuned_half', 'run_2')
+    >>> launch_name("scan_rows<int, 4>(int *)"), launch_name("tuned (half)"), launch_name("fa")
+    ('scan_rows<int, 4>(int *)', '[tuned (half)]', '[fa]')
     """
     found = _FUNCTION.fullmatch(title)
-    if found and (found["arguments"] is None or found["type"] or is_code(found["name"])):
-        return title
-    return _APART.sub("_", title).strip("_") or title
+    is_name = found is not None and (is_kernel or found["type"] or is_code(found["name"]))
+    return title if is_name else titled(title)
 
 
 def _names(heading: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from advisor.model import Launch
 from advisor.readers.ncu import lines
 from advisor.readers.ncu.lines import Forms, PageLine, PageTable, Row
 from advisor.readers.ncu.markdown import MarkdownTable, TableReading
-from advisor.readers.ncu.outline import Outline
+from advisor.readers.ncu.outline import Outline, declared
 from advisor.readers.ncu.printed import Building, Notes, finding
 from advisor.readers.ncu.values import (
     CounterLabels,
@@ -38,6 +38,7 @@ PROCESS = re.compile(r"\[(\d{1,10})\] ")
 _MESSAGE = re.compile(r"(INF|OK|OPT|WRN|ERR) {3,4}(\S.*)")
 _MESSAGE_INDENT = 6  # columns of a message's type
 _MOST_LINES = 1_000  # of a message
+_NEAR = 3  # lines between the last row of a page in a remark and the kernel below it
 
 
 @dataclass
@@ -52,6 +53,7 @@ class TextPage:
     process: int | None = None
     launch: Building | None = None
     begun_at: Location | None = None
+    row_at: int = 0
     half: re.Match[str] | None = None
     titles: set[tuple[str, str]] = field(default_factory=set)
     comes_again: bool = False
@@ -91,7 +93,15 @@ class TextPage:
             yield from self._sheet_ended()
         if may_be_written:
             self.outline.take(line.whole)
+        if self.launch is not None and (source := declared(line.whole)):
+            yield from self._source(source, number)
         yield from self._take(line, whole, number)
+
+    def _source(self, name: str, number: int) -> Iterator[Launch]:
+        """End a launch in the remark above a kernel: without a name it has that of the kernel."""
+        if self.launch is not None and not self.launch.name and number - self.row_at <= _NEAR:
+            self.launch.name = name
+            yield from self.finish()
 
     def _take(self, line: PageLine, whole: bool, number: int) -> Iterator[Launch]:
         self.number = number
@@ -178,6 +188,7 @@ class TextPage:
         if not is_certain and (done.is_written or not done.name):
             self.notes.rows.add(str(self.begun_at))
             return
+        done.name = done.name or done.part
         if not done.name:
             self.notes.unnamed.add(str(self.begun_at))
         yield done.launch()
@@ -351,6 +362,7 @@ class TextPage:
             self.notes.labels.add(f"{section}: {row.label}" if section else row.label)
             return
         self.known.add((section, counter))
+        self.row_at = self.number
         headed = self.table is not None and self.table.is_headed
         self.is_page |= headed or section in self.labels.sections
         if row.has_unit:

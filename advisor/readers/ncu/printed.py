@@ -157,8 +157,8 @@ class Notes:
 class Building:
     """A launch while its values are read.
 
-    ``part`` is the kernel that the part of the page speaks of, which names a launch that people
-    wrote of.
+    ``part`` is the kernel that the part of the page speaks of, which names a launch that nothing
+    else names.
     """
 
     notes: Notes

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from advisor.errors import Location
-from advisor.model import Launch
+from advisor.model import Launch, names_function, titled
 from advisor.readers.ncu.markdown import FEWEST, Entry, TableReading, Version
 from advisor.readers.ncu.outline import Outline, is_code, launch_name
 from advisor.readers.ncu.printed import Building, Notes
@@ -133,9 +133,10 @@ class Versions:
             InputError: the decimal mark of one contradicts that of another.
         """
         line = version.values[0].line if version.values else 0
+        name = launch_name(version.title, is_kernel=version.is_kernel)
         launch = WrittenLaunch(
             title=version.title,
-            building=Building(notes=self.notes, name=launch_name(version.title), is_written=True),
+            building=Building(notes=self.notes, name=name, is_written=True),
             at=Location(name=self.notes.name, line=line),
         )
         for said in version.values:
@@ -187,8 +188,8 @@ class Versions:
                 self.notes.rows.add(str(launch.at))
                 continue
             seen[building.name] += 1
-            if seen[building.name] > 1 and not is_code(building.name):
-                building.name += f"_{seen[building.name]}"
+            if seen[building.name] > 1 and not names_function(building.name):
+                building.name = titled(f"{launch.title} {seen[building.name]}")
             yield building.launch()
 
     def leave(self) -> None:

@@ -39,6 +39,8 @@ class KernelWords:
     numbered: re.Pattern[str]
     compares: re.Pattern[str]
     others: re.Pattern[str]
+    command: re.Pattern[str]
+    profiled: re.Pattern[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +132,8 @@ def load_words() -> WrittenWords:
             below=re.compile(kernels.text("below")),
             numbered=re.compile(kernels.text("numbered"), re.IGNORECASE),
             compares=re.compile(kernels.text("compares"), re.IGNORECASE),
+            command=re.compile(kernels.text("command")),
+            profiled=re.compile(kernels.text("profiled")),
             others=re.compile(kernels.text("others")),
         ),
     )

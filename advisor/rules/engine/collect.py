@@ -11,7 +11,7 @@ import duckdb
 from advisor.database.coverage import known_quantities
 from advisor.database.parts import launches_of
 from advisor.expression.needs import NOTHING
-from advisor.model import UNNAMED
+from advisor.model import names_function
 from advisor.profilers.command import Profiled, asking_words, command_words
 from advisor.records import dataclass
 from advisor.rules.engine.evaluation import Evaluation
@@ -97,7 +97,7 @@ def collect(
         return None
     asked = asking.ask((each.variant_id, each.missing) for each in askable)
     functions = _ordered(each.function for each in launches if each.variant_id in chosen)
-    again = program.chooses_launches or UNNAMED in functions
+    again = program.chooses_launches or not all(map(names_function, functions))
     matching = [each for each in launches if again or each.function in functions]
     before, after = command_words(
         asking.reach.profiler,
