@@ -15,12 +15,15 @@ from advisor.database.limits import ended_after, refused, single_select
 from advisor.database.questions import create_questions
 from advisor.database.records import storable
 from advisor.errors import UsageError
-from advisor.facts import create_views
+from advisor.facts import VIEWS, create_views
 from advisor.knowledge.load import load_facts
 from advisor.records import dataclass
 from advisor.tracking.settings import load_settings
 
 _BATCH = 1_000
+_OF_CATALOG = "duckdb_"
+"""How the functions begin that list views."""
+
 TIMEOUT = 60.0
 """Seconds that a query may take by default."""
 
@@ -87,9 +90,12 @@ def _asked(
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, duckdb.Statement]]:
     """Give a statement and what may run it; what goes wrong meanwhile is the query's error."""
     with open_for_query(database, wait, memory=memory) as connection:
-        statement = single_select(connection, storable(sql))
-        create_views(connection, load_facts(configuration))
-        if is_lake(database):
+        sql = storable(sql)
+        statement = single_select(connection, sql)
+        of_lake = is_lake(database)
+        views = None if of_lake else _views_of(connection, sql)
+        create_views(connection, load_facts(configuration), views)
+        if of_lake:
             settings = load_settings()
             create_questions(connection, settings.fewest_hosts, settings.fleet_days)
         try:
@@ -100,6 +106,22 @@ def _asked(
             raise UsageError(problem, hint="ask for less, or allow more: --memory SIZE") from error
         except duckdb.Error as error:
             raise refused(error) from error
+
+
+def _views_of(connection: duckdb.DuckDBPyConnection, sql: str) -> set[str] | None:
+    """Return the views that a SELECT reads, and None where it may ask for others as well.
+
+    To make all of them takes longer than to answer most questions.
+    """
+    try:
+        tables = connection.get_table_names(sql)
+    except duckdb.Error:  # what is wrong is said where it runs
+        return None
+    text = sql.lower()
+    if not tables or not tables <= VIEWS or _OF_CATALOG in text:
+        return None
+    named = {name for name in VIEWS if name in text}
+    return named | {"measured_launches"} if "launches" in named else named
 
 
 def _rows(cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:

@@ -13,10 +13,11 @@ from advisor.late import imported_late
 if TYPE_CHECKING:
     from advisor.facts.kernels import kernels_select
     from advisor.facts.stored import current, variant_statements
-    from advisor.facts.view import create_views
+    from advisor.facts.view import VIEWS, create_views
     from advisor.facts.vocabulary import Fact, Vocabulary, load_vocabulary
 
 __all__ = [
+    "VIEWS",
     "Fact",
     "Vocabulary",
     "create_views",
@@ -29,6 +30,7 @@ __all__ = [
 __getattr__ = imported_late(
     __name__,
     {
+        "VIEWS": "view",
         "Fact": "vocabulary",
         "Vocabulary": "vocabulary",
         "create_views": "view",

@@ -20,7 +20,21 @@ from advisor.facts.vocabulary import Vocabulary
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["create_views", "kernels_select", "view_selects"]
+__all__ = ["VIEWS", "create_views", "kernels_select", "view_selects"]
+
+VIEWS = frozenset(
+    {
+        "ceilings",
+        "devices",
+        "findings",
+        "kernels",
+        "launches",
+        "measured_launches",
+        "runs",
+        "variants",
+    }
+)
+"""What the views are called."""
 
 _OF_VARIANT = "run_id, variant_id, kernel_id, launch_shape"
 
@@ -31,7 +45,10 @@ def create_views(
     names: Collection[str] | None = None,
     relations: Relations = STORED,
 ) -> None:
-    """Make the views, or some, on a driver connection; they last as long as the connection."""
+    """Make the views, or some, on a driver connection; they last as long as the connection.
+
+    Who names the one of launches, names that of measured launches too, which it reads.
+    """
     if names is None or "kernels" in names:
         relations = current(connection, vocabulary, relations=relations)
     for name, query in view_selects(vocabulary, relations, names).items():
