@@ -14,7 +14,7 @@ import pytest
 import yaml
 from hypothesis import settings as hypothesis_settings
 
-from advisor.database import draft
+from advisor.database import draft, schema
 from advisor.documents import build
 from advisor.expression import parse, plain
 from advisor.facts import Vocabulary
@@ -29,6 +29,7 @@ from tests.support.created_once import created_once
 from tests.support.facts import vocabulary_once
 from tests.support.judged_once import judged_once
 from tests.support.knowledge import files_once, rules_once, settings_once, templates_once
+from tests.support.looked_once import looked_once
 from tests.support.reports import keep_launches, kept_launches
 from tests.support.shared import ingest_all, ingest_nights, made_once
 
@@ -68,7 +69,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def made_out_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Parse each text, judge each run and make a new database once in a process.
+    """Parse each text, judge each run, make a new database and look at a file once in a process.
 
     What it becomes rests on it alone, for a template on the names that it may use too.
     """
@@ -82,6 +83,7 @@ def made_out_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         folder = tmp_path_factory.mktemp("created")
         patch.setattr(devices, "_read", files_once(devices._read))
         patch.setattr(draft, "create", created_once(draft.create, folder))
+        patch.setattr(schema, "require_tables_only", looked_once(schema.require_tables_only))
         patch.setattr(store, "evaluate_runs", judged_once(store.evaluate_runs))
         yield
 
