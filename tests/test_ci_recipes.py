@@ -7,15 +7,21 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
+from advisor.cli.application import application
+from advisor.ingest.profiles import RunLabels
 from advisor.resources import data_dir
+from tests.support.shared import ingest_nights
 
 pytestmark = pytest.mark.slow
+
+Recipe = Callable[[], Iterator[str]]
 
 RECIPES = Path(__file__).parent.parent / "docs" / "ci"
 BLOCK = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -61,59 +67,73 @@ def readme() -> Iterator[str]:
     yield from blocks("README.md", "sh")
 
 
-@pytest.mark.parametrize(
-    "recipe", [github, gitlab, cron, systemd, metrics], ids=lambda r: r.__name__
-)
-def test_runs_on_two_nights(recipe: object, tmp_path: Path) -> None:
-    assert callable(recipe)
-    database = tmp_path / "nightly.duckdb"
-    script = tmp_path / "profile.sh"
+def job(folder: Path, recipe: Recipe, number: int) -> None:
+    """Run the commands of a recipe in a folder on the profile of a night."""
+    script = folder / "profile.sh"
     script.write_text(PROFILE, encoding="utf-8")
     script.chmod(0o755)
-    for number in (19, 20):
-        shutil.rmtree(tmp_path / "profiles", ignore_errors=True)  # a job begins with a checkout
-        night = data_dir("seed") / "runs" / "nightly" / f"night-{number}.ncu-rep"
-        environment = {
-            **os.environ,
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-            "XDG_CONFIG_HOME": str(tmp_path),
-            "ADVISOR_DB": str(database),
-            "NIGHT": str(night),
-            "PROFILE": str(script),
-            "PROFILES": str(tmp_path / "profiles"),
-            "SPOOL": str(tmp_path / "spool"),
-            "OUT": str(tmp_path / "report"),
-            "TEXTFILES": str(tmp_path / "textfiles"),
-            "GITHUB_SHA": f"abc{number}",
-            "GITHUB_REF_NAME": "main",
-            "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
-            "CI_COMMIT_SHA": f"abc{number}",
-            "CI_COMMIT_BRANCH": "main",
-        }
-        for command in recipe():
-            done = subprocess.run(
-                ["bash", "-euc", command],
-                cwd=tmp_path,
-                env=environment,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
-    if recipe is readme:
-        database = tmp_path / "advisor.duckdb"
-    listed = subprocess.run(
-        [Path(sys.executable).parent / "advisor", "--db", database, "runs", "list"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    shutil.rmtree(folder / "profiles", ignore_errors=True)  # a job begins with a checkout
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "XDG_CONFIG_HOME": str(folder),
+        "ADVISOR_DB": str(folder / "nightly.duckdb"),
+        "NIGHT": str(data_dir("seed") / "runs" / "nightly" / f"night-{number}.ncu-rep"),
+        "PROFILE": str(script),
+        "PROFILES": str(folder / "profiles"),
+        "SPOOL": str(folder / "spool"),
+        "OUT": str(folder / "report"),
+        "TEXTFILES": str(folder / "textfiles"),
+        "GITHUB_SHA": f"abc{number}",
+        "GITHUB_REF_NAME": "main",
+        "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
+        "CI_COMMIT_SHA": f"abc{number}",
+        "CI_COMMIT_BRANCH": "main",
+    }
+    for command in recipe():
+        done = subprocess.run(
+            ["bash", "-euc", command],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+
+
+FIRST = {github: cron, gitlab: gitlab, cron: cron, systemd: gitlab, metrics: cron}
+"""By recipe, the one whose first night it goes on from: one that ingests, or one with a spool."""
+CHECKED_OUT = (github, gitlab)
+"""Recipes whose jobs begin with a checkout, where no report is left from the night before."""
+
+
+@pytest.fixture(scope="module")
+def first_nights(tmp_path_factory: pytest.TempPathFactory) -> dict[Recipe, Path]:
+    """Return folders in which a recipe ran on a first night, from nothing; to copy."""
+    folders = {recipe: tmp_path_factory.mktemp("first") / "job" for recipe in (cron, gitlab)}
+    for recipe, folder in folders.items():
+        folder.mkdir()
+        job(folder, recipe, 19)
+    return folders
+
+
+@pytest.mark.parametrize("recipe", FIRST, ids=lambda recipe: recipe.__name__)
+def test_runs_on_two_nights(
+    recipe: Recipe, first_nights: dict[Recipe, Path], tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(first_nights[FIRST[recipe]], tmp_path / "job"))
+    if recipe in CHECKED_OUT:
+        shutil.rmtree(folder / "report")
+    job(folder, recipe, 20)
+    database = folder / "nightly.duckdb"
+    listed = CliRunner().invoke(application, ["--db", str(database), "runs", "list"])
     assert [f"night-{number}" in listed.stdout for number in (19, 20)] == [True, True]
     if recipe is metrics:
-        text = (tmp_path / "textfiles" / "advisor.prom").read_text(encoding="utf-8")
+        text = (folder / "textfiles" / "advisor.prom").read_text(encoding="utf-8")
         assert text.endswith("# EOF\n")
-    elif recipe is not readme:
-        assert (tmp_path / "report" / "report.html").stat().st_size > 10_000
+    else:
+        assert (folder / "report" / "report.html").stat().st_size > 10_000
 
 
 GH = """#!/bin/sh
@@ -166,11 +186,7 @@ def test_a_comment_is_posted_once_updated_in_place_and_not_where_nothing_moved(
         "CALLS": str(calls),
         "COMMENT": str(comment),
     }
-    nights = data_dir("seed") / "runs" / "nightly"
-    main = [nights / f"night-{number:02}.ncu-rep" for number in range(1, 11)]
-    subprocess.run(
-        [program / "advisor", "ingest", *main, "--branch", "main"], env=environment, check=True
-    )
+    ingest_nights(tmp_path / "pulls.duckdb", dict.fromkeys(range(1, 11), RunLabels(branch="main")))
     assert pull_request(tmp_path, 11, environment) == 0
     assert not comment.exists()
     slower = environment | {"GITHUB_HEAD_REF": "slower"}
