@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
 
+import duckdb
 import pytest
 
+from advisor.api import reporting
 from advisor.api.demonstration import ingest_examples
 from advisor.api.reporting import HistoryAsked, ReportForm, load_report, render_report
+from advisor.database.read import StoredRun
 from advisor.errors import UsageError
+from advisor.knowledge.knowledge import Knowledge
 from advisor.reports.record.over_time import NamedRule, RunHistory
 from advisor.reports.record.records import Report
+from advisor.reports.record.source import Request
 from advisor.reports.write.machine import json_text
 from advisor.reports.write.render import html, markdown
 from advisor.reports.write.terminal import report_text
@@ -39,6 +45,28 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> str:
             lambda path: print(ingest_examples(str(path), wait=0, progress=lambda _: None)),
         )
     )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def kernels_once() -> Iterator[None]:
+    """Report what a run says of its kernels once: nobody writes to the one database.
+
+    Its history is told anew, from the beginning that each test asks for.
+    """
+    made: dict[str, Report] = {}
+    report_of_run = reporting.report_of_run
+
+    def once(
+        connection: duckdb.DuckDBPyConnection, run: StoredRun, knowledge: Knowledge, asked: Request
+    ) -> Report:
+        if run.run_id not in made:
+            assert (asked.kernel, asked.every_fact, asked.suppressions) == (None, False, ())
+            made[run.run_id] = report_of_run(connection, run, knowledge, asked)
+        return made[run.run_id]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reporting, "report_of_run", once)
+        yield
 
 
 @cache
