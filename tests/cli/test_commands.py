@@ -272,10 +272,10 @@ def test_asks_which_kernel_has_instructions(filled: Run) -> None:
 
 
 def test_says_of_unproven_rules_that_nobody_has_seen_them(
-    filled: Run, monkeypatch: pytest.MonkeyPatch
+    filled: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     proven = json.loads(filled("report", "--format", "json").out)["actions"]
-    monkeypatch.setenv("ADVISOR_CACHE", "off")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # where none is remembered as proven
     monkeypatch.setattr("advisor.rules.language.load.load_proven", dict)
     unproven = json.loads(filled("report", "--format", "json").out)["actions"]
     assert proven

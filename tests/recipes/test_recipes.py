@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from advisor.cli.application import application
 
 ROOT = Path(__file__).parents[2]
 COPIED = ("advisor", "rules", "migrations")
@@ -31,6 +34,7 @@ NAMELESS = (
     "names = known.settings.vendors.default.names;"
     "print(sorted({*known.vocabulary.symbols, *known.settings.run.symbols} - names.keys()))"
 )
+NEW_RULE = "advisor rules new memory/padded-rows --dir 'our rules'"
 
 
 def recipes() -> dict[str, str]:
@@ -127,16 +131,23 @@ def test_works_as_it_is_written(title: str, project: Project) -> None:
         assert project.run(f"python -c {shlex.quote(NAMELESS)}") == "[]\n"
 
 
-@pytest.mark.slow
-def test_works_with_what_a_new_rule_says_comes_next(project: Project) -> None:
-    made = project.run("advisor rules new memory/padded-rows --dir 'our rules'")
+def test_works_with_what_a_new_rule_says_comes_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = CliRunner().invoke(application, shlex.split(NEW_RULE)[1:])
     following = [
-        line.removeprefix("next: ") for line in made.splitlines() if line.startswith("next: ")
+        line.removeprefix("next: ")
+        for line in made.output.splitlines()
+        if line.startswith("next: ")
     ]
-    linted, tested = map(project.run, following)
-    assert "0 errors" in linted
-    assert "FILL IN" in linted
-    assert tested == "4 of 4 examples as expected\n"
+    commands = [shlex.split(line) for line in following]
+    assert [program for program, *_ in commands] == ["advisor", "advisor"]
+    linted, tested = (CliRunner().invoke(application, words) for _, *words in commands)
+    assert (made.exit_code, linted.exit_code, tested.exit_code) == (0, 0, 0)
+    assert "0 errors" in linted.output
+    assert "FILL IN" in linted.output
+    assert tested.output == "4 of 4 examples as expected\n"
 
 
 def test_there_are_six() -> None:
