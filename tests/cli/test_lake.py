@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
+from advisor.ingest.lake import add_database
 from tests.cli.conftest import Run
 
 
+@pytest.fixture(scope="session")
+def lake_of_one(one_night: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a lake of the database with one profile; to copy."""
+    folder = tmp_path_factory.mktemp("lake") / "lake"
+    assert [each.status for each in add_database(str(folder), str(one_night), wait=0)] == ["new"]
+    return folder
+
+
 @pytest.fixture
-def lake(advisor: Run, filled: Run, tmp_path: Path) -> Path:
-    """Return a lake of the database with one profile."""
-    added = filled(
-        "lake", "add", "--from", str(tmp_path / "test.duckdb"), "--lake", _lake(tmp_path)
-    )
-    assert added.status == 0, added.err
-    return tmp_path / "lake"
+def lake(filled: Run, lake_of_one: Path, tmp_path: Path) -> Path:
+    """Return a lake of the test's own, of the database with one profile."""
+    return Path(shutil.copytree(lake_of_one, tmp_path / "lake"))
 
 
 def _lake(tmp_path: Path) -> str:
@@ -51,6 +57,14 @@ def test_reading_commands_answer_as_over_the_database(
     found = advisor("--db", name, *words)
     assert (found.status, expected.status) == (0, 0), found.err
     assert _plain(found.out, name) == _plain(expected.out, str(tmp_path / "test.duckdb"))
+
+
+def test_a_database_is_added(filled: Run, tmp_path: Path) -> None:
+    database, folder = str(tmp_path / "test.duckdb"), _lake(tmp_path)
+    added = filled("lake", "add", "--from", database, "--lake", folder)
+    assert added.status == 0, added.err
+    words = ("runs", "list", "--format", "json")
+    assert filled("--db", f"lake:{folder}", *words).out == filled(*words).out
 
 
 def test_a_profile_is_added_once(advisor: Run, night: str, tmp_path: Path) -> None:
