@@ -92,10 +92,9 @@ def _asked(
     with open_for_query(database, wait, memory=memory) as connection:
         sql = storable(sql)
         statement = single_select(connection, sql)
-        of_lake = is_lake(database)
-        views = None if of_lake else _views_of(connection, sql)
+        views = _views_of(connection, sql)
         create_views(connection, load_facts(configuration), views)
-        if of_lake:
+        if views is None and is_lake(database):
             settings = load_settings()
             create_questions(connection, settings.fewest_hosts, settings.fleet_days)
         try:
@@ -111,7 +110,7 @@ def _asked(
 def _views_of(connection: duckdb.DuckDBPyConnection, sql: str) -> set[str] | None:
     """Return the views that a SELECT reads, and None where it may ask for others as well.
 
-    To make all of them takes longer than to answer most questions.
+    To make all takes longer than to answer most questions. Those of a lake alone are others.
     """
     try:
         tables = connection.get_table_names(sql)
