@@ -14,15 +14,21 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag
 from xml.etree import ElementTree as ET
 
+import duckdb
 import pytest
 
+from advisor.api import site as site_api
 from advisor.api.demonstration import ingest_examples
 from advisor.api.runs import remove_run
 from advisor.api.site import build_site
 from advisor.database.connect import open_for_reading, open_for_writing
+from advisor.database.read import StoredRun
 from advisor.errors import OutputError, UsageError
 from advisor.ingest.profiles import RunLabels, ingest_paths
+from advisor.knowledge.knowledge import Knowledge
 from advisor.reports.record.history_settings import load_history_settings
+from advisor.reports.record.records import Report
+from advisor.reports.record.source import Request
 from advisor.reports.site.folder import SiteWritten
 from advisor.reports.site.glossary_page import load_glossary_words
 from advisor.resources import data_dir
@@ -82,6 +88,34 @@ def few_site(few: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("few") / "site"
     build(few, folder)
     return folder
+
+
+@pytest.fixture(scope="module")
+def reports() -> dict[tuple[str, str], Report]:
+    """Hold the reports of the first nights, by database and run."""
+    return {}
+
+
+@pytest.fixture
+def few_reported(
+    few: Path, reports: dict[tuple[str, str], Report], monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """Return the database of the first nights, whose runs are reported once for such tests.
+
+    They are of folders and files; nobody writes to the database.
+    """
+    report_of_run = site_api.report_of_run
+
+    def once(
+        connection: duckdb.DuckDBPyConnection, run: StoredRun, knowledge: Knowledge, asked: Request
+    ) -> Report:
+        key = (asked.database, run.run_id)
+        if key not in reports:
+            reports[key] = report_of_run(connection, run, knowledge, asked)
+        return reports[key]
+
+    monkeypatch.setattr(site_api, "report_of_run", once)
+    return few
 
 
 def ingest(path: Path, profiles: list[Path]) -> None:
@@ -292,20 +326,24 @@ def test_the_page_of_a_removed_run_becomes_one_sentence(
 
 
 def test_old_nights_are_not_judged_for_a_first_site(
-    few: Path, few_site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    few_reported: Path, few_site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judged_at_most(monkeypatch, 20)
     folder = tmp_path / "site"
-    build(few, folder)
-    *old, newest = (plain((folder / "runs" / f"{run}.html").read_text()) for run in run_ids(few))
+    build(few_reported, folder)
+    *old, newest = (
+        plain((folder / "runs" / f"{run}.html").read_text()) for run in run_ids(few_reported)
+    )
     assert 'id="roofline"' in newest
     assert len(old) == FEW - 1
-    for run, text in zip(run_ids(few), old, strict=False):
-        assert f"advisor --db {few} report {run} --html" in text
+    for run, text in zip(run_ids(few_reported), old, strict=False):
+        assert f"advisor --db {few_reported} report {run} --html" in text
         assert "of profiled kernel time in 14 kernels." in text
         assert text.count("<tr><th") == 1 + 14
     shutil.copytree(few_site, tmp_path / "whole")
-    assert build(few, tmp_path / "whole").written == 0  # what was judged on its night stays
+    assert (
+        build(few_reported, tmp_path / "whole").written == 0
+    )  # what was judged on its night stays
     assert contents(tmp_path / "whole") == contents(few_site)
 
 
@@ -319,29 +357,29 @@ def test_says_that_the_database_is_empty(tmp_path: Path) -> None:
     assert build(database, tmp_path / "site").written == 0
 
 
-def test_leaves_a_folder_with_something_else_alone(few: Path, tmp_path: Path) -> None:
+def test_leaves_a_folder_with_something_else_alone(few_reported: Path, tmp_path: Path) -> None:
     folder = tmp_path / "home"
     folder.mkdir()
     (folder / "letter.txt").write_text("dear")
     with pytest.raises(UsageError, match=r"letter\.txt"):
-        build(few, folder)
+        build(few_reported, folder)
     assert list(folder.iterdir()) == [folder / "letter.txt"]
-    build(few, folder, force=True)
+    build(few_reported, folder, force=True)
     assert (folder / "letter.txt").read_text() == "dear"
     assert (folder / "index.html").is_file()
 
 
-def test_writes_over_no_file_of_somebody_else(few: Path, tmp_path: Path) -> None:
+def test_writes_over_no_file_of_somebody_else(few_reported: Path, tmp_path: Path) -> None:
     folder = tmp_path / "home"
     (folder / "series").mkdir(parents=True)
     (folder / "series" / "index.html").write_text("mine")
     with pytest.raises(UsageError, match=r"series/index.html is no file of this site"):
-        build(few, folder, force=True)
+        build(few_reported, folder, force=True)
     assert list(contents(folder)) == ["series/index.html"]
 
 
 def test_goes_on_where_it_was_interrupted(
-    few: Path, few_site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    few_reported: Path, few_site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, written = tmp_path / "site", []
 
@@ -354,18 +392,18 @@ def test_goes_on_where_it_was_interrupted(
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", replaced)
         with pytest.raises(KeyboardInterrupt):
-            build(few, folder)
+            build(few_reported, folder)
     assert not (folder / "index.html").exists()
-    build(few, folder)
+    build(few_reported, folder)
     left = {path: text for path, text in contents(folder).items() if not path.endswith(".part")}
     assert left == contents(few_site)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="folders have other rights")
-def test_says_where_it_cannot_write(few: Path, tmp_path: Path) -> None:
+def test_says_where_it_cannot_write(few_reported: Path, tmp_path: Path) -> None:
     (tmp_path / "runs-are-here").write_text("")
     with pytest.raises(OutputError, match="cannot write"):
-        build(few, tmp_path / "runs-are-here" / "site")
+        build(few_reported, tmp_path / "runs-are-here" / "site")
 
 
 @pytest.mark.parametrize("url", ["ci.example", "javascript:alert(1)", ""])
