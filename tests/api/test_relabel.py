@@ -17,12 +17,11 @@ from advisor.api.matching import SeriesWanted
 from advisor.api.runs import prune_runs, relabel
 from advisor.database.connect import open_for_reading
 from advisor.errors import UsageError
-from advisor.ingest.batches import ProfileWriter
-from advisor.ingest.profiles import RunLabels, ingest_paths, read_profiles
+from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.ingest.spool import merge_spool, spool_paths
-from advisor.knowledge.load import load_knowledge
 from advisor.resources import data_dir
 from advisor.tracking.records import Verdict
+from tests.support.shared import ingest_together
 
 pytestmark = pytest.mark.slow
 
@@ -78,12 +77,7 @@ def test_a_run_that_is_called_otherwise_is_as_if_it_had_come_so(tmp_path: Path) 
 
 def store(database: Path, told: Sequence[tuple[str, RunLabels]]) -> None:
     """Ingest files under labels of their own, in this order and at once."""
-    profiles = (
-        profile
-        for name, labels in told
-        for profile in read_profiles([str(FOLDER / name)], labels=labels)
-    )
-    list(ProfileWriter(str(database), load_knowledge(), wait=10).store(profiles))
+    ingest_together(database, {str(FOLDER / name): labels for name, labels in told})
 
 
 def test_thirty_nights_in_any_order_and_by_any_way_have_one_history(tmp_path: Path) -> None:

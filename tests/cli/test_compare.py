@@ -10,6 +10,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from datetime import datetime
 from math import exp
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ import pytest
 from advisor.facts import load_vocabulary
 from advisor.ingest.profiles import RunLabels, ingest_paths
 from advisor.resources import data_dir
+from tests.support.shared import ingest_together
 
 Run = Callable[..., Any]
 
@@ -214,8 +216,11 @@ def test_linked_series_are_compared_and_pruned_runs_are_judged_by_their_spread(
     database = ("--db", str(tmp_path / "linked.duckdb"))
     base = page(tmp_path / "base.csv", "copy(float *)", *STEADY)
     head = page(tmp_path / "head.csv", "move(float *)", *(1.1 * time for time in STEADY))
-    advisor(*database, "ingest", base, "--label", "x", "--at", "2026-01-01", "--commit", "aaaa")
-    advisor(*database, "ingest", head, "--label", "x", "--at", "2026-01-02", "--commit", "bbbb")
+    labels = {
+        base: RunLabels(label="x", at=datetime.fromisoformat("2026-01-01"), commit="aaaa"),
+        head: RunLabels(label="x", at=datetime.fromisoformat("2026-01-02"), commit="bbbb"),
+    }
+    ingest_together(tmp_path / "linked.duckdb", labels)
 
     def verdicts() -> list[str]:
         found = advisor(*database, "compare", "aaaa", "bbbb", "--format", "json")
@@ -232,10 +237,13 @@ def test_a_level_that_was_accepted_is_the_baseline_from_then_on(
     advisor: Run, tmp_path: Path
 ) -> None:
     database = ("--db", str(tmp_path / "accepted.duckdb"))
-    for number, factor in enumerate((1.0, 1.1, 1.101, 1.25), start=1):
-        profile = page(tmp_path / f"{number}.csv", "copy(float *)", *(factor * t for t in STEADY))
-        said = ("--at", f"2026-01-0{number}", "--commit", f"commit{number}")
-        assert advisor(*database, "ingest", profile, *said).status == 0
+    nights = {
+        page(tmp_path / f"{number}.csv", "copy(float *)", *(factor * t for t in STEADY)): RunLabels(
+            at=datetime.fromisoformat(f"2026-01-0{number}"), commit=f"commit{number}"
+        )
+        for number, factor in enumerate((1.0, 1.1, 1.101, 1.25), start=1)
+    }
+    ingest_together(tmp_path / "accepted.duckdb", nights)
     advisor(*database, "history", "accept", "copy", "--at", "commit2", "--because", "more data")
     wanted = {2: "unchanged", 3: "unchanged", 4: "regressed"}
     for head, verdict in wanted.items():

@@ -59,13 +59,21 @@ def ingest_all(database: Path, folders: Iterable[Path]) -> None:
 def ingest_nights(database: Path | str, nights: Mapping[int, RunLabels]) -> None:
     """Ingest simulated nights by their numbers, each with labels of its own, at once."""
     folder = data_dir("seed") / "runs" / "nightly"
+    ingest_together(
+        database,
+        {str(folder / f"night-{number:02}.ncu-rep"): labels for number, labels in nights.items()},
+    )
+
+
+def ingest_together(database: Path | str, files: Mapping[str, RunLabels]) -> None:
+    """Ingest new profiles, each with labels of its own, at once: which takes as long as one."""
     profiles = (
         profile
-        for number, labels in nights.items()
-        for profile in read_profiles([str(folder / f"night-{number:02}.ncu-rep")], labels=labels)
+        for path, labels in files.items()
+        for profile in read_profiles([path], labels=labels)
     )
     stored = ProfileWriter(str(database), load_knowledge(), wait=10).store(profiles)
-    assert [result.status for result in stored] == ["new"] * len(nights)
+    assert [result.status for result in stored] == ["new"] * len(files)
 
 
 def runs_of(database: Path) -> dict[str, str]:
