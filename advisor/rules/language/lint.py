@@ -88,10 +88,10 @@ def _file(path: Path, nodes: dict[str, MappingNode], scopes: Mapping[str, Scope]
         node = nodes[add_rule(path, nodes)]
     except RuleError as error:
         return [_error(error)]
-    found = problems(node, scopes, overrides={})
-    if found:
-        return [_error(error) for error in found]
-    rule = parse_rule(node, scopes, text_hash="", overrides={})
+    try:
+        rule = parse_rule(node, scopes, text_hash="", overrides={})
+    except RuleError:  # of which there may be more
+        return [_error(error) for error in problems(node, scopes, overrides={})]
     return [*_warnings(rule, node), *_unfilled(node)]
 
 
