@@ -45,6 +45,13 @@ def test_utilisations_decide(
         ({"dram_utilization": 0.1, "l2_utilization": 0.4, "occupancy_achieved": 0.2}, "latency"),
         ({"dram_utilization": 0.1, "l2_utilization": 0.6, "occupancy_achieved": 0.2}, None),
         ({"dram_utilization": 0.1, "l2_utilization": 0.4, "occupancy_achieved": 0.5}, None),
+        (
+            {"compute_utilization": 0.29, "dram_utilization": 0.59, "occupancy_achieved": 0.25},
+            "latency",
+        ),
+        ({"compute_utilization": 0.3, "dram_utilization": 0.59, "occupancy_achieved": 0.25}, None),
+        ({"compute_utilization": 0.29, "dram_utilization": 0.6, "occupancy_achieved": 0.25}, None),
+        ({"compute_utilization": 0.29, "dram_utilization": 0.59, "occupancy_achieved": 0.26}, None),
         ({"waves_per_sm": 0.5, "occupancy_achieved": 0.25}, "latency"),
         ({"waves_per_sm": 0.51, "occupancy_achieved": 0.25}, None),
         ({"waves_per_sm": 0.5, "occupancy_achieved": 0.26}, None),
@@ -54,6 +61,25 @@ def test_utilisations_decide(
 )
 def test_the_units_that_were_collected_decide(known: dict[str, float], limiter: str | None) -> None:
     assert facts_of(**known)["limiter"] == limiter
+
+
+@pytest.mark.parametrize(
+    ("units", "side", "limiter"),
+    [
+        ((0.69, 0.22, 0.37), 0.69, "memory"),
+        ((0.39, 0.1, 0.65), 0.65, "balanced"),
+        ((0.39, None, 0.45), None, None),
+        ((0.2, 0.1, 0.3), 0.3, "latency"),
+    ],
+)
+def test_three_units_are_the_side_of_memory(
+    units: tuple[float | None, ...], side: float | None, limiter: str | None
+) -> None:
+    names = ("dram_utilization", "l2_utilization", "l1_utilization")
+    compute = 0.5 if limiter == "latency" else 0.6 if limiter == "balanced" else 0.37
+    facts = facts_of(compute_utilization=compute, **dict(zip(names, units, strict=True)))
+    assert facts["memory_side"] == (None if side is None else pytest.approx(side))
+    assert facts["limiter"] == limiter
 
 
 def test_a_full_l1_is_memory_though_its_members_stand_at_half() -> None:
