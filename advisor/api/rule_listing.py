@@ -112,7 +112,8 @@ def _proof(rule: Rule) -> str:
         return "unproven: it was not run over real profiles yet"
     word = PROVEN if counted.is_proof else UNPROVEN
     subjects = f"real {rule.subject}s"
-    return f"{word}: fired on {counted.fired:,} {subjects}, silent on {counted.silent:,}"
+    pages = f"; right on {counted.elsewhere:,} judged public pages" if counted.elsewhere else ""
+    return f"{word}: fired on {counted.fired:,} {subjects}, silent on {counted.silent:,}{pages}"
 
 
 def _threshold(rule: Rule, name: str, configuration: Configuration) -> str:

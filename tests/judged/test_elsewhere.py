@@ -9,6 +9,9 @@ from typing import TypeAlias
 
 import pytest
 
+from studies.judged import load_ideas
+from studies.proven import borne_out
+
 PAGE = Path(__file__).parents[2] / "docs" / "judged" / "elsewhere.md"
 SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 CAPABILITY = {"T4": "7.5", "V100": "7.0", "A100": "8.0", "RTX 3090": "8.6"}
@@ -79,6 +82,14 @@ def said(found: dict[str, Row]) -> set[frozenset[str]]:
     """Return all pairs of lines that the page says are one launch: `D17 = V07`."""
     groups = [set(re.findall(r"[A-Z]\d\d", row[""])) for row in found.values()]
     return {frozenset(pair) for group in groups for pair in combinations(group, 2)}
+
+
+def test_pages_that_bear_a_rule_out_ask_for_what_it_says() -> None:
+    found, ideas = rows(), load_ideas()
+    for rule, lines in borne_out().items():
+        for line in lines:
+            words = re.findall(r"[a-z-]+", found[line]["judged first; gain"].partition(";")[0])
+            assert any(rule in ideas[word] for word in words), (rule, line)
 
 
 def test_a_launch_that_came_up_before_says_so() -> None:

@@ -20,6 +20,8 @@ def test_needs_a_kernel_that_fires_and_one_that_does_not() -> None:
     assert tally([Outcome.FIRES, Outcome.SILENT]).is_proof
     assert tally([Outcome.FIRES, Outcome.RULED_OUT]).is_proof
     assert not tally([Outcome.FIRES, Outcome.FIRES]).is_proof
+    assert Evidence(fired=0, silent=1, elsewhere=1).is_proof
+    assert not Evidence(fired=0, silent=0, elsewhere=1).is_proof
     assert not tally([Outcome.SILENT, Outcome.RULED_OUT]).is_proof
     assert not tally([Outcome.FIRES, Outcome.UNKNOWN, Outcome.NOT_APPLICABLE]).is_proof
 
@@ -50,7 +52,7 @@ def test_leaves_the_rules_of_other_directories_to_their_owners(
 
 
 def test_reads_what_the_program_writes(tmp_path: Path) -> None:
-    evidence = {"a/b": Evidence(fired=3, silent=0), "c/d": Evidence(fired=0, silent=2)}
+    evidence = {"a/b": Evidence(fired=3, silent=0), "c/d": Evidence(fired=0, silent=2, elsewhere=1)}
     path = tmp_path / "proven.yaml"
     path.write_text(written(Count(reports=2, kernels=5, rules=evidence)))
     assert load_proven(path) == evidence

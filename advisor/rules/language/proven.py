@@ -18,23 +18,25 @@ class Evidence:
     """Over how many real kernels (or runs) a rule fired, and over how many it decided not to.
 
     ``silent`` counts those where the symptom was absent or a guard ruled the advice out; unknown
-    and not applicable count for nothing.
+    and not applicable count for nothing. ``elsewhere`` counts public pages, judged by hand, on
+    which what it says was right.
     """
 
     fired: int
     silent: int
+    elsewhere: int = 0
 
     @property
     def is_proof(self) -> bool:
         """Return whether the rule was seen to tell kernels apart."""
-        return bool(self.fired and self.silent)
+        return bool((self.fired or self.elsewhere) and self.silent)
 
 
 def tally(outcomes: Iterable[Outcome]) -> Evidence:
     """Return the evidence in the outcomes of one rule.
 
     >>> tally([Outcome.FIRES, Outcome.SILENT, Outcome.RULED_OUT, Outcome.UNKNOWN])
-    Evidence(fired=1, silent=2)
+    Evidence(fired=1, silent=2, elsewhere=0)
     """
     found = list(outcomes)
     decided_against = found.count(Outcome.SILENT) + found.count(Outcome.RULED_OUT)
@@ -52,8 +54,10 @@ def load_proven(path: Path | None = None) -> Mapping[str, Evidence]:
     found = {}
     for rule_id, node in document.mapping("rules").items():
         counts = node.as_mapping()
-        counts.refuse_unknown(("fired", "silent"))
+        counts.refuse_unknown(("fired", "silent", "elsewhere"))
         found[rule_id] = Evidence(
-            fired=round(counts.number("fired")), silent=round(counts.number("silent"))
+            fired=round(counts.number("fired")),
+            silent=round(counts.number("silent")),
+            elsewhere=round(counts.number("elsewhere")) if "elsewhere" in counts else 0,
         )
     return found
