@@ -100,6 +100,12 @@ def test_the_busiest_memory_unit_goes_with_its_own_utilisation(l1: float | None,
     assert facts["memory_side_unit"] == unit
 
 
+@pytest.mark.parametrize(("dram", "unit"), [(0.49, None), (0.94, None), (0.95, "DRAM")])
+def test_a_unit_less_busy_than_memory_is_not_its_busiest(dram: float, unit: str | None) -> None:
+    facts = facts_of(memory_utilization=0.96, dram_utilization=dram, compute_utilization=0.3)
+    assert facts["memory_side_unit"] == unit
+
+
 @pytest.mark.parametrize("unit", ["l1_utilization", "l2_utilization", "dram_utilization"])
 def test_one_memory_unit_alone_decides_only_where_it_is_full(unit: str) -> None:
     assert facts_of(**{unit: 0.8})["limiter"] == "memory"
