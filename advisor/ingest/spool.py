@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database import ids
-from advisor.database.connect import open_scratch
+from advisor.database.connect import open_scratch, tidy
 from advisor.database.read import StoredRun
 from advisor.errors import DatabaseError, InputError, Location, UsageError
 from advisor.hardware.seeding import seed_database
@@ -103,6 +103,7 @@ def merge_spool(
     """
     bundles = _bundles(directory)
     sweep(Path(directory))
+    tidy(Path(database))  # where every bundle is loaded, nothing opens the database to write
     moved = None if done is None else _writable(done)
     unmoved: list[str] = []
     with temporary_files(database), scratch_folder() as scratch:

@@ -323,6 +323,17 @@ def test_refuses_a_bundle_that_is_gone_and_was_not_loaded(spool: Path, database:
     assert [result.status for result in results] == ["new", "refused"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be locked")
+def test_tidies_up_after_the_killed_where_nothing_is_left_to_load(
+    tmp_path: Path, database: str
+) -> None:
+    (tmp_path / "spool").mkdir()
+    left = tmp_path / ".test.duckdb.advisor-scratch-0a1b2c3d"
+    left.mkdir()
+    assert list(merge_spool(database, str(tmp_path / "spool"), wait=10)) == []
+    assert not left.exists()
+
+
 def test_a_known_run_needs_no_whole_bundle(spool: Path, database: str) -> None:
     list(ingest_paths(database, [str(night) for night in NIGHTS[:2]], labels=RunLabels(), wait=10))
     bundles(spool)[0].write_bytes(b"")
