@@ -14,9 +14,18 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from advisor.readers.ncu.values import COUNTER_NAME, base_factor, is_number, load_labels
+from advisor.readers.ncu.values import (
+    COUNTER_NAME,
+    base_factor,
+    is_number,
+    load_labels,
+    load_messages,
+)
 from advisor.readers.ncu.written import is_share, written_label, written_value
 from advisor.records import dataclass
+
+PROCESS = re.compile(r"\[(\d{1,10})\] ")
+"""How the line begins that names a process, its program and its host."""
 
 WIDEST = 10_000  # characters of a table's line
 
@@ -196,6 +205,20 @@ class Forms:
         known = is_number(value["number"]) and base_factor(unit) is not None
         cell = value["number"]
         return Row(label=label, unit=unit, cell=cell, is_written=True) if known else None
+
+    def begins_page(self, line: PageLine) -> bool:
+        """Return whether a line is the first that a page of the profiler, or of people, has."""
+        return (
+            PROCESS.match(line.whole) is not None
+            or kernel(line) is not None
+            or is_summary(line.text)
+            or first_half(line) is not None
+            or title(line.text) is not None
+            or columns(line.text) is not None
+            or is_head(line.text)
+            or self.row(line.text, written=True) is not None
+            or load_messages().alone.match(line.text) is not None
+        )
 
     def begins_row(self, text: str) -> bool:
         """Return whether a known label begins a text, and something stands well apart from it."""

@@ -32,9 +32,6 @@ from advisor.readers.ncu.written import label_key
 FEWEST_ROWS = 4
 """Rows of different labels with units that make a page without any head."""
 
-PROCESS = re.compile(r"\[(\d{1,10})\] ")
-"""How the line begins that names a process, its program and its host."""
-
 _MESSAGE = re.compile(r"(INF|OK|OPT|WRN|ERR) {3,4}(\S.*)")
 _MESSAGE_INDENT = 6  # columns of a message's type
 _MOST_LINES = 1_000  # of a message
@@ -70,6 +67,7 @@ class TextPage:
     sheet: MarkdownTable = field(default_factory=MarkdownTable)
     outline: Outline = field(default_factory=Outline)
     versions: Versions = field(init=False)
+    is_begun: bool = False
     is_printed: bool = False
     message: list[str] = field(default_factory=list)
     message_at: PageLine | None = None
@@ -93,6 +91,10 @@ class TextPage:
             yield from self._sheet_ended()
         if may_be_written:
             self.outline.take(line.whole)
+        self.is_begun = self.is_begun or self.forms.begins_page(line)
+        if not self.is_begun:  # most of a log is the program's own
+            self.notes.line(line.whole)
+            return
         if self.launch is not None and (source := declared(line.whole)):
             yield from self._source(source, number)
         yield from self._take(line, whole, number)
@@ -115,7 +117,7 @@ class TextPage:
         elif lines.is_summary(line.text):
             yield from self.finish()
             self.is_mean = self.notes.is_summary = True
-        elif PROCESS.match(line.whole):
+        elif lines.PROCESS.match(line.whole):
             self._process(line.whole)
         elif not self.is_mean:
             if title is None and (self.launch is None or not self.launch.name):
@@ -195,7 +197,7 @@ class TextPage:
 
     def _process(self, line: str) -> None:
         program, found, host = line.rpartition("@")
-        match = PROCESS.match(program)
+        match = lines.PROCESS.match(program)
         if match and found and " " not in host:
             self.process = int(match[1])
             self.notes.process(program[match.end() :], host)

@@ -21,9 +21,9 @@ from collections.abc import Iterator
 from advisor.model import Record
 from advisor.readers.base import ReadOptions, Source
 from advisor.readers.ncu import lines
-from advisor.readers.ncu.lines import Forms, PageLine, load_forms
+from advisor.readers.ncu.lines import load_forms
 from advisor.readers.ncu.markdown import MarkdownTable
-from advisor.readers.ncu.page import FEWEST_ROWS, PROCESS, TextPage
+from advisor.readers.ncu.page import FEWEST_ROWS, TextPage
 from advisor.readers.ncu.printed import SECTION, Notes
 from advisor.readers.ncu.values import load_messages
 from advisor.readers.ncu.written import label_key
@@ -83,7 +83,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[Record]:
         for number, whole in enumerate(text_lines(file), start=1):
             rank, rest = _split_prefix(whole)
             line = forms.line(rest.rstrip())
-            if rank not in pages and (not rank or _begins(line, forms)):
+            if rank not in pages and (not rank or forms.begins_page(line)):
                 pages[rank] = TextPage(notes, forms)
             if rank in pages:
                 yield from pages[rank].take(line, rest.endswith(LINE_ENDS), number)
@@ -107,17 +107,3 @@ def _split_prefix(line: str) -> tuple[str, str]:
     if prefix is None or not prefix.end():
         return "", line
     return prefix["rank"] or "", line[prefix.end() :]
-
-
-def _begins(line: PageLine, forms: Forms) -> bool:
-    return (
-        PROCESS.match(line.whole) is not None
-        or lines.kernel(line) is not None
-        or lines.is_summary(line.text)
-        or lines.first_half(line) is not None
-        or lines.title(line.text) is not None
-        or lines.columns(line.text) is not None
-        or lines.is_head(line.text)
-        or forms.row(line.text, written=True) is not None
-        or load_messages().alone.match(line.text) is not None
-    )
