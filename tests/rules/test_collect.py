@@ -3,6 +3,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 
+import duckdb
 import pytest
 
 from advisor.database.names import short_name
@@ -11,7 +12,7 @@ from advisor.model import UNNAMED, titled
 from advisor.profilers import Offer, Options, Profiler, Section
 from advisor.profilers.command import Profiled
 from advisor.rules import Evaluation, EvaluationSettings, Outcome, Rule, collect
-from advisor.rules.engine.collect import Asking, NamedLaunch
+from advisor.rules.engine.collect import Asking, NamedLaunch, named_launches
 from advisor.rules.engine.reach import Reach
 from advisor.rules.language.subjects import RUN
 from tests.support.sample_rule import RULE, Load
@@ -150,6 +151,14 @@ def test_asks_for_the_launches_that_were_chosen_before(
     assert result is not None
     # The kernel comes fourth of the launches that were profiled, whatever the others are called.
     assert result.command == "ncu --section A --launch-skip 29 -c 4 ./app --n 5"
+
+
+def test_a_title_keeps_what_would_be_the_scopes_of_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [("v1", "space::scan"), ("v2", titled("std::sort, tuned"))]
+    monkeypatch.setattr("advisor.rules.engine.collect.launches_of", lambda *_: names)
+    with duckdb.connect() as connection:
+        found = named_launches(connection, "run")
+    assert [each.function for each in found] == ["scan", "[std::sort, tuned]"]
 
 
 @pytest.mark.parametrize("name", [UNNAMED, titled("Baseline")])

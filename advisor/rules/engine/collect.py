@@ -60,7 +60,10 @@ class Collection:
 def named_launches(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[NamedLaunch]:
     """Return the launches of a run in the order of the profile."""
     return [
-        NamedLaunch(variant_id=variant_id, function=name.rsplit("::", 1)[-1])
+        NamedLaunch(
+            variant_id=variant_id,
+            function=name.rsplit("::", 1)[-1] if names_function(name) else name,
+        )
         for variant_id, name in launches_of(connection, run_id)
     ]
 
