@@ -57,6 +57,8 @@ WORK = {
     "void MatMul<float, 16>(T1 *)": "matrix product",
     "ptx_mma_db(half *)": "matrix product",
     "conv2d_tiled(float *)": "matrix product",
+    "conv1_direct(float *)": "matrix product",
+    "type_conv_kernel(float *)": None,
     "flash_attention_forward(float *)": "matrix product",
     "mha_attn_decode(float *)": "matrix product",
     "histogram256(int *)": "updates",
