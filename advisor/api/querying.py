@@ -119,8 +119,7 @@ def _views_of(connection: duckdb.DuckDBPyConnection, sql: str) -> set[str] | Non
     text = sql.lower()
     if not tables or not tables <= VIEWS or _OF_CATALOG in text:
         return None
-    named = {name for name in VIEWS if name in text}
-    return named | {"measured_launches"} if "launches" in named else named
+    return {name for name in VIEWS if name in text}
 
 
 def _rows(cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:

@@ -45,10 +45,7 @@ def create_views(
     names: Collection[str] | None = None,
     relations: Relations = STORED,
 ) -> None:
-    """Make the views, or some, on a driver connection; they last as long as the connection.
-
-    Who names the one of launches, names that of measured launches too, which it reads.
-    """
+    """Make the views, or some, on a driver connection; they last as long as the connection."""
     if names is None or "kernels" in names:
         relations = current(connection, vocabulary, relations=relations)
     for name, query in view_selects(vocabulary, relations, names).items():
@@ -58,7 +55,12 @@ def create_views(
 def view_selects(
     vocabulary: Vocabulary, relations: Relations = STORED, names: Collection[str] | None = None
 ) -> dict[str, str]:
-    """Return the SELECT of every view by its name, or of some, in an order to make them in."""
+    """Return the SELECT of every view by its name, or of some, in an order to make them in.
+
+    That of launches reads measured launches, which it brings.
+    """
+    if names is not None and "launches" in names:
+        names = {*names, "measured_launches"}
     selects: dict[str, Callable[[], str]] = {
         "runs": lambda: select("*", relations.item("run")),
         "devices": lambda: devices_select(vocabulary, relations),
