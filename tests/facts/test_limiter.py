@@ -23,7 +23,8 @@ from tests.support.facts import facts_of
         (0.7, 0.8, "memory"),
         (0.8, 0.7, "compute"),
         (0.65, 0.74, "balanced"),
-        (0.95, 0.95, "balanced"),
+        (0.95, 0.95, "memory"),
+        (0.95, 0.947, "balanced"),
         (0.95, 0.5, "compute"),
         (0.5, 0.95, "memory"),
     ],
@@ -145,6 +146,24 @@ def test_one_unit_counted_on_both_sides_is_memory() -> None:
     assert facts_of(**{**twice, "lsu_utilization": None})["limiter"] == "balanced"
     low = {"compute_utilization": 0.5, "memory_utilization": 0.51, "lsu_utilization": 0.5}
     assert facts_of(**low)["limiter"] == "latency"
+
+
+@pytest.mark.parametrize(
+    ("page", "is_one", "limiter"),
+    [
+        ({"memory_utilization": 0.90004}, True, "memory"),
+        ({"memory_utilization": 0.8999}, None, "balanced"),
+        ({"memory_utilization": 0.9, "l1_utilization": 0.9}, True, "memory"),
+        ({"memory_utilization": 0.9, "l1_utilization": 0.87}, None, "balanced"),
+        ({"memory_utilization": 0.9, "lsu_utilization": 0.5}, False, "balanced"),
+        ({"compute_utilization": 0.59, "memory_utilization": 0.59}, None, "latency"),
+    ],
+)
+def test_equal_values_are_one_unit_where_units_are_not_told_apart(
+    page: dict[str, float], is_one: bool | None, limiter: str
+) -> None:
+    facts = facts_of(**{"compute_utilization": 0.9, **page})
+    assert (facts["counted_twice"], facts["limiter"]) == (is_one, limiter)
 
 
 def test_a_grid_on_half_of_the_device_waits_whatever_was_not_collected() -> None:
