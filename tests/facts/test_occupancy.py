@@ -86,6 +86,37 @@ def test_unknown_rounding_of_shared_memory_leaves_occupancy_unknown() -> None:
     assert facts["occupancy_theoretical"] is None
 
 
+@pytest.mark.parametrize(
+    ("achieved", "theoretical"), [(0.11, 0.125), (0.1, 0.125), (0.098, None), (0.05, None)]
+)
+def test_as_many_blocks_as_registers_allow_leave_no_lower_limit(
+    achieved: float, theoretical: float | None
+) -> None:
+    # 255 registers leave 2 warps a partition, 4 blocks of 2 warps. Above 6 of 64 warps on the mean,
+    # 0.094 and half a percent, four blocks were there at a time.
+    launch = A100 | {"shared_memory_static": None, "shared_memory_dynamic": None}
+    facts = facts_of(
+        **launch, block_size=64.0, registers_per_thread=255.0, occupancy_achieved=achieved
+    )
+    assert facts["blocks_by_registers"] == 4
+    assert facts["occupancy_theoretical"] == theoretical
+    warps = facts_of(**launch, block_size=64.0, registers_per_thread=16.0, occupancy_achieved=0.99)
+    assert warps["occupancy_theoretical"] is None  # warps allow least, and shared memory may
+
+
+@pytest.mark.parametrize(
+    ("reported", "limiter"), [(0.1875, "registers"), (0.25, None), (None, None)]
+)
+def test_registers_of_a_warp_tell_the_limit_where_blocks_are_unknown(
+    reported: float | None, limiter: str | None
+) -> None:
+    # 150 × 32 = 4,800, allocated 4,864; 16,384 / 4,864 = 3 warps a partition, 12 of 64.
+    launch = {**A100, "registers_per_thread": 150.0, "occupancy_theoretical_reported": reported}
+    assert facts_of(**launch)["occupancy_limiter"] == limiter
+    full = {**A100, "registers_per_thread": 16.0, "occupancy_theoretical_reported": 1.0}
+    assert facts_of(**full)["occupancy_limiter"] is None
+
+
 def test_a_device_without_limits_uses_what_the_report_says() -> None:
     facts = facts_of(
         warp_size=32.0,
