@@ -179,3 +179,23 @@ def test_a_launch_below_ten_microseconds_is_short(
     duration: float | None, short: bool | None
 ) -> None:
     assert facts_of(duration=duration)["very_short"] is short
+
+
+@pytest.mark.parametrize(
+    ("changed", "queues"),
+    [
+        ({}, True),
+        ({"stall_lg_throttle": 38.0}, False),  # half of the 76 cycles, no more
+        ({"l1_utilization": 0.3}, False),
+        ({"l2_utilization": 0.3}, False),
+        ({"dram_utilization": 0.3}, False),
+        ({"dram_utilization": None}, False),
+        ({"global_atomics": 1000.0}, False),
+    ],
+)
+def test_a_full_queue_before_idle_memory_waits_for_turns(
+    changed: dict[str, float | None], queues: bool
+) -> None:
+    page = {"warp_latency": 76.0, "stall_lg_throttle": 55.0, "l1_utilization": 0.2}
+    page |= {"l2_utilization": 0.14, "dram_utilization": 0.08}
+    assert facts_of(**(page | changed))["queues_for_updates"] is queues
