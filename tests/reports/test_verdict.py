@@ -153,6 +153,24 @@ def test_starts_with_profiling_what_takes_most_of_the_run_unseen() -> None:
     )
 
 
+def test_a_roof_that_knows_few_units_tells_no_more_of_a_kernel() -> None:
+    floor = {**UNSEEN, "t_sol": 1e-3, "t_least": 1e-3, "t_sol_complete": False}
+    assert "lacks the counters" in verdict_of([floor, DONE]).sentence
+    assert (
+        "lacks the counters" not in verdict_of([{**floor, "t_sol_complete": True}, DONE]).sentence
+    )
+
+
+def test_names_no_limit_of_a_run_of_which_most_has_none() -> None:
+    # Three kernels of 5 ms have no limiter, the one of 10 ms has one: 15 of 25 ms are not told.
+    unseen = {**UNSEEN, "duration": 5e-3}
+    said = verdict_of([DONE, unseen, unseen, unseen], collect=LACKING)
+    assert said.sentence.startswith("Not enough counters to tell what limits this run.")
+    assert "memory-bound" not in said.paragraph
+    said = verdict_of([DONE, unseen], collect=LACKING)
+    assert said.sentence.startswith("This run is memory-bound.")
+
+
 def test_starts_with_advice_where_half_of_the_run_is_seen() -> None:
     action = card("coalescing the loads", about_measurement=False)
     half = {**UNSEEN, "duration": 10e-3}

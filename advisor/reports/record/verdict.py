@@ -108,7 +108,7 @@ def _unseen(
     named = first is not None and text(largest, "variant_id") in {n.id for n in first.kernels}
     if share <= judgement.worth_a_headline or named or len(rows) == 1:
         return None
-    if text(largest, "limiter") is not None or number(largest, "t_sol") is not None:
+    if text(largest, "limiter") is not None or flag(largest, "t_sol_complete"):
         return None
     name = text(largest, "short_name") or "a kernel without a name"
     return (
@@ -118,19 +118,19 @@ def _unseen(
 
 
 def _limiter(rows: Sequence[Row], sums: Totals) -> tuple[str | None, float]:
-    """Return the limiter of most of the time, and its share of it; without times, that of all."""
+    """Return the limiter of most of the time, and its share of it; without times, that of all.
+
+    There is none where more of the time is of kernels without one.
+    """
     if not sums.duration:
         names = {text(row, "limiter") for row in rows}
         return (names.pop(), 1.0) if len(names) == 1 else (None, 0.0)
-    times: dict[str, float] = {}
+    times: dict[str | None, float] = {}
     for row in rows:
         name = text(row, "limiter")
-        if name is not None:
-            times[name] = times.get(name, 0.0) + (number(row, "duration") or 0.0)
-    if not times:
-        return None, 0.0
+        times[name] = times.get(name, 0.0) + (number(row, "duration") or 0.0)
     first = max(times, key=lambda name: times[name])
-    return first, times[first] / sums.duration
+    return (None, 0.0) if first is None else (first, times[first] / sums.duration)
 
 
 def _to_do(action: Recommendation, sums: Totals) -> str:
