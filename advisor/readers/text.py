@@ -1,9 +1,10 @@
-"""Text as people send it: byte-order marks, UTF-16 from a Windows console, any line ends."""
+"""Text as people send it: byte-order marks, UTF-16 of a Windows console, line ends, colours."""
 
 from __future__ import annotations
 
 import codecs
 import io
+import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -11,6 +12,9 @@ LONGEST_LINE = 8 * 1024 * 1024
 """Characters of a line that are kept; a table's header of 100,000 counters takes 6 million."""
 
 LINE_ENDS = ("\n", "\r")
+
+_ESCAPE = "\x1b"
+_SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")  # ECMA-48
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -21,7 +25,7 @@ _MARKS = (
 
 def decode_head(head: bytes) -> str:
     """Return the first bytes of a file as text, in the way of ``text_lines``."""
-    return head.decode(_encoding(head), errors="replace").replace("\0", "")
+    return _plain(head.decode(_encoding(head), errors="replace"))
 
 
 def text_lines(file: BinaryIO) -> Iterator[str]:
@@ -29,15 +33,21 @@ def text_lines(file: BinaryIO) -> Iterator[str]:
 
     Of a line longer than ``LONGEST_LINE`` the rest is dropped, its end too: it shows that the line
     is not whole. Bytes that are not valid in the file's encoding become U+FFFD. A NUL cannot be
-    part of a text and is left out, which also reads ASCII in UTF-16 that lost its mark.
+    part of a text and is left out, which also reads ASCII in UTF-16 that lost its mark; so is
+    what colours or moves a terminal.
     """
     head = file.read(4)
     file.seek(0)
     with io.TextIOWrapper(file, encoding=_encoding(head), errors="replace", newline="") as text:
         while line := text.readline(LONGEST_LINE):
-            yield line.replace("\0", "")
+            yield _plain(line)
             while line and not line.endswith(LINE_ENDS):
                 line = text.readline(LONGEST_LINE)
+
+
+def _plain(text: str) -> str:
+    text = text.replace("\0", "")
+    return _SEQUENCE.sub("", text) if _ESCAPE in text else text
 
 
 def _encoding(head: bytes) -> str:

@@ -130,7 +130,11 @@ def skipped_of(text: str) -> list[str]:
     return [record.reason for record in read(text) if isinstance(record, Skipped)]
 
 
-PREFIXES = ["2026-01-02T03:04:05.1234567Z ", "2026-01-02 03:04:05 ", "0: ", "[1,0]<stdout>:"]
+PREFIXES = [
+    "2026-01-02T03:04:05.1234567Z ", "2026-01-02 03:04:05 ", "[2026-01-02T03:04:05.123Z] ",
+    "[2026/01/02 03:04:05] ", "Jan  2 03:04:05 ", "03:04:05 ", "[03:04:05] ",
+    "0: ", "[1,0]<stdout>:", "\x1b[36m[03:04:05]\x1b[0m ", "\x1b]0;job 7\x07\x1b[0m",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)

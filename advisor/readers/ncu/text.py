@@ -33,7 +33,9 @@ FORMAT = "ncu-text"
 COUNTERS = "ncu"
 
 _PREFIX = re.compile(
-    r"(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S{0,20} )?(?P<rank>\d{1,6}: |\[\d{1,6},\d{1,6}\]<\w+>:)?"
+    r"(?:\[?(?:\d{4}[-/]\d\d[-/]\d\d[T ]|[A-Z][a-z]{2} [ \d]\d )?"  # a day
+    r"\d\d:\d\d:\d\d[^\s\]]{0,20}\]?(?: |$))?"
+    r"(?P<rank>\d{1,6}: |\[\d{1,6},\d{1,6}\]<\w+>:)?"
 )
 _PROFILER = ("==PROF==", "==ERROR==", "==WARNING==")
 
