@@ -16,6 +16,12 @@ LINE_ENDS = ("\n", "\r")
 _ESCAPE = "\x1b"
 _SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")  # ECMA-48
 
+_PREFIX = re.compile(
+    r"(?:\[?(?:\d{4}[-/]\d\d[-/]\d\d[T ]|[A-Z][a-z]{2} [ \d]\d )?"  # a day
+    r"\d\d:\d\d:\d\d[^\s\]]{0,20}\]?(?: |$))?"
+    r"(?P<rank>\d{1,6}: |\[\d{1,6},\d{1,6}\]<\w+>:)?"
+)
+
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -43,6 +49,18 @@ def text_lines(file: BinaryIO) -> Iterator[str]:
             yield _plain(line)
             while line and not line.endswith(LINE_ENDS):
                 line = text.readline(LONGEST_LINE)
+
+
+def split_prefix(line: str) -> tuple[str, str]:
+    """Return the rank before a line of a log ("" without one), and the line without rank and time.
+
+    >>> split_prefix("2026-01-02T03:04:05.1Z 3:     Section: Occupancy")
+    ('3: ', '    Section: Occupancy')
+    """
+    prefix = _PREFIX.match(line)
+    if prefix is None or not prefix.end():
+        return "", line
+    return prefix["rank"] or "", line[prefix.end() :]
 
 
 def _plain(text: str) -> str:

@@ -337,6 +337,32 @@ def test_reads_a_cell_that_goes_on_over_lines() -> None:
     assert launch.reference_findings[0].text == message.replace('""', '"')
 
 
+@pytest.mark.parametrize(
+    "prefix", ["2026-01-02T03:04:05.1Z ", "[03:04:05] ", "0: ", "[1,0]<stdout>:", "\x1b[0m"]
+)
+@pytest.mark.parametrize("page", [RAW, DETAILS])
+def test_reads_a_log_whose_lines_carry_time_or_rank(page: str, prefix: str) -> None:
+    text = "".join(prefix + line for line in page.splitlines(keepends=True))
+    assert ncu_csv.accepts(text.encode())
+    assert launches_of(text) == launches_of(page)
+
+
+def test_reads_the_lines_of_each_rank_as_a_table_of_its_own() -> None:
+    page = RAW.splitlines(keepends=True)
+    other = RAW.replace("41.250000", "12.5").splitlines(keepends=True)
+    mixed = "".join(f"0: {one}1: {two}" for one, two in zip(page, other, strict=True))
+    launches = launches_of("3: a line of a rank without a table\n" + mixed)
+    assert sorted(launch.index for launch in launches) == [0, 1, 2, 3]
+    name = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
+    assert [one.counters[name] for one in launches if name in one.counters] == [41.25, 12.5]
+
+
+def test_takes_what_looks_like_a_rank_inside_a_cell_for_the_cells_own() -> None:
+    message = "First.\n2: Then, a word.\n03:04:05 Last."
+    (launch,) = launches_of(DETAILS.replace('Issue ""soon"".', message))
+    assert launch.reference_findings[0].text == message
+
+
 def test_reads_what_a_spreadsheet_saved() -> None:
     for delimiter in (",", ";", "\t"):
         cells = ["ID", "Process ID", "Kernel Name", "a__b", "c__d"]

@@ -3,7 +3,8 @@
 The raw page has one row per launch, counters' names as columns and a row of units below the header.
 The details page has one row per launch and value, with labels in the place of counters' names, and
 rows for the messages of the vendor's rules. Lines of the profiler (``==PROF==``) and of the program
-may stand before, between and after; a file may hold several tables.
+may stand before, between and after; a file may hold several tables. In a log, lines carry a time or
+the rank of a process in front; each rank's lines are a table of their own.
 
 Source: Nsight Compute CLI documentation, "Console Output"; pages of 2019 to 2026.
 """
@@ -29,7 +30,7 @@ from advisor.readers.ncu.values import (
     severity,
     whole_number,
 )
-from advisor.readers.text import LINE_ENDS, LONGEST_LINE, decode_head, text_lines
+from advisor.readers.text import LINE_ENDS, LONGEST_LINE, decode_head, split_prefix, text_lines
 
 FORMAT = "ncu-csv"
 COUNTERS = "ncu"
@@ -43,7 +44,8 @@ _SCOPES = frozenset({"local", "global"})
 
 def accepts(head: bytes) -> bool:
     """Detect by the first bytes whether a table of ``ncu --csv`` is inside."""
-    return any(_HEADER.match(line) for line in decode_head(head).splitlines())
+    lines = decode_head(head).splitlines()
+    return any(_HEADER.match(line) or _HEADER.match(split_prefix(line)[1]) for line in lines)
 
 
 def read(source: Source, options: ReadOptions) -> Iterator[Record]:
@@ -53,20 +55,76 @@ def read(source: Source, options: ReadOptions) -> Iterator[Record]:
         InputError: no table, a value that is no number, a row that is not whole.
     """
     notes = Notes(name=source.name, measures=options.measures)
-    table: _Raw | _Details | None = None
+    tables = _Tables(notes, options)
     with source.open() as file:
-        for row in _rows(notes, text_lines(file)):
-            if row.header:
-                if table is not None:
-                    yield from table.finish()
-                table = _new_table(row, notes, options)
-            elif table is not None:
-                yield from table.add(row)
-    if table is None:
-        raise notes.nothing("table of ncu --csv")
-    yield from table.finish()
+        for number, line in enumerate(text_lines(file), start=1):
+            yield from tables.take(line, number)
+    yield from tables.end()
     yield from notes.skipped()
     yield notes.session()
+
+
+class _Tables:
+    """The tables of a file: that of plain lines, and of a log one for each rank."""
+
+    def __init__(self, notes: Notes, options: ReadOptions) -> None:
+        self._notes = notes
+        self._options = options
+        self._plain = _Reading(notes, options)
+        self._ranks: dict[str, _Reading] = {}
+
+    def take(self, line: str, number: int) -> Iterator[Record]:
+        """Take a line; yield the launches that end with it, or before it."""
+        rank, rest = split_prefix(line)
+        if rest == line or self._plain.rows.inside_quotes:
+            yield from self._plain.take(line, number)
+            return
+        if rank not in self._ranks and _HEADER.match(rest):
+            self._ranks[rank] = _Reading(self._notes, self._options)
+        reading = self._ranks.get(rank)
+        yield from self._plain.take(line, number) if reading is None else reading.take(rest, number)
+
+    def end(self) -> Iterator[Record]:
+        """Yield the last launch of each table.
+
+        Raises:
+            InputError: there is no table.
+        """
+        found = [self._plain, *self._ranks.values()]
+        for reading in found:
+            yield from reading.end()
+        if all(reading.table is None for reading in found):
+            raise self._notes.nothing("table of ncu --csv")
+
+
+class _Reading:
+    """One table after the other: the rows of lines, and the launches of rows."""
+
+    def __init__(self, notes: Notes, options: ReadOptions) -> None:
+        self.rows = _Rows(notes)
+        self.table: _Raw | _Details | None = None
+        self._notes = notes
+        self._options = options
+
+    def take(self, line: str, number: int) -> Iterator[Record]:
+        """Take a line; yield the launches that end with it, or before it."""
+        for row in self.rows.take(line, number):
+            yield from self._row(row)
+
+    def end(self) -> Iterator[Record]:
+        """Yield the last launches."""
+        for row in self.rows.end():
+            yield from self._row(row)
+        if self.table is not None:
+            yield from self.table.finish()
+
+    def _row(self, row: _Row) -> Iterator[Record]:
+        if row.header:
+            if self.table is not None:
+                yield from self.table.finish()
+            self.table = _new_table(row, self._notes, self._options)
+        elif self.table is not None:
+            yield from self.table.add(row)
 
 
 @dataclass(frozen=True)
@@ -77,14 +135,6 @@ class _Row:
     at: Location
     header: bool = False
     whole: bool = True
-
-
-def _rows(notes: Notes, lines: Iterator[str]) -> Iterator[_Row]:
-    """Yield header and data rows; lines that are neither go to the notes."""
-    rows = _Rows(notes)
-    for number, line in enumerate(lines, start=1):
-        yield from rows.take(line, number)
-    yield from rows.end()
 
 
 class _Rows:
@@ -99,7 +149,7 @@ class _Rows:
         self._begins: re.Pattern[str] | None = None
         self._held: list[str] = []
         self._length = 0
-        self._inside_quotes = False
+        self.inside_quotes = False
         self._at = Location(name=notes.name)
 
     def take(self, line: str, number: int) -> Iterator[_Row]:
@@ -115,8 +165,8 @@ class _Rows:
             return
         self._held.append(line)
         self._length += len(line)
-        self._inside_quotes ^= line.count('"') % 2 == 1
-        if not self._inside_quotes or self._length > LONGEST_LINE:
+        self.inside_quotes ^= line.count('"') % 2 == 1
+        if not self.inside_quotes or self._length > LONGEST_LINE:
             yield from self.end()
 
     def end(self) -> Iterator[_Row]:
@@ -124,10 +174,10 @@ class _Rows:
         if self._held:
             text = "".join(self._held).removeprefix("\ufeff")
             # An unquoted number at the end of a file may have lost digits.
-            whole = not self._inside_quotes and text.endswith((*LINE_ENDS, '"', self._delimiter))
+            whole = not self.inside_quotes and text.endswith((*LINE_ENDS, '"', self._delimiter))
             header = _HEADER.match(text) is not None
             yield _Row(self._split(text.rstrip("\r\n")), self._at, header, whole)
-        self._held, self._length, self._inside_quotes = [], 0, False
+        self._held, self._length, self.inside_quotes = [], 0, False
 
     def _open(self, header: re.Match[str]) -> None:
         self._delimiter = delimiter = header["delimiter"]

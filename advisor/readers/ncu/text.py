@@ -15,7 +15,6 @@ Source: Nsight Compute CLI documentation, "Console Output"; pages of 2019 to 202
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from advisor.model import Record
@@ -27,16 +26,11 @@ from advisor.readers.ncu.page import FEWEST_ROWS, TextPage
 from advisor.readers.ncu.printed import SECTION, Notes
 from advisor.readers.ncu.values import load_messages
 from advisor.readers.ncu.written import label_key
-from advisor.readers.text import LINE_ENDS, decode_head, text_lines
+from advisor.readers.text import LINE_ENDS, decode_head, split_prefix, text_lines
 
 FORMAT = "ncu-text"
 COUNTERS = "ncu"
 
-_PREFIX = re.compile(
-    r"(?:\[?(?:\d{4}[-/]\d\d[-/]\d\d[T ]|[A-Z][a-z]{2} [ \d]\d )?"  # a day
-    r"\d\d:\d\d:\d\d[^\s\]]{0,20}\]?(?: |$))?"
-    r"(?P<rank>\d{1,6}: |\[\d{1,6},\d{1,6}\]<\w+>:)?"
-)
 _PROFILER = ("==PROF==", "==ERROR==", "==WARNING==")
 
 
@@ -45,7 +39,7 @@ def accepts(head: bytes) -> bool:
     forms, table = load_forms(), MarkdownTable()
     labels: set[str] = set()
     for whole in (*decode_head(head).splitlines(), ""):
-        content = _split_prefix(whole)[1].rstrip()
+        content = split_prefix(whole)[1].rstrip()
         if content.startswith((*_PROFILER, SECTION)) or load_messages().alone.match(
             forms.line(content).text
         ):
@@ -83,7 +77,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[Record]:
     forms = load_forms()
     with source.open() as file:
         for number, whole in enumerate(text_lines(file), start=1):
-            rank, rest = _split_prefix(whole)
+            rank, rest = split_prefix(whole)
             line = forms.line(rest.rstrip())
             if rank not in pages and (not rank or forms.begins_page(line)):
                 pages[rank] = TextPage(notes, forms)
@@ -97,15 +91,3 @@ def read(source: Source, options: ReadOptions) -> Iterator[Record]:
         raise notes.nothing("result of the profiler")
     yield from notes.skipped()
     yield notes.session()
-
-
-def _split_prefix(line: str) -> tuple[str, str]:
-    """Return the rank before a line ("" without one), and the line without rank and time.
-
-    >>> _split_prefix("2026-01-02T03:04:05.1Z 3:     Section: Occupancy")
-    ('3: ', '    Section: Occupancy')
-    """
-    prefix = _PREFIX.match(line)
-    if prefix is None or not prefix.end():
-        return "", line
-    return prefix["rank"] or "", line[prefix.end() :]
