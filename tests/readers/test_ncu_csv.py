@@ -337,6 +337,41 @@ def test_reads_a_cell_that_goes_on_over_lines() -> None:
     assert launch.reference_findings[0].text == message.replace('""', '"')
 
 
+SUMMARY = (
+    '"Process ID","Process Name","Host Name","Kernel Name","Block Size","Grid Size","Device Id",'
+    '"Invocations","Section Name","Metric Name","Metric Unit","Minimum","Maximum","Average"\n'
+    '"77","app","127.0.0.1","copy(float *)","256","64","0","1","Occupancy",'
+    '"launch__occupancy_limit_blocks","block","16","16","16"\n'
+    '"77","app","127.0.0.1","copy(float *)","256","64","0","1","GPU Speed Of Light Throughput",'
+    '"gpu__time_duration.sum","usecond","12.5","12.5","12.5"\n'
+    '"77","app","127.0.0.1","copy(float *)","256","32","0","1","GPU Speed Of Light Throughput",'
+    '"gpu__time_duration.sum","usecond","7","7","7"\n'
+)
+MEANS = (
+    '"77","app","127.0.0.1","add(float *)","256","64","0","3","GPU Speed Of Light Throughput",'
+    '"gpu__time_duration.sum","usecond","1","3","2"\n'
+)
+
+
+def test_reads_what_a_summary_says_of_a_kernel_that_was_launched_once() -> None:
+    assert ncu_csv.accepts(SUMMARY.encode())
+    first, second = launches_of(SUMMARY)
+    assert (first.kernel_name, first.device, first.process) == ("copy(float *)", 0, 77)
+    assert (first.grid_size, first.block_size, second.grid_size) == (64, 256, 32)
+    assert first.counters["gpu__time_duration.sum"] == 12_500
+    assert first.counters["launch__occupancy_limit_blocks"] == 16
+    assert second.counters["gpu__time_duration.sum"] == 7_000
+
+
+def test_takes_means_over_launches_for_no_launch() -> None:
+    records = read(SUMMARY + MEANS)
+    assert launches_of(SUMMARY + MEANS) == launches_of(SUMMARY)
+    (skipped,) = [record for record in records if isinstance(record, Skipped)]
+    assert "print again without --print-summary" in skipped.reason
+    with pytest.raises(InputError, match="only means over several launches"):
+        read(SUMMARY.split('"77"', maxsplit=1)[0] + MEANS)
+
+
 @pytest.mark.parametrize(
     "prefix", ["2026-01-02T03:04:05.1Z ", "[03:04:05] ", "0: ", "[1,0]<stdout>:", "\x1b[0m"]
 )

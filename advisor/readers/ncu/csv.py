@@ -1,18 +1,19 @@
-"""Read the tables that ``ncu --csv`` prints: the raw page and the details page.
+"""Read the tables that ``ncu --csv`` prints: the raw page, the details page and summaries.
 
 The raw page has one row per launch, counters' names as columns and a row of units below the header.
 The details page has one row per launch and value, with labels in the place of counters' names, and
-rows for the messages of the vendor's rules. Lines of the profiler (``==PROF==``) and of the program
-may stand before, between and after; a file may hold several tables. In a log, lines carry a time or
-the rank of a process in front; each rank's lines are a table of their own.
+rows for the messages of the vendor's rules. A summary has a row per kernel and value: of a kernel
+that was launched once these are the launch's, of others they are means, which are no launch.
+
+Lines of the profiler (``==PROF==``) and of the program may stand before, between and after; a file
+may hold several tables. In a log, lines carry a time or the rank of a process in front; each rank's
+lines are a table of their own.
 
 Source: Nsight Compute CLI documentation, "Console Output"; pages of 2019 to 2026.
 """
 
 from __future__ import annotations
 
-import csv
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -20,6 +21,7 @@ from advisor.errors import InputError, Location
 from advisor.model import Record, ReferenceFinding, Skipped
 from advisor.readers.base import ReadOptions, Source
 from advisor.readers.ncu.printed import Building, Notes
+from advisor.readers.ncu.rows import EXPORT_AGAIN, HEADER, TableRow, TableRows
 from advisor.readers.ncu.values import (
     CounterLabels,
     Numbers,
@@ -30,22 +32,21 @@ from advisor.readers.ncu.values import (
     severity,
     whole_number,
 )
-from advisor.readers.text import LINE_ENDS, LONGEST_LINE, decode_head, split_prefix, text_lines
+from advisor.readers.text import decode_head, split_prefix, text_lines
 
 FORMAT = "ncu-csv"
 COUNTERS = "ncu"
 
-# A spreadsheet that saves the table again may take the quotes off and separate by ; or tabs.
-_HEADER = re.compile(r'\ufeff?(?P<quote>"?)ID"?(?P<delimiter>[,;\t])"?Process ID"?[,;\t]')
-_MOST_COLUMNS = 200_000
-_AGAIN = "export again with: ncu --import REPORT --csv --page raw"
+_AS_DETAILS = {"Average": "Metric Value", "Device Id": "Device"}
+_SIZES = {"Grid Size": "launch__grid_size", "Block Size": "launch__block_size"}
+_OF_LAUNCH = ("ID", "Process ID", "Kernel Name", "Block Size", "Grid Size", "Device")
 _SCOPES = frozenset({"local", "global"})
 
 
 def accepts(head: bytes) -> bool:
     """Detect by the first bytes whether a table of ``ncu --csv`` is inside."""
     lines = decode_head(head).splitlines()
-    return any(_HEADER.match(line) or _HEADER.match(split_prefix(line)[1]) for line in lines)
+    return any(HEADER.match(line) or HEADER.match(split_prefix(line)[1]) for line in lines)
 
 
 def read(source: Source, options: ReadOptions) -> Iterator[Record]:
@@ -79,7 +80,7 @@ class _Tables:
         if rest == line or self._plain.rows.inside_quotes:
             yield from self._plain.take(line, number)
             return
-        if rank not in self._ranks and _HEADER.match(rest):
+        if rank not in self._ranks and HEADER.match(rest):
             self._ranks[rank] = _Reading(self._notes, self._options)
         reading = self._ranks.get(rank)
         yield from self._plain.take(line, number) if reading is None else reading.take(rest, number)
@@ -88,12 +89,13 @@ class _Tables:
         """Yield the last launch of each table.
 
         Raises:
-            InputError: there is no table.
+            InputError: there is no table, or only one of means.
         """
         found = [self._plain, *self._ranks.values()]
         for reading in found:
             yield from reading.end()
-        if all(reading.table is None for reading in found):
+        is_empty = self._notes.is_summary and not self._notes.launches
+        if is_empty or all(reading.table is None for reading in found):
             raise self._notes.nothing("table of ncu --csv")
 
 
@@ -101,7 +103,7 @@ class _Reading:
     """One table after the other: the rows of lines, and the launches of rows."""
 
     def __init__(self, notes: Notes, options: ReadOptions) -> None:
-        self.rows = _Rows(notes)
+        self.rows = TableRows(notes)
         self.table: _Raw | _Details | None = None
         self._notes = notes
         self._options = options
@@ -118,7 +120,7 @@ class _Reading:
         if self.table is not None:
             yield from self.table.finish()
 
-    def _row(self, row: _Row) -> Iterator[Record]:
+    def _row(self, row: TableRow) -> Iterator[Record]:
         if row.header:
             if self.table is not None:
                 yield from self.table.finish()
@@ -127,80 +129,10 @@ class _Reading:
             yield from self.table.add(row)
 
 
-@dataclass(frozen=True)
-class _Row:
-    """The cells of a row, where it begins, and whether it was all there."""
-
-    cells: list[str]
-    at: Location
-    header: bool = False
-    whole: bool = True
-
-
-class _Rows:
-    """Makes rows of lines: a quoted cell may hold line breaks, other lines are no rows.
-
-    A row begins with an ID and a process, both numbers, or with two empty cells (the units).
-    """
-
-    def __init__(self, notes: Notes) -> None:
-        self._notes = notes
-        self._delimiter = ","
-        self._begins: re.Pattern[str] | None = None
-        self._held: list[str] = []
-        self._length = 0
-        self.inside_quotes = False
-        self._at = Location(name=notes.name)
-
-    def take(self, line: str, number: int) -> Iterator[_Row]:
-        """Take a line; yield the rows that end with it, or before it."""
-        header = _HEADER.match(line)
-        if header or (self._begins and self._begins.match(line)):
-            yield from self.end()
-            if header:
-                self._open(header)
-            self._at = Location(name=self._notes.name, line=number)
-        elif not self._held and not self._may_be_cut(line):
-            self._notes.line(line)
-            return
-        self._held.append(line)
-        self._length += len(line)
-        self.inside_quotes ^= line.count('"') % 2 == 1
-        if not self.inside_quotes or self._length > LONGEST_LINE:
-            yield from self.end()
-
-    def end(self) -> Iterator[_Row]:
-        """Yield the row that was begun, whole or not."""
-        if self._held:
-            text = "".join(self._held).removeprefix("\ufeff")
-            # An unquoted number at the end of a file may have lost digits.
-            whole = not self.inside_quotes and text.endswith((*LINE_ENDS, '"', self._delimiter))
-            header = _HEADER.match(text) is not None
-            yield _Row(self._split(text.rstrip("\r\n")), self._at, header, whole)
-        self._held, self._length, self.inside_quotes = [], 0, False
-
-    def _open(self, header: re.Match[str]) -> None:
-        self._delimiter = delimiter = header["delimiter"]
-        number = r'"\d*"' if header["quote"] else r'"?\d*"?'
-        self._begins = re.compile(f"{number}{delimiter}{number}{delimiter}", re.ASCII)
-
-    def _may_be_cut(self, line: str) -> bool:
-        """Return whether a line may be what is left of the last row of a table."""
-        return self._begins is not None and line.startswith('"') and not line.endswith(LINE_ENDS)
-
-    def _split(self, text: str) -> list[str]:
-        if text.count(self._delimiter) >= _MOST_COLUMNS:
-            problem = f"a row with more than {_MOST_COLUMNS:,} cells"
-            raise InputError(problem, at=self._at, hint=_AGAIN)
-        try:
-            return next(csv.reader([text], delimiter=self._delimiter), [])
-        except csv.Error as error:
-            problem = f"the row is no row of a table: {error}"
-            raise InputError(problem, at=self._at, hint=_AGAIN) from error
-
-
-def _new_table(row: _Row, notes: Notes, options: ReadOptions) -> _Raw | _Details:
-    kind = _Details if "Metric Name" in row.cells else _Raw
+def _new_table(row: TableRow, notes: Notes, options: ReadOptions) -> _Raw | _Details:
+    kind: type[_Raw | _Details] = _Raw
+    if "Metric Name" in row.cells:
+        kind = _Summary if "Invocations" in row.cells else _Details
     if not row.whole or "Kernel Name" not in row.cells:
         problem = "the header of the table is cut off"
         raise InputError(problem, at=row.at, hint="copy or export the file again")
@@ -232,7 +164,7 @@ class _Table:
         launch.capability(named.get("CC", ""))
         return launch
 
-    def left_out(self, row: _Row, problem: str) -> Skipped:
+    def left_out(self, row: TableRow, problem: str) -> Skipped:
         """Return the record about a row that is not whole, where such are taken.
 
         Raises:
@@ -251,7 +183,7 @@ class _Raw(_Table):
 
     counters: list[tuple[int, str, str]] | None = None
 
-    def add(self, row: _Row) -> Iterator[Record]:
+    def add(self, row: TableRow) -> Iterator[Record]:
         """Take a row; yield the launch that it is."""
         if self.counters is None:
             self.counters = self._units(row)
@@ -265,13 +197,13 @@ class _Raw(_Table):
                 launch.take(name, unit, cells[column], numbers, at)
             yield launch.launch()
 
-    def _units(self, row: _Row) -> list[tuple[int, str, str]]:
+    def _units(self, row: TableRow) -> list[tuple[int, str, str]]:
         """Return column, name and unit of each counter."""
         if not row.whole or len(row.cells) != len(self.header) or row.cells[0].strip():
             raise InputError(
                 "expected the row of units below the header",
                 at=row.at,
-                hint=_AGAIN,
+                hint=EXPORT_AGAIN,
             )
         columns = zip(self.header, row.cells, strict=True)
         counters = [
@@ -283,10 +215,10 @@ class _Raw(_Table):
             self._check_blank(row, {name for _, name, _ in counters})
         return counters
 
-    def _check_blank(self, row: _Row, counters: set[str]) -> None:
+    def _check_blank(self, row: TableRow, counters: set[str]) -> None:
         """Refuse a blank row of units where one of the counters is no count."""
         if any(any(kind) for name in counters for kind in self.options.measures.get(name, ())):
-            raise InputError("the row of units is blank", at=row.at, hint=_AGAIN)
+            raise InputError("the row of units is blank", at=row.at, hint=EXPORT_AGAIN)
 
     def finish(self) -> Iterator[Record]:
         """Yield nothing: each row is a launch of its own."""
@@ -301,10 +233,10 @@ class _Details(_Table):
     key: tuple[str, ...] = ()
     launch: Building | None = None
 
-    def add(self, row: _Row) -> Iterator[Record]:
+    def add(self, row: TableRow) -> Iterator[Record]:
         """Take a row; yield the launch that ends before it."""
         named = dict(zip(self.header, row.cells, strict=False))
-        key = (named.get("ID", ""), named.get("Process ID", ""), named.get("Kernel Name", ""))
+        key = tuple(named.get(column, "") for column in _OF_LAUNCH)
         problem = self._problem(row, named)
         if problem:
             if row.whole and key != self.key:
@@ -323,7 +255,7 @@ class _Details(_Table):
         elif named.get("Rule Name"):
             self.launch.findings.append(_finding(named, self.numbers, row.at))
 
-    def _problem(self, row: _Row, named: Mapping[str, str]) -> str | None:
+    def _problem(self, row: TableRow, named: Mapping[str, str]) -> str | None:
         """Return what is wrong with the row; those of values end before the columns of rules."""
         if not row.whole:
             return "the row is cut off"
@@ -347,6 +279,32 @@ class _Details(_Table):
         if self.launch is not None:
             yield self.launch.launch()
         self.launch = None
+
+
+@dataclass
+class _Summary(_Details):
+    """The page of a summary: rows of one kernel and shape follow each other."""
+
+    def __post_init__(self) -> None:
+        """Call the columns as the details page does."""
+        self.header = [_AS_DETAILS.get(name, name) for name in self.header]
+
+    def building(self, named: Mapping[str, str]) -> Building:
+        """Return a launch, whose shape is told by the numbers of blocks and threads alone."""
+        launch = super().building(named)
+        at = Location(name=self.notes.name)
+        for column, counter in _SIZES.items():
+            launch.take(counter, "", named.get(column, ""), self.numbers, at)
+        return launch
+
+    def add(self, row: TableRow) -> Iterator[Record]:
+        """Take a row; yield the launch that ends before it. Means over launches are left out."""
+        named = dict(zip(self.header, row.cells, strict=False))
+        if named.get("Invocations", "1") == "1":
+            yield from super().add(row)
+        else:
+            yield from self.finish()
+            self.key, self.notes.is_summary = (), True
 
 
 def _finding(named: Mapping[str, str], numbers: Numbers, at: Location) -> ReferenceFinding:
