@@ -337,6 +337,20 @@ def test_reads_a_cell_that_goes_on_over_lines() -> None:
     assert launch.reference_findings[0].text == message.replace('""', '"')
 
 
+@pytest.mark.parametrize("first", ["", "Unnamed: 0"])
+def test_reads_a_table_that_python_saved_with_the_numbers_of_its_rows(first: str) -> None:
+    saved = f"{first},ID,Process ID,Kernel Name,a__b,c__d\n0,,,,usecond,%\n" + (
+        '1,0.0,77.0,"copy(float *, int)",12.5,50\n2,1.0,77.0,add,1.5,25\n'
+    )
+    assert ncu_csv.accepts(saved.encode())
+    one, two = launches_of(saved)
+    assert (one.kernel_name, dict(one.counters)) == (
+        "copy(float *, int)",
+        {"a__b": 12_500, "c__d": 50},
+    )
+    assert (two.kernel_name, two.process) == ("add", 77)
+
+
 SUMMARY = (
     '"Process ID","Process Name","Host Name","Kernel Name","Block Size","Grid Size","Device Id",'
     '"Invocations","Section Name","Metric Name","Metric Unit","Minimum","Maximum","Average"\n'

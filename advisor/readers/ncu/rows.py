@@ -14,9 +14,11 @@ from advisor.errors import InputError, Location
 from advisor.readers.ncu.printed import Notes
 from advisor.readers.text import LINE_ENDS, LONGEST_LINE
 
-# A spreadsheet that saves the table again may take the quotes off and separate by ; or tabs.
+# A spreadsheet that saves the table again may take the quotes off and separate by ; or tabs; one
+# that Python saved has the number of the row in front, and whole numbers with a point.
 HEADER = re.compile(
-    r'\ufeff?(?P<quote>"?)(?:ID"?(?P<delimiter>[,;\t])"?Process ID|'
+    r"\ufeff?(?P<index>(?:Unnamed: 0)?[,;\t])?"
+    r'(?P<quote>"?)(?:ID"?(?P<delimiter>[,;\t])"?Process ID|'
     r'Process ID"?(?P<of_summary>[,;\t])"?Process Name)"?[,;\t]'
 )
 _MOST_COLUMNS = 200_000
@@ -43,6 +45,7 @@ class TableRows:
         self._notes = notes
         self._delimiter = ","
         self._begins: re.Pattern[str] | None = None
+        self._first = 0
         self._held: list[str] = []
         self._length = 0
         self.inside_quotes = False
@@ -78,9 +81,10 @@ class TableRows:
     def _open(self, header: re.Match[str]) -> None:
         of_summary = header["of_summary"]  # where a name stands behind the process
         self._delimiter = delimiter = of_summary or header["delimiter"]
-        number = r'"\d*"' if header["quote"] else r'"?\d*"?'
-        second = "" if of_summary else number + delimiter
-        self._begins = re.compile(f"{number}{delimiter}{second}", re.ASCII)
+        self._first = 0 if header["index"] is None else 1
+        number = r'"\d*"' if header["quote"] else r'"?\d*(?:\.0)?"?'
+        numbers = self._first + (1 if of_summary else 2)
+        self._begins = re.compile(f"{number}{delimiter}" * numbers, re.ASCII)
 
     def _may_be_cut(self, line: str) -> bool:
         """Return whether a line may be what is left of the last row of a table."""
@@ -91,7 +95,7 @@ class TableRows:
             problem = f"a row with more than {_MOST_COLUMNS:,} cells"
             raise InputError(problem, at=self._at, hint=EXPORT_AGAIN)
         try:
-            return next(csv.reader([text], delimiter=self._delimiter), [])
+            return next(csv.reader([text], delimiter=self._delimiter), [])[self._first :]
         except csv.Error as error:
             problem = f"the row is no row of a table: {error}"
             raise InputError(problem, at=self._at, hint=EXPORT_AGAIN) from error

@@ -77,8 +77,8 @@ def is_counter(name: str) -> bool:
 
 
 def whole_number(text: str) -> int | None:
-    """Return a number such as a process or a stream has, or None."""
-    text = text.strip()
+    """Return a number such as a process or a stream has, which Python may have saved as ``7.0``."""
+    text = text.strip().removesuffix(".0")
     return int(text) if _WHOLE.fullmatch(text) and int(text) < _SIZE_LIMIT else None
 
 
