@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 
 from advisor.database.connect import open_for_reading
 from advisor.facts.view import create_views
-from advisor.ingest.profiles import RunLabels, ingest_paths
+from advisor.ingest.batches import Ingested, ProfileWriter
+from advisor.ingest.profiles import RunLabels, read_profiles
 from advisor.knowledge.load import load_knowledge
 from advisor.rules import rank
 from advisor.rules.engine.compiled import compile_rules
 from advisor.rules.engine.evaluate import evaluate_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
+    from advisor.readers.base import Reader
     from advisor.rules import Action, Evaluation
     from advisor.rules.engine.gains import Seconds, Share
 
@@ -54,17 +56,27 @@ class Advised:
     steps: tuple[Step, ...]
 
 
-def advised(files: Iterable[str], *, stored: str | None = None) -> dict[tuple[str, int], Advised]:
+def advised(
+    files: Iterable[str],
+    *,
+    stored: str | None = None,
+    through: Callable[[Reader], Reader] = lambda reader: reader,
+) -> dict[tuple[str, int], Advised]:
     """Return what is said of each launch of the files, by path below the data and position.
 
-    ``stored`` is a database that holds some of them already, under their paths.
+    ``stored`` is a database that holds some of them already, under their paths. The others are read
+    ``through`` a reader of what their own reads.
     """
     wanted = {str(DATA / file) for file in files}
     found = {} if stored is None else _read(stored, wanted)
     with tempfile.TemporaryDirectory() as folder:
         database = str(Path(folder) / "advised.duckdb")
         paths = sorted(wanted - {str(DATA / file) for file, _ in found})
-        for _ in ingest_paths(database, paths, labels=RunLabels(), wait=0):
+        profiles = (
+            each if isinstance(each, Ingested) else replace(each, reader=through(each.reader))
+            for each in read_profiles(paths, labels=RunLabels())
+        )
+        for _ in ProfileWriter(database, load_knowledge(), wait=0).store(profiles):
             pass
         return found | _read(database, wanted)
 

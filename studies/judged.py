@@ -17,7 +17,9 @@ import yaml
 from studies.advised import ABSENT, DATA, Advised, Step, advised
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from advisor.readers.base import Reader
 
 HERE = Path(__file__).parent.parent / "docs" / "judged"
 PARTS = ("held out", "seen since", "to learn from")
@@ -150,13 +152,15 @@ def by_repository(verdicts: Iterable[Verdict]) -> dict[str, float]:
     return {name: sum(each) / len(each) for name, each in found.items()}
 
 
-def judged(stored: str | None = None) -> list[Verdict]:
+def judged(
+    stored: str | None = None, through: Callable[[Reader], Reader] = lambda reader: reader
+) -> list[Verdict]:
     """Return how the program does on every case whose file is there.
 
-    ``stored`` is a database that holds some of the files already, under their paths.
+    ``stored`` and ``through`` are as for ``advised``.
     """
     cases = [case for case in load_cases() if (DATA / case.file).is_file()]
-    said = advised({case.file for case in cases}, stored=stored)
+    said = advised({case.file for case in cases}, stored=stored, through=through)
     nothing = Advised(limiter="unknown", duration=None, steps=())
     return [judge(case, said.get((case.file, case.launch), nothing)) for case in cases]
 
