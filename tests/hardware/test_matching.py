@@ -266,3 +266,14 @@ def test_an_instance_of_an_uncertain_device_is_unknown(
     match = identify_device(name, attributes)
     assert match.spec is None
     assert match.note is not None
+
+
+def test_knows_the_h200_by_what_it_reports_itself() -> None:
+    found = identify_device("NVIDIA H200", {  # attributes of seed/h200's reports
+        "device__attribute_multiprocessor_count": 132,
+        "device__attribute_global_memory_bus_width": 6016,
+        "device__attribute_compute_capability_major": 9,
+        "device__attribute_compute_capability_minor": 0,
+        "device__attribute_l2_cache_size": 62914560,
+    })  # fmt: skip
+    assert (found.device_id, found.note) == ("nvidia-h200-sxm-141gb", None)
