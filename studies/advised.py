@@ -49,39 +49,45 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Advised:
-    """What is said of one launch: ``duration`` in s, the kernel's steps, first things first."""
+    """What is said of one launch: ``duration`` in s, the kernel's steps, first things first.
+
+    ``total`` is the time of all launches of the kernel, in s; ``run``, what is said of its run.
+    """
 
     limiter: str
     duration: float | None
     steps: tuple[Step, ...]
+    total: float | None = None
+    run: tuple[Step, ...] = ()
 
 
 def advised(
     files: Iterable[str],
     *,
+    under: Path = DATA,
     stored: str | None = None,
     through: Callable[[Reader], Reader] = lambda reader: reader,
 ) -> dict[tuple[str, int], Advised]:
-    """Return what is said of each launch of the files, by path below the data and position.
+    """Return what is said of each launch of the files, by path below ``under`` and position.
 
     ``stored`` is a database that holds some of them already, under their paths. The others are read
     ``through`` a reader of what their own reads.
     """
-    wanted = {str(DATA / file) for file in files}
-    found = {} if stored is None else _read(stored, wanted)
+    wanted = {str(under / file) for file in files}
+    found = {} if stored is None else _read(stored, wanted, under)
     with tempfile.TemporaryDirectory() as folder:
         database = str(Path(folder) / "advised.duckdb")
-        paths = sorted(wanted - {str(DATA / file) for file, _ in found})
+        paths = sorted(wanted - {str(under / file) for file, _ in found})
         profiles = (
             each if isinstance(each, Ingested) else replace(each, reader=through(each.reader))
             for each in read_profiles(paths, labels=RunLabels())
         )
         for _ in ProfileWriter(database, load_knowledge(), wait=0).store(profiles):
             pass
-        return found | _read(database, wanted)
+        return found | _read(database, wanted, under)
 
 
-def _read(database: str, wanted: Collection[str]) -> dict[tuple[str, int], Advised]:
+def _read(database: str, wanted: Collection[str], under: Path) -> dict[tuple[str, int], Advised]:
     known = load_knowledge()
     vocabulary, settings = known.vocabulary, known.settings
     rules = compile_rules(known.rules, vocabulary=vocabulary, settings=settings)
@@ -91,10 +97,12 @@ def _read(database: str, wanted: Collection[str]) -> dict[tuple[str, int], Advis
         runs = sorted({run for _, _, run, *_ in rows})
         actions = _actions(evaluate_runs(connection, rules, runs))
     return {
-        (str(Path(name).relative_to(DATA)), int(index)): Advised(
+        (str(Path(name).relative_to(under)), int(index)): Advised(
             limiter=limiter or "unknown",
             duration=duration,
             steps=tuple(_step(action, total) for action in actions.get((run, variant), ())),
+            total=total,
+            run=tuple(_step(action, None) for action in actions.get((run, run), ())),
         )
         for name, index, run, variant, limiter, total, duration in rows
     }
