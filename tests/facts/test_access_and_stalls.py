@@ -112,6 +112,49 @@ def test_local_memory_is_a_share_of_l1() -> None:
     assert facts["local_traffic_share"] == pytest.approx(0.25)
 
 
+LOCAL = {  # 80 % of L1 is local; global accesses ask for 20 kB there
+    "duration": 1.0, "local_load_sectors": 2500.0, "local_store_sectors": 0.0, "l1_bytes": 1e5,
+    "global_load_sectors": 600.0, "global_store_sectors": 25.0, "l1_hit_rate": 0.9,
+    "l2_read_bytes": 6e4, "l2_write_bytes": 2e4, "l2_bytes": 1e5, "l2_hit_rate": 0.5,
+    "dram_bytes": 4e4,
+}  # fmt: skip
+
+
+def test_below_l1_no_more_is_left_than_global_accesses_ask_for() -> None:
+    facts = facts_of(**LOCAL)
+    assert facts["l2_without_local"] == pytest.approx(0.25)  # 20 of 80 kB; hits say 0.92
+    assert facts["dram_without_local"] == pytest.approx(0.5)  # 20 of 40 kB; hits say 0.96
+    facts = facts_of(**LOCAL | {"l1_hit_rate": 0.0, "global_load_sectors": 2475.0})
+    assert facts["l2_without_local"] == pytest.approx(0.2)
+    assert facts["dram_without_local"] == pytest.approx(0.6)
+    facts = facts_of(**LOCAL | {"l2_read_bytes": None})
+    assert facts["l2_without_local"] == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    ("l1", "reads", "busy"),
+    [(0.4, 6e4, 0.7), (0.8, 6e4, 0.8), (0.4, 2e4, 0.7), (0.4, 1.9e4, 0.4), (0.4, None, 0.7)],
+)
+def test_local_memory_keeps_l2_busy_where_most_of_that_is_local(
+    l1: float, reads: float | None, busy: float
+) -> None:
+    """L2 is 70 % busy; 20 kB of what is read and 20 kB written there is global."""
+    changed = {"l1_utilization": l1, "l2_utilization": 0.7, "l2_read_bytes": reads}
+    assert facts_of(**LOCAL | changed)["local_busy"] == busy
+
+
+def test_what_l2_moves_by_itself_goes_along_with_what_is_asked() -> None:
+    assert facts_of(**LOCAL)["l2_read_share"] == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize(("passes", "ways"), [(64.0, 32), (65.0, None)])
+def test_more_passes_than_threads_are_of_other_instructions(
+    passes: float, ways: float | None
+) -> None:
+    facts = facts_of(duration=1.0, shared_load_wavefronts=passes, shared_load_requests=2.0)
+    assert facts["shared_load_ways"] == ways
+
+
 def test_the_top_stall_is_no_waiting_while_ready() -> None:
     facts = facts_of(
         warp_latency=20.0,

@@ -16,6 +16,11 @@ STREAM: dict[str, Value] = {
     "global_store_bytes_per_sector": 32.0,
     "l1_utilization": 0.3,
 }
+# Shared memory is at its roof, by passes of which 25 % are conflicts.
+SHARED: dict[str, Value] = {
+    "shared_bytes": 9.9e11, "peak_shared_bandwidth": 1e12,
+    "shared_wavefronts": 100.0, "shared_wavefronts_ideal": 75.0,
+}  # fmt: skip
 
 
 def test_holds_memory_against_its_practical_roof_where_none_was_measured() -> None:
@@ -45,6 +50,9 @@ def test_holds_arithmetic_against_its_peak_where_nothing_was_measured() -> None:
         ({"l1_utilization": 0.8}, False),
         ({"l1_utilization": None}, True),
         ({"dram_bytes": None}, None),
+        (SHARED, False),
+        (SHARED | {"shared_wavefronts_ideal": 85.0}, True),
+        (SHARED | {"peak_shared_bandwidth": 1e13}, True),  # device memory is the roof
     ],
 )
 def test_knows_when_there_is_nothing_to_win(
