@@ -766,3 +766,39 @@ def test_tells_instructions_from_issue_slots_where_nobody_counted_them(
     slots["duration"] = 1.0
     found = facts_of(**{**slots, **shape, **known})
     assert found["instructions_per_warp"] == pytest.approx(20)
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "value"),
+    [
+        ("block_time", {"duration": 1.0, "waves_per_sm": 4.0, "sm_busy": 0.5}, 0.125),
+        ("block_time", {"duration": 1.0, "waves_per_sm": 4.0}, 0.25),
+        ("brief_blocks", {"duration": 4.9e-6, "waves_per_sm": 1.0}, True),
+        ("brief_blocks", {"duration": 5e-6, "waves_per_sm": 1.0}, False),
+        ("uneven_blocks", {"sm_active_cycles": 94.0, "sm_active_cycles_max": 100.0}, True),
+        ("uneven_blocks", {"sm_active_cycles": 96.0, "sm_active_cycles_max": 100.0}, False),
+        ("conversions_lead", {"conversion_instructions": 33.0, "warp_size": 32.0,
+                              "special_function_instructions": 1.0}, True),
+        ("conversions_lead", {"conversion_instructions": 32.0, "warp_size": 32.0,
+                              "special_function_instructions": 1.0}, False),
+        ("conversions_lead", {"conversion_instructions": 33.0, "warp_size": 32.0}, None),
+        ("whole_numbers", {"pipe_alu": 0.4, "pipe_fma": 0.2}, True),
+        ("whole_numbers", {"pipe_alu": 0.39, "pipe_fma": 0.2}, False),
+        ("conflicts_counted", {"shared_wavefronts": 100.0, "shared_wavefronts_ideal": 89.0}, True),
+        ("conflicts_counted", {"shared_wavefronts": 100.0, "shared_wavefronts_ideal": 90.0}, False),
+        ("loads_once", {"global_load_sectors": 12.0, "global_load_bytes_per_sector": 32.0,
+                        "dram_read_bytes": 320.0}, True),
+        ("loads_once", {"global_load_sectors": 13.0, "global_load_bytes_per_sector": 32.0,
+                        "dram_read_bytes": 320.0}, False),
+        ("registers_can_rise", {"registers_per_thread": 72.0, "block_size": 768.0,
+                                "warp_size": 32.0, "registers_per_sm": 65536.0}, True),
+        ("registers_can_rise", {"registers_per_thread": 80.0, "block_size": 768.0,
+                                "warp_size": 32.0, "registers_per_sm": 65536.0}, False),
+        ("registers_can_rise", {"registers_per_thread": 248.0}, False),
+        ("registers_can_rise", {"registers_per_thread": 240.0}, True),
+    ],
+)  # fmt: skip
+def test_knows_which_causes_the_profile_refutes(
+    name: str, known: dict[str, Value], value: float | bool | None
+) -> None:
+    assert facts_of(**{"duration": 1.0} | known)[name] == value

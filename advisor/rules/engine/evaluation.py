@@ -53,7 +53,8 @@ class Evaluation:
         if self.outcome is not Outcome.FIRES:
             return ()
         shown = self.rule.shown(self.values)
-        return tuple(self.words.fill(step, shown) for step in self.rule.recommendation)
+        steps = (self.words.fill(step, shown) for step in self.rule.recommendation)
+        return tuple(step for step in steps if step)
 
     @property
     def expected(self) -> float | None:
