@@ -104,6 +104,18 @@ def test_does_not_open_with_what_is_about_the_measurement() -> None:
     assert said == "This run is memory-bound. Start by coalescing the loads."
 
 
+def test_opens_with_a_note_where_it_is_all_there_is() -> None:
+    note = replace(
+        card("calling the library differently", about_measurement=False), severity="note"
+    )
+    far = {**DONE, "t_least": 2e-3, "t_sol_achievable": 3e-3}
+    said = verdict_of([far], [note], LACKING).sentence
+    assert said == "This run is memory-bound. Start by calling the library differently."
+    # What is known to be at its roof says so.
+    assert NOTHING in verdict_of([DONE], [note]).sentence
+    assert NOTHING not in verdict_of([DONE], [replace(note, severity="warning")]).sentence
+
+
 def test_says_what_balanced_means() -> None:
     paragraph = plain(verdict_of([{**DONE, "limiter": "balanced"}]).paragraph)
     assert paragraph.startswith(
@@ -151,6 +163,11 @@ def test_starts_with_profiling_what_takes_most_of_the_run_unseen() -> None:
         "75 % of the run is solve, for which this profile lacks the counters. "
         "Start by profiling it."
     )
+
+
+def test_asks_for_no_counters_of_what_a_caller_cannot_edit() -> None:
+    said = verdict_of([{**UNSEEN, "library": "cuBLAS"}, DONE]).sentence
+    assert "profiling" not in said
 
 
 def test_a_roof_that_knows_few_units_tells_no_more_of_a_kernel() -> None:

@@ -107,6 +107,11 @@ class Recommendation:
     share: Gain | None = None
 
     @property
+    def is_note(self) -> bool:
+        """Return whether it promises nothing, and no kernel suffers without it."""
+        return self.severity == "note" and self.gain is None and self.share is None
+
+    @property
     def shown_kernels(self) -> tuple[KernelName, ...]:
         """Return the kernels that a card names."""
         return self.kernels[:_NAMED_KERNELS]
