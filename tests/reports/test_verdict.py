@@ -146,6 +146,18 @@ def test_takes_the_busiest_unit_where_the_roof_lacks_terms() -> None:
     assert plain(figure.note) == "at least 127 ms at the roof, at most 32.3 s above it"
 
 
+def test_names_what_a_roof_lacks() -> None:
+    bare: Values = {"duration": 1e-3, "limiter": "latency", "evidence_level": 4.0}
+    assert "counts neither bytes nor operations" in verdict_of([bare]).paragraph
+    counted = {**bare, "dram_bytes": 1e6, "flops": 2e6, "evidence_level": 2.0}
+    found = verdict_of([counted, bare])
+    assert "gives no peaks of the device, so there is no roof" in found.paragraph
+    figure = next(each for each in found.figures if each.label == "evidence")
+    assert (figure.value, plain(figure.note)) == ("0", "has a roofline; 2 kernels without")
+    # Peaks are there; a time is what lacks.
+    assert "gives no peaks" not in verdict_of([{**counted, "peak_dram_bandwidth": 1e12}]).paragraph
+
+
 UNSEEN = {
     "variant_id": "v9",
     "short_name": "solve",

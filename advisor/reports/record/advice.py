@@ -104,8 +104,14 @@ def not_judged(kernels: Sequence[KernelRecord], total: float | None) -> Rest | N
 def _rest(kernels: Sequence[KernelRecord], total: float | None) -> Rest | None:
     if not kernels or not total:
         return None
-    time = sum(kernel.duration or 0.0 for kernel in kernels)
-    return Rest(kernel_count=len(kernels), duration=time, duration_share=time / total)
+    times = [kernel.duration for kernel in kernels if kernel.duration is not None]
+    time = sum(times) if times else None
+    return Rest(
+        kernel_count=len(kernels),
+        duration=time,
+        duration_share=None if time is None else time / total,
+        untimed=len(kernels) - len(times),
+    )
 
 
 def to_collect(

@@ -10,7 +10,7 @@ from advisor.reports.record import saved
 from advisor.reports.record.judgement import Judgement
 from advisor.reports.record.layout import limited_by
 from advisor.reports.record.records import Collect, Figure, Recommendation, RunVerdict
-from advisor.reports.record.rows import Row, flag, number, text, whole
+from advisor.reports.record.rows import Row, flag, lacks_peaks, number, text, whole
 
 _HOLDS: Mapping[str, str] = {
     "memory": "This run is memory-bound.",
@@ -67,6 +67,8 @@ def _least(row: Row, name: str) -> float | None:
 
 def _is_evident(row: Row) -> bool:
     """Return whether a kernel has a roofline that its counters do not belie."""
+    if lacks_peaks(row):
+        return False
     return whole(row, "evidence_level") in _ROOFLINE_LEVELS and not flag(row, "measured_above_roof")
 
 
@@ -95,7 +97,7 @@ def verdict(
         sentence = f"{holds} Start by {_to_do(first, sums)}."
     return RunVerdict(
         sentence=sentence,
-        paragraph=_paragraph(limiter, share, sums),
+        paragraph=_paragraph(limiter, share, sums, rows),
         figures=tuple(_figures(rows, sums, actions)),
     )
 
@@ -193,7 +195,7 @@ def _is_far(row: Row, total: float, judgement: Judgement) -> bool:
     return taken - roof >= judgement.worth_a_card * total
 
 
-def _paragraph(limiter: str | None, share: float, sums: Totals) -> str:
+def _paragraph(limiter: str | None, share: float, sums: Totals, rows: Sequence[Row]) -> str:
     if sums.duration is None:
         return "This profile has no durations, so the kernels cannot be compared by time."
     parts = []
@@ -210,9 +212,10 @@ def _paragraph(limiter: str | None, share: float, sums: Totals) -> str:
             f"{wording.seconds(sums.least)} instead of {wording.seconds(sums.placed)}."
         )
     else:
-        parts.append(
-            "This profile counts neither bytes nor operations, so there is no roof to compare with."
-        )
+        lack = "gives no peaks of the device"
+        if not any(lacks_peaks(row) for row in rows):
+            lack = "counts neither bytes nor operations"
+        parts.append(f"This profile {lack}, so there is no roof to compare with.")
     return " ".join(parts)
 
 
@@ -269,7 +272,11 @@ def _likely(actions: Sequence[Recommendation], sums: Totals) -> Figure:
 
 def _evidence(rows: Sequence[Row], sums: Totals) -> Figure:
     """Return the share of the time whose kernels have a full roofline, and what the rest lacks."""
-    full = [row for row in rows if whole(row, "evidence_level") in _ROOFLINE_LEVELS]
+    full = [
+        row
+        for row in rows
+        if whole(row, "evidence_level") in _ROOFLINE_LEVELS and not lacks_peaks(row)
+    ]
     time = sum(number(row, "duration") or 0.0 for row in full)
     if not sums.duration:
         return Figure(label="evidence", value="unknown", unit="", note="no duration")
