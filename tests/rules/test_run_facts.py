@@ -99,6 +99,14 @@ def test_device_memory_limits_only_kernels_that_keep_it_busy(settings: Evaluatio
     assert row(settings, f"{some} WHERE limiter = 'memory' AND duration = 1")["dram_share"] is None
 
 
+def test_knows_no_shares_of_a_run_of_which_most_is_not_judged(settings: EvaluationSettings) -> None:
+    some = """
+        SELECT * FROM (VALUES ('latency', 2.0), (NULL, {})) AS t(limiter, duration)
+    """
+    assert row(settings, some.format(1.9))["latency_share"] == 1
+    assert row(settings, some.format(2.0))["latency_share"] is None
+
+
 def test_a_higher_clock_leaves_device_memory_as_slow_as_it_is(settings: EvaluationSettings) -> None:
     found = row(
         settings,
