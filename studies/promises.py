@@ -223,7 +223,7 @@ def no_finding_stands_beside_one_that_excludes_it(kernels: list[Kernel]) -> Chec
 
 
 def no_symptom_stands_before_its_cause(kernels: list[Kernel]) -> Check:
-    """Symptoms stand beside the cause that explains them."""
+    """A symptom comes behind the cause that explains it, with what that leaves of it."""
     wrong, count = [], 0
     for kernel in kernels:
         actions = kernel.actions
@@ -236,8 +236,10 @@ def no_symptom_stands_before_its_cause(kernels: list[Kernel]) -> Check:
                     continue
                 count += 1
                 enough = symptom.gain.likely * symptom.rule.explained_at
-                if cause.evaluation.gain.likely >= enough > 0:
-                    wrong.append(f"{kernel.name}: {symptom.rule.id} beside its cause {name}")
+                if cause.evaluation.gain.likely < enough or enough <= 0:
+                    continue
+                if action.position < cause.position or action.gain == symptom.gain:
+                    wrong.append(f"{kernel.name}: {symptom.rule.id} before its cause {name}")
     return Check(what="symptoms with an action beside their cause", checked=count, wrong=wrong)
 
 

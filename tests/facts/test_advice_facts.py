@@ -149,7 +149,9 @@ def test_parts_of_blocks_gain_while_they_fit_at_once(
 
 def test_one_place_each_where_the_occupancy_is_not_known() -> None:
     assert facts_of(grid_size=2.0, sm_count=8.0)["places_taken"] == pytest.approx(0.25)
-    assert facts_of(grid_size=2.0)["places_taken"] is None
+    # The smallest device known has 8; a grid that is not too small for it may fill any part.
+    assert facts_of(grid_size=2.0)["places_taken"] == pytest.approx(0.25)
+    assert facts_of(grid_size=20.0)["places_taken"] is None
 
 
 def test_the_fullest_multiprocessors_are_busier_than_the_mean() -> None:

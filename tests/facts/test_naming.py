@@ -99,6 +99,14 @@ def test_a_kernel_without_a_name_belongs_to_no_library() -> None:
     assert (found["library"], found["library_is_busy"]) == (None, False)
 
 
+def test_some_libraries_choose_among_kernels() -> None:
+    chooses = vocabulary_once().facts["library_has_choice"].expression
+    query = f"select library, {chooses.sql()} from (select unnest(?) as library)"
+    with duckdb.connect() as connection:
+        found = connection.execute(query, [["cuBLAS", "CUTLASS", "CUB", None]]).fetchall()
+    assert found == [("cuBLAS", True), ("CUTLASS", True), ("CUB", False), (None, False)]
+
+
 @pytest.mark.parametrize(
     ("fact", "problem"),
     [

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Iterator
 
+import pytest
+import yaml
+
+from advisor.resources import data_dir
 from tests.support.facts import facts_of
 
 # Compute capability 8.0: 64 warps, 32 blocks, 65,536 registers in 4 parts, 1 KiB a block reserved.
@@ -196,6 +200,23 @@ def test_a_grid_is_too_small_for_the_smallest_device(
         fewest_sm_count=16.0, **known,
     )  # fmt: skip
     assert facts["small_anywhere"] is small
+
+
+def test_a_device_without_a_name_has_as_many_as_the_smallest_known() -> None:
+    limits = yaml.safe_load((data_dir("seed") / "occupancy-limits.yaml").read_text())
+    known = [each["fewest_multiprocessors"] for each in _with(limits, "fewest_multiprocessors")]
+    facts = facts_of(grid_size=min(known) - 1.0, block_size=64.0)
+    assert (facts["least_sm_count"], facts["small_anywhere"]) == (min(known), True)
+    assert facts["places_taken"] == pytest.approx(1 - 1 / min(known))
+    assert facts_of(grid_size=float(min(known)), block_size=64.0)["small_anywhere"] is False
+
+
+def _with(node: object, key: str) -> Iterator[dict[str, float]]:
+    if isinstance(node, dict):
+        if key in node:
+            yield node
+        for each in node.values():
+            yield from _with(each, key)
 
 
 def test_a_block_of_33_threads_wastes_31_lanes_of_64() -> None:

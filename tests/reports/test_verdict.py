@@ -104,6 +104,18 @@ def test_does_not_open_with_what_is_about_the_measurement() -> None:
     assert said == "This run is memory-bound. Start by coalescing the loads."
 
 
+def test_opens_with_a_note_where_it_is_all_there_is() -> None:
+    note = replace(
+        card("calling the library differently", about_measurement=False), severity="note"
+    )
+    far = {**DONE, "t_least": 2e-3, "t_sol_achievable": 3e-3}
+    said = verdict_of([far], [note], LACKING).sentence
+    assert said == "This run is memory-bound. Start by calling the library differently."
+    # What is known to be at its roof says so.
+    assert NOTHING in verdict_of([DONE], [note]).sentence
+    assert NOTHING not in verdict_of([DONE], [replace(note, severity="warning")]).sentence
+
+
 def test_says_what_balanced_means() -> None:
     paragraph = plain(verdict_of([{**DONE, "limiter": "balanced"}]).paragraph)
     assert paragraph.startswith(
@@ -134,6 +146,18 @@ def test_takes_the_busiest_unit_where_the_roof_lacks_terms() -> None:
     assert plain(figure.note) == "at least 127 ms at the roof, at most 32.3 s above it"
 
 
+def test_names_what_a_roof_lacks() -> None:
+    bare: Values = {"duration": 1e-3, "limiter": "latency", "evidence_level": 4.0}
+    assert "counts neither bytes nor operations" in verdict_of([bare]).paragraph
+    counted = {**bare, "dram_bytes": 1e6, "flops": 2e6, "evidence_level": 2.0}
+    found = verdict_of([counted, bare])
+    assert "gives no peaks of the device, so there is no roof" in found.paragraph
+    figure = next(each for each in found.figures if each.label == "evidence")
+    assert (figure.value, plain(figure.note)) == ("0", "has a roofline; 2 kernels without")
+    # Peaks are there; a time is what lacks.
+    assert "gives no peaks" not in verdict_of([{**counted, "peak_dram_bandwidth": 1e12}]).paragraph
+
+
 UNSEEN = {
     "variant_id": "v9",
     "short_name": "solve",
@@ -151,6 +175,11 @@ def test_starts_with_profiling_what_takes_most_of_the_run_unseen() -> None:
         "75 % of the run is solve, for which this profile lacks the counters. "
         "Start by profiling it."
     )
+
+
+def test_asks_for_no_counters_of_what_a_caller_cannot_edit() -> None:
+    said = verdict_of([{**UNSEEN, "library": "cuBLAS"}, DONE]).sentence
+    assert "profiling" not in said
 
 
 def test_a_roof_that_knows_few_units_tells_no_more_of_a_kernel() -> None:

@@ -16,7 +16,7 @@ from advisor.errors import UsageError
 from advisor.facts import variant_statements
 from advisor.knowledge.load import load_knowledge
 from advisor.reports.record.judgement import load_judgement
-from advisor.reports.record.records import Report
+from advisor.reports.record.records import Report, Rest
 from advisor.reports.record.source import Request, read_source
 from advisor.reports.record.view import build_report
 from advisor.reports.write import render
@@ -391,6 +391,22 @@ def test_does_not_leave_alone_what_it_cannot_judge() -> None:
     assert (report.not_judged.kernel_count, report.not_judged.duration) == (1, 1e-6)
     judged = [k for k in report.kernels if k.is_judged and not k.actions]
     assert (report.left_alone.kernel_count if report.left_alone else 0) == len(judged)
+
+
+def test_says_of_no_unknown_time_that_it_is_none() -> None:
+    unknown = Rest(kernel_count=1, duration=None, duration_share=None, untimed=1)
+    assert " ".join(unknown.sentence.split()) == "1 kernel without a time"
+    some = Rest(kernel_count=3, duration=1e-3, duration_share=0.1, untimed=1)
+    assert " ".join(some.sentence.split()) == (
+        "3 kernels (1 without a time), 1.00 ms or 10 % of the profiled kernel time"
+    )
+    launch_only: Launch = {"variant_id": "bare", "launch_index": 3, "duration": None}
+    report = report_of([STREAM, launch_only])
+    assert report.not_judged == unknown
+    for text in (report_text(report), render.html(report), render.markdown(report, None)):
+        words = " ".join(text.split())
+        assert "1 kernel without a time" in words
+        assert "0 s or" not in words
 
 
 def test_says_what_there_is_to_do_where_no_card_speaks_of_a_kernel() -> None:

@@ -249,11 +249,12 @@ def test_tells_an_unproven_cause_before_a_state_where_no_other_is_found(rule: Ru
 
 def explained(evaluation: Evaluation, *causes: str) -> Evaluation:
     names = tuple(f"sample/{cause}" for cause in causes)
-    return replace(evaluation, rule=replace(evaluation.rule, explained_by=names, explained_at=0.25))
+    rule = replace(evaluation.rule, explained_by=names, explained_at=0.25, unexplained_at=0.5)
+    return replace(evaluation, rule=rule)
 
 
 def test_puts_a_cause_before_the_symptom_that_promises_more(rule: Rule) -> None:
-    found = [finding(rule, "cause", 2), explained(finding(rule, "symptom", 6), "cause")]
+    found = [finding(rule, "cause", 3), explained(finding(rule, "symptom", 6), "cause")]
     assert names(found) == ["cause"]
     assert [each.rule.id for each in rank(found)[0].also] == ["sample/symptom"]
 
@@ -262,9 +263,41 @@ def test_keeps_a_symptom_that_its_cause_explains_too_little_of(rule: Rule) -> No
     # A quarter of 6 s is 1.5 s: 1.4 s do not explain it, 1.5 s do.
     symptom = explained(finding(rule, "symptom", 6), "cause")
     assert names([finding(rule, "cause", 1.4), symptom]) == ["symptom", "cause"]
-    assert names([finding(rule, "cause", 1.5), symptom]) == ["cause"]
+    assert names([finding(rule, "cause", 1.5), symptom]) == ["cause", "symptom"]
     nothing = explained(finding(rule, "symptom", None), "cause")
     assert names([finding(rule, "cause", 0), nothing]) == ["cause", "symptom"]
+
+
+def test_puts_what_causes_leave_of_a_symptom_behind_them(rule: Rule) -> None:
+    # Half of 6 s is 3 s: more than that is left by 2.9 s, by 3 s it is not.
+    symptom = explained(finding(rule, "symptom", 6), "cause")
+    cause, rest = rank([finding(rule, "cause", 2.9), symptom])
+    assert (cause.evaluation.rule.id, rest.evaluation.rule.id) == ("sample/cause", "sample/symptom")
+    assert rest.gain is not None
+    assert rest.gain.likely == pytest.approx(3.1)
+    assert rest.after == ("sample/cause",)
+    assert names([finding(rule, "cause", 3), symptom]) == ["cause"]
+    # What other causes save is not left either.
+    assert names([finding(rule, "cause", 2.9), finding(rule, "b", 0.2), symptom]) == ["cause", "b"]
+
+
+def test_puts_the_rest_of_a_symptom_next_to_its_cause(rule: Rule) -> None:
+    symptom = explained(finding(rule, "symptom", 8), "cause")
+    loud = replace(symptom, rule=replace(symptom.rule, severity=Severity.ERROR))
+    found = [finding(rule, "cause", 2), loud, finding(rule, "other", 3, variant="v2")]
+    assert names(found) == ["other", "cause", "symptom"]
+    state_ = state(finding(rule, "gap", 9))
+    assert names([finding(rule, "cause", 2), symptom, state_]) == ["cause", "symptom", "gap"]
+
+
+def test_puts_symptoms_of_a_symptom_behind_it(rule: Rule) -> None:
+    found = [
+        finding(rule, "cause", 1),
+        explained(finding(rule, "between", 3), "cause"),
+        explained(finding(rule, "last", 9), "between"),
+    ]
+    assert names(found) == ["cause", "between", "last"]
+    assert [e.gain.likely for e in rank(found) if e.gain is not None] == [1, 2, 6]
 
 
 def test_follows_causes_to_the_first(rule: Rule) -> None:

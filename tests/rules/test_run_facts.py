@@ -75,6 +75,14 @@ def test_counts_no_waste_where_nothing_is_left_to_win(settings: EvaluationSettin
     assert row(settings, f"{some} WHERE nothing_to_win")["wasted_share"] == 0
 
 
+def test_puts_no_kernel_at_its_roof_whose_advice_lowers_it(settings: EvaluationSettings) -> None:
+    some = """
+        SELECT * FROM (VALUES (9.0, true, false), (1.0, true, true), (2.0, NULL, NULL))
+        AS t(duration, at_practical_roof, nothing_to_win)
+    """
+    assert row(settings, some)["roof_duration"] == 1
+
+
 def test_device_memory_limits_only_kernels_that_keep_it_busy(settings: EvaluationSettings) -> None:
     some = """
         SELECT * FROM (VALUES ('memory', 0.6, 4.0), ('memory', 0.59, 2.0), ('memory', NULL, 1.0),
@@ -89,6 +97,14 @@ def test_device_memory_limits_only_kernels_that_keep_it_busy(settings: Evaluatio
     )
     assert found["dram_share"] == 0.4
     assert row(settings, f"{some} WHERE limiter = 'memory' AND duration = 1")["dram_share"] is None
+
+
+def test_knows_no_shares_of_a_run_of_which_most_is_not_judged(settings: EvaluationSettings) -> None:
+    some = """
+        SELECT * FROM (VALUES ('latency', 2.0), (NULL, {})) AS t(limiter, duration)
+    """
+    assert row(settings, some.format(1.9))["latency_share"] == 1
+    assert row(settings, some.format(2.0))["latency_share"] is None
 
 
 def test_a_higher_clock_leaves_device_memory_as_slow_as_it_is(settings: EvaluationSettings) -> None:
@@ -209,6 +225,18 @@ def test_finds_what_one_launch_passes_on_to_the_next(settings: EvaluationSetting
     assert (
         found["fusable_names"] == "add_kernel → relu (2x), mul → add_kernel (2x), relu → mul (1x)"
     )
+
+
+def test_weighs_neighbours_that_move_data_by_the_shorter(settings: EvaluationSettings) -> None:
+    kernels = f"SELECT *, 'memory' AS limiter FROM ({changed('duration / 100 AS duration')})"
+    short = row(settings, kernels, launched("v1", "v2"))["neighbours_duration"]
+    equal = row(settings, kernels, launched("v1", "v3"))["neighbours_duration"]
+    assert isinstance(short, float)
+    assert equal == pytest.approx(100 * short)
+    # The same function again passes nothing on to another one.
+    assert row(settings, kernels, launched("v1", "v1"))["neighbours_duration"] == 0
+    waits = f"SELECT * REPLACE ('latency' AS limiter) FROM ({kernels})"
+    assert row(settings, waits, launched("v1", "v3"))["neighbours_duration"] == 0
 
 
 def test_finds_element_wise_work_on_a_product(settings: EvaluationSettings) -> None:

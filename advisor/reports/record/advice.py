@@ -38,8 +38,8 @@ def cards(
     """Return the cards of the first page: actions of one rule become one, the most time first.
 
     ``worst`` are the worst instructions of kernels. An action that saves too little of the run's
-    time is not worth acting on; one without an estimate is where its rule is no mere note. Unproven
-    rules get none.
+    time is not worth acting on; one without an estimate is where its rule is no mere note, or
+    where nothing else is. Unproven rules get none.
     """
     share = source.judgement.worth_a_card
     worth = share * (source.totals.duration or 0.0)
@@ -48,6 +48,9 @@ def cards(
         if not each.evaluation.rule.is_unproven:
             by_rule[each.evaluation.rule.id].append(each)
     groups = [group for group in by_rule.values() if _worth(group, source.variants, worth, share)]
+    if all(group[0].evaluation.rule.is_about_measurement for group in groups):
+        most = source.judgement.worth_a_headline * (source.totals.duration or 0.0)
+        groups += _noted(ranked, source.variants, most)
     groups.sort(key=_rank)
     return tuple(
         _card(number, group, source, worst)
@@ -101,8 +104,14 @@ def not_judged(kernels: Sequence[KernelRecord], total: float | None) -> Rest | N
 def _rest(kernels: Sequence[KernelRecord], total: float | None) -> Rest | None:
     if not kernels or not total:
         return None
-    time = sum(kernel.duration or 0.0 for kernel in kernels)
-    return Rest(kernel_count=len(kernels), duration=time, duration_share=time / total)
+    times = [kernel.duration for kernel in kernels if kernel.duration is not None]
+    time = sum(times) if times else None
+    return Rest(
+        kernel_count=len(kernels),
+        duration=time,
+        duration_share=None if time is None else time / total,
+        untimed=len(kernels) - len(times),
+    )
 
 
 def to_collect(
@@ -148,6 +157,17 @@ def _worth(
     if shares and not likely:
         return max(shares) >= least_share
     return not likely and group[0].evaluation.rule.severity is not Severity.NOTE
+
+
+def _noted(ranked: Sequence[Action], rows: Mapping[str, Row], most: float) -> list[list[Action]]:
+    """Return what is found first of a kernel that takes ``most`` of the time, if that is a note."""
+    for each in ranked:
+        rule = each.evaluation.rule
+        if most and (number(rows[each.evaluation.variant_id], "duration") or 0.0) > most:
+            is_note = rule.gain is None and rule.severity is Severity.NOTE
+            is_fit = is_note and not rule.is_about_measurement and not rule.is_unproven
+            return [[each]] if is_fit else []
+    return []
 
 
 def _card(

@@ -24,7 +24,7 @@ from advisor.reports.record.kernel_records import (
     VendorFinding,
 )
 from advisor.reports.record.layout import FactLine, Layout, layout
-from advisor.reports.record.rows import Row, finite, flag, number, text, whole
+from advisor.reports.record.rows import Row, finite, flag, lacks_peaks, number, text, whole
 from advisor.rules.language.words import VendorWords
 
 _TOP_STALLS = 7
@@ -177,6 +177,8 @@ def _limiter_note(row: Row) -> str:
 def _remark(row: Row, sheet: FactSheet) -> str:
     """Return the sentence that reads the roofline for one kernel."""
     fraction, binding = number(row, "roof_fraction"), text(row, "binding_resource")
+    if fraction is None and lacks_peaks(row):
+        return "No roof to compare with: this profile gives no peaks of the device."
     if fraction is None or binding is None:
         level = "utilisations" if number(row, "memory_utilization") is not None else "launch shape"
         return f"No roof to compare with: this profile has only {level}."

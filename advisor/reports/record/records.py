@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from advisor import wording
 from advisor.records import dataclass
 from advisor.reports.record.charted import ChartCeiling, Plane, Roofline
 from advisor.reports.record.glossary import NumberTerm
@@ -107,6 +108,11 @@ class Recommendation:
     share: Gain | None = None
 
     @property
+    def is_note(self) -> bool:
+        """Return whether it promises nothing, and no kernel suffers without it."""
+        return self.severity == "note" and self.gain is None and self.share is None
+
+    @property
     def shown_kernels(self) -> tuple[KernelName, ...]:
         """Return the kernels that a card names."""
         return self.kernels[:_NAMED_KERNELS]
@@ -119,11 +125,23 @@ class Recommendation:
 
 @dataclass(frozen=True, kw_only=True)
 class Rest:
-    """Kernels that no card speaks of, and the time they take."""
+    """Kernels that no card speaks of, and the time they take; ``untimed`` have none."""
 
     kernel_count: int
-    duration: float
-    duration_share: float
+    duration: float | None
+    duration_share: float | None
+    untimed: int = 0
+
+    @property
+    def sentence(self) -> str:
+        """Return how many they are and what is known of their time."""
+        kernels, untimed = wording.count(self.kernel_count, "kernel"), ""
+        if self.duration is None or self.duration_share is None:
+            return f"{kernels} without a time"
+        if self.untimed:
+            untimed = f" ({self.untimed} without a time)"
+        time, share = wording.seconds(self.duration), wording.share(self.duration_share)
+        return f"{kernels}{untimed}, {time} or {share} of the profiled kernel time"
 
 
 @dataclass(frozen=True, kw_only=True)

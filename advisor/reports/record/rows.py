@@ -55,6 +55,13 @@ def whole(row: Row, name: str) -> int:
     return int(number(row, name) or 0)
 
 
+def lacks_peaks(row: Row) -> bool:
+    """Return whether bytes or operations were counted, so that peaks are what a roof lacks."""
+    counted = number(row, "dram_bytes") is not None or number(row, "flops") is not None
+    peak = number(row, "peak_dram_bandwidth")
+    return counted and peak is None and number(row, "t_sol") is None
+
+
 def _rows(cursor: duckdb.DuckDBPyConnection) -> Iterator[Row]:
     names = [column[0] for column in cursor.description or ()]
     for values in cursor.fetchall():

@@ -10,7 +10,7 @@ from advisor.reports.record import saved
 from advisor.reports.record.judgement import Judgement
 from advisor.reports.record.layout import limited_by
 from advisor.reports.record.records import Collect, Figure, Recommendation, RunVerdict
-from advisor.reports.record.rows import Row, flag, number, text, whole
+from advisor.reports.record.rows import Row, flag, lacks_peaks, number, text, whole
 
 _HOLDS: Mapping[str, str] = {
     "memory": "This run is memory-bound.",
@@ -67,6 +67,8 @@ def _least(row: Row, name: str) -> float | None:
 
 def _is_evident(row: Row) -> bool:
     """Return whether a kernel has a roofline that its counters do not belie."""
+    if lacks_peaks(row):
+        return False
     return whole(row, "evidence_level") in _ROOFLINE_LEVELS and not flag(row, "measured_above_roof")
 
 
@@ -82,17 +84,20 @@ def verdict(
     holds = _HOLDS.get(limiter or "", _UNDETERMINED)
     first = next((action for action in actions if not action.about_measurement), None)
     unseen = _unseen(rows, sums, first, judgement)
+    done = _done(rows, sums, judgement) if first is None or first.is_note else ""
     if unseen is not None:
         sentence = unseen
+    elif done:
+        sentence = done + _check(actions)
     elif first is None:
-        sentence = _nothing_to_do(holds, rows, sums, collect, judgement) + _check(actions)
+        sentence = f"{holds} {_nothing(sums, collect, judgement)}{_check(actions)}"
     elif first.voids:
         sentence = f"This profile does not show what limits the run. Start by {first.headline}."
     else:
         sentence = f"{holds} Start by {_to_do(first, sums)}."
     return RunVerdict(
         sentence=sentence,
-        paragraph=_paragraph(limiter, share, sums),
+        paragraph=_paragraph(limiter, share, sums, rows),
         figures=tuple(_figures(rows, sums, actions)),
     )
 
@@ -109,6 +114,8 @@ def _unseen(
     if share <= judgement.worth_a_headline or named or len(rows) == 1:
         return None
     if text(largest, "limiter") is not None or flag(largest, "t_sol_complete"):
+        return None
+    if text(largest, "library") is not None:  # no counter lets a caller change its source
         return None
     name = text(largest, "short_name") or "a kernel without a name"
     return (
@@ -155,22 +162,29 @@ def _check(actions: Sequence[Recommendation]) -> str:
     return f" Check the measurement first, by {doubt.headline}."
 
 
-def _nothing_to_do(
-    holds: str, rows: Sequence[Row], sums: Totals, collect: Collect | None, judgement: Judgement
-) -> str:
-    nothing = f"{holds} No finding is large enough to act on."
-    if not sums.duration or sums.evident < judgement.enough_evidence * sums.duration:
-        if collect is None or not collect.rule_count:
-            return nothing
-        rules = wording.count(collect.rule_count, "rule")
-        lack = f"{rules} {collect.need} counters that this profile does not have."
-        return f"{holds} Nothing to recommend yet: {lack}"
-    if sums.t_sol_achievable is None or any(_is_far(row, sums.duration, judgement) for row in rows):
-        return nothing
+def _nothing(sums: Totals, collect: Collect | None, judgement: Judgement) -> str:
+    """Return the sentence on a run with nothing to do, and what that may be due to."""
+    if _is_evident_enough(sums, judgement) or collect is None or not collect.rule_count:
+        return "No finding is large enough to act on."
+    rules = wording.count(collect.rule_count, "rule")
+    lack = f"{rules} {collect.need} counters that this profile does not have."
+    return f"Nothing to recommend yet: {lack}"
+
+
+def _done(rows: Sequence[Row], sums: Totals, judgement: Judgement) -> str:
+    """Return the sentence on a run that is known to be at its roof; empty for any other."""
+    if not _is_evident_enough(sums, judgement) or sums.t_sol_achievable is None:
+        return ""
+    if any(_is_far(row, sums.duration or 0.0, judgement) for row in rows):
+        return ""
     reached = sums.t_sol_achievable / sums.placed
     if reached < judgement.near_the_roof:
-        return nothing
+        return ""
     return f"This run reaches {wording.share(reached)} of the achievable roof: nothing to tune."
+
+
+def _is_evident_enough(sums: Totals, judgement: Judgement) -> bool:
+    return bool(sums.duration) and sums.evident >= judgement.enough_evidence * (sums.duration or 0)
 
 
 def _is_far(row: Row, total: float, judgement: Judgement) -> bool:
@@ -181,7 +195,7 @@ def _is_far(row: Row, total: float, judgement: Judgement) -> bool:
     return taken - roof >= judgement.worth_a_card * total
 
 
-def _paragraph(limiter: str | None, share: float, sums: Totals) -> str:
+def _paragraph(limiter: str | None, share: float, sums: Totals, rows: Sequence[Row]) -> str:
     if sums.duration is None:
         return "This profile has no durations, so the kernels cannot be compared by time."
     parts = []
@@ -198,9 +212,10 @@ def _paragraph(limiter: str | None, share: float, sums: Totals) -> str:
             f"{wording.seconds(sums.least)} instead of {wording.seconds(sums.placed)}."
         )
     else:
-        parts.append(
-            "This profile counts neither bytes nor operations, so there is no roof to compare with."
-        )
+        lack = "gives no peaks of the device"
+        if not any(lacks_peaks(row) for row in rows):
+            lack = "counts neither bytes nor operations"
+        parts.append(f"This profile {lack}, so there is no roof to compare with.")
     return " ".join(parts)
 
 
@@ -257,7 +272,11 @@ def _likely(actions: Sequence[Recommendation], sums: Totals) -> Figure:
 
 def _evidence(rows: Sequence[Row], sums: Totals) -> Figure:
     """Return the share of the time whose kernels have a full roofline, and what the rest lacks."""
-    full = [row for row in rows if whole(row, "evidence_level") in _ROOFLINE_LEVELS]
+    full = [
+        row
+        for row in rows
+        if whole(row, "evidence_level") in _ROOFLINE_LEVELS and not lacks_peaks(row)
+    ]
     time = sum(number(row, "duration") or 0.0 for row in full)
     if not sums.duration:
         return Figure(label="evidence", value="unknown", unit="", note="no duration")

@@ -13,7 +13,7 @@ from advisor.reports.record.kernel_records import (
     ShownFact,
     VendorFinding,
 )
-from advisor.reports.record.records import Recommendation, Report, Rest
+from advisor.reports.record.records import Recommendation, Report
 from advisor.reports.write.history_terminal import kernel_change, write_moved, write_outcomes
 from advisor.reports.write.paper import Paper, cut, meter
 from advisor.rules.language.words import capital
@@ -108,9 +108,9 @@ def _actions(paper: Paper, report: Report) -> None:
     if not report.actions:
         paper.write("No finding is large enough to act on.")
     if report.left_alone:
-        paper.write(f"No finding worth acting on: {_rest(report.left_alone)}.")
+        paper.write(f"No finding worth acting on: {report.left_alone.sentence}.")
     if report.not_judged:
-        paper.write(f"Not enough counters: {_rest(report.not_judged)}.")
+        paper.write(f"Not enough counters: {report.not_judged.sentence}.")
     if report.more_actions:
         more = wording.count(report.more_actions, "smaller finding")
         paper.write(f"{more}: advisor show KERNEL")
@@ -119,13 +119,6 @@ def _actions(paper: Paper, report: Report) -> None:
             paper.write(sentence)
     if report.collect:
         _collect(paper, report)
-
-
-def _rest(rest: Rest) -> str:
-    return (
-        f"{wording.count(rest.kernel_count, 'kernel')}, {wording.seconds(rest.duration)} or "
-        f"{wording.share(rest.duration_share)} of the profiled kernel time"
-    )
 
 
 def _action(paper: Paper, action: Recommendation) -> None:

@@ -2,7 +2,8 @@
 
 Findings of one kernel with the same mechanism are symptoms of one cause: the best becomes the
 action, the others stand beside it, and so do symptoms that its rule explains
-(``rules/relations.yaml``), however much they promise. Advice that changes results comes after
+(``rules/relations.yaml``), however much they promise. A symptom of which the causes leave most
+comes next, with what is left. Advice that changes results comes after
 advice of like size that does not. What makes a whole profile meaningless stands for all the time
 that could be saved. Rules that only describe a state promise what the causes leave
 unexplained, and stand beside the first where that is nothing. What the actions of a kernel promise
@@ -21,10 +22,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
+from math import inf
 from typing import TYPE_CHECKING
 
 from advisor.database.outcomes import decided_outcomes
 from advisor.records import dataclass
+from advisor.rules.engine.causes import all_causes, root
 from advisor.rules.engine.evaluation import Evaluation
 from advisor.rules.engine.gains import Seconds, Share, shrunk
 from advisor.rules.language.rule import Outcome, Severity
@@ -51,7 +55,8 @@ class Action:
     kernel, where that is unknown. ``also`` are findings of the same cause.
     ``overtaken`` are findings of other causes to which the actions for this subject leave nothing
     to win, and states that they explain; they stand beside the first one. ``position`` counts from
-    1 over the run.
+    1 over the run. ``depth`` is 0 for causes, more for what is left of symptoms, which come after
+    their causes and are expected to save ``at_most`` as much.
     """
 
     evaluation: Evaluation
@@ -61,16 +66,21 @@ class Action:
     also: tuple[Evaluation, ...] = ()
     overtaken: tuple[Evaluation, ...] = ()
     share: Share | None = None
+    depth: int = 0
+    at_most: float = inf
 
     @property
     def expected(self) -> float | None:
         """Return the likely seconds saved times the confidence, by which actions are ordered."""
-        return _expected(self.evaluation, self.gain)
+        expected = _expected(self.evaluation, self.gain)
+        return None if expected is None else min(expected, self.at_most)
 
     @property
     def expected_share(self) -> float:
         """Return the same of the time of a kernel whose time is unknown; 0 where it is known."""
-        return 0.0 if self.share is None else _trusted(self.evaluation, self.share.likely)
+        if self.share is None:
+            return 0.0
+        return min(_trusted(self.evaluation, self.share.likely), self.at_most)
 
 
 def rank(evaluations: Iterable[Evaluation]) -> list[Action]:
@@ -84,7 +94,9 @@ def rank(evaluations: Iterable[Evaluation]) -> list[Action]:
             subjects[evaluation.variant_id].append(evaluation)
     actions = [action for found in subjects.values() for action in _of_any_subject(found)]
     actions.sort(
-        key=lambda action: _order(action.evaluation, action.expected, action.expected_share)
+        key=lambda action: _order(
+            action.evaluation, action.expected, action.expected_share, action.depth
+        )
     )
     return [replace(action, position=position) for position, action in enumerate(actions, start=1)]
 
@@ -130,39 +142,96 @@ def _of_subject(findings: Sequence[Evaluation]) -> list[Action]:
     findings = _believable(findings)
     explained = _explained(findings)
     aside = set(map(id, explained))
-    causes = _causes([each for each in findings if id(each) not in aside])
-    gaining = [first for first, *_ in causes.values() if first.gain is not None]
-    left = max((each.cap for each in gaining if each.cap is not None), default=0.0)
-    left_likely = max((e.cap_likely for e in gaining if e.cap_likely is not None), default=0.0)
-    roof = min((each.cap for each in gaining if each.cap is not None), default=0.0)
-    actions: list[Action] = []
-    overtaken: list[Evaluation] = []
-    done: list[str] = []
-    won = won_above_roof = 0.0
-    for first, *others in causes.values():
-        gain = None
-        if first.gain is not None:
-            unexplained = first.gain.likely - won * first.rule.is_state
-            most = left if first.cap is None else min(left, first.cap - won_above_roof)
-            gain = _within(first.gain, most, min(left_likely, unexplained))
+    pending = [each for each in findings if id(each) not in aside]
+    found = {each.rule.id: each for each in pending}
+    taken = _Taken(first for first, *_ in _causes(pending)[0])
+    later: list[tuple[int, list[Evaluation]]] = []
+    for depth in count():
+        groups, symptoms = _causes(pending)
+        for group in groups:
+            if group[0].rule.is_state or group[0].rule.is_unproven:
+                later.append((depth, group))
+            else:
+                taken.act(depth, group, found)
+        firsts = {id(first) for first, *_ in groups}
+        pending = [e for e in symptoms if id(e) not in firsts and taken.leaves_most_of(e)]
+        if not pending:
+            break
+    for depth, group in later:
+        taken.act(depth, group, found)
+    return taken.beside_the_first(explained)
+
+
+class _Taken:
+    """The actions of one subject so far, and what they leave of what it can save at most."""
+
+    def __init__(self, firsts: Iterable[Evaluation]) -> None:
+        gaining = [first for first in firsts if first.gain is not None]
+        caps = [each.cap for each in gaining if each.cap is not None]
+        self._left, self._roof = max(caps, default=0.0), min(caps, default=0.0)
+        likely = (e.cap_likely for e in gaining if e.cap_likely is not None)
+        self._left_likely = max(likely, default=0.0)
+        self._actions: list[Action] = []
+        self._overtaken: list[Evaluation] = []
+        self._won = self._won_above_roof = 0.0
+
+    def act(self, depth: int, group: Sequence[Evaluation], found: Mapping[str, Evaluation]) -> None:
+        """Add the action of a group of findings, cut at what is left for it."""
+        first, *others = group
+        gain = self._cut(first, is_rest=first.rule.is_state or depth > 0)
         cut = gain != first.gain
         if cut and gain is not None and gain.likely <= 0:
-            overtaken += [first, *others]
-            continue
-        after = tuple(done) if cut else ()
-        actions.append(
-            Action(evaluation=first, gain=gain, position=0, after=after, also=tuple(others))
+            self._overtaken += group
+            return
+        done = tuple(each.evaluation.rule.id for each in self._actions if each.gain is not None)
+        self._actions.append(
+            Action(
+                evaluation=first,
+                gain=gain,
+                position=0,
+                after=done if cut else (),
+                also=tuple(others),
+                depth=depth,
+                at_most=self._expected_of_causes(first, found) if depth else inf,
+            )
         )
         if gain is not None:
-            done.append(first.rule.id)
-            won += gain.likely
-            moves_roof = first.rule.assumes and (first.cap or 0.0) > roof
-            won_above_roof += 0.0 if moves_roof else gain.likely
-            left, left_likely = left - gain.likely, left_likely - gain.likely
-    beside = (*overtaken, *explained)
-    if beside:
-        actions[0] = replace(actions[0], overtaken=beside)
-    return actions
+            self._won += gain.likely
+            moves_roof = first.rule.assumes and (first.cap or 0.0) > self._roof
+            self._won_above_roof += 0.0 if moves_roof else gain.likely
+            self._left, self._left_likely = (
+                self._left - gain.likely,
+                self._left_likely - gain.likely,
+            )
+
+    def leaves_most_of(self, symptom: Evaluation) -> bool:
+        """Return whether most of what a symptom promises remains, whatever explains it."""
+        if symptom.gain is None:
+            return False
+        left = symptom.gain.likely - self._won
+        return left > symptom.rule.unexplained_at * symptom.gain.likely
+
+    def beside_the_first(self, explained: Sequence[Evaluation]) -> list[Action]:
+        """Return the actions; beside the first stands what gets none."""
+        beside = (*self._overtaken, *explained)
+        if beside:
+            self._actions[0] = replace(self._actions[0], overtaken=beside)
+        return self._actions
+
+    def _cut(self, first: Evaluation, *, is_rest: bool) -> Seconds | None:
+        if first.gain is None:
+            return None
+        unexplained = first.gain.likely - self._won * is_rest
+        most = self._left
+        if first.cap is not None:
+            most = min(most, first.cap - self._won_above_roof)
+        return _within(first.gain, most, min(self._left_likely, unexplained))
+
+    def _expected_of_causes(self, symptom: Evaluation, found: Mapping[str, Evaluation]) -> float:
+        """Return the least that is expected of an action that explains a symptom."""
+        causes = all_causes(symptom, found)
+        expected = (e.expected for e in self._actions if e.evaluation.rule.id in causes)
+        return min((each for each in expected if each is not None), default=inf)
 
 
 def _believable(findings: Sequence[Evaluation]) -> Sequence[Evaluation]:
@@ -182,44 +251,25 @@ def _believable_one(finding: Evaluation) -> Evaluation:
     )
 
 
-def _causes(findings: Sequence[Evaluation]) -> dict[str, list[Evaluation]]:
-    """Return findings by mechanism, the action first; symptoms stand beside what explains them."""
+def _causes(
+    findings: Sequence[Evaluation],
+) -> tuple[list[list[Evaluation]], list[Evaluation]]:
+    """Return findings by mechanism, the action first, and the symptoms.
+
+    Symptoms stand beside what explains them, too.
+    """
     found = {each.rule.id: each for each in findings}
     groups: dict[str, list[Evaluation]] = defaultdict(list)
     symptoms: list[tuple[Evaluation, Evaluation]] = []
     for finding in sorted(findings, key=_order_within):
-        cause = _root(finding, found)
+        cause = root(finding, found)
         if cause is finding:
             groups[finding.rule.mechanism].append(finding)
         else:
             symptoms.append((finding, cause))
     for finding, cause in symptoms:
         groups[cause.rule.mechanism].append(finding)
-    return groups
-
-
-def _root(finding: Evaluation, found: Mapping[str, Evaluation]) -> Evaluation:
-    """Return the finding that explains one at last; itself where none does."""
-    seen = {finding.rule.id}
-    while (cause := _cause(finding, found)) is not None and cause.rule.id not in seen:
-        finding = cause
-        seen.add(cause.rule.id)
-    return finding
-
-
-def _cause(symptom: Evaluation, found: Mapping[str, Evaluation]) -> Evaluation | None:
-    """Return the finding that explains another, the one that promises most."""
-    least = 0.0 if symptom.gain is None else symptom.gain.likely * symptom.rule.explained_at
-    causes = [
-        cause
-        for name in symptom.rule.explained_by
-        if (cause := found.get(name)) is not None
-        and not cause.rule.is_unproven
-        and cause.gain is not None
-        and cause.gain.likely > 0
-        and cause.gain.likely >= least
-    ]
-    return max(causes, key=lambda each: each.expected or 0.0, default=None)
+    return [*groups.values()], [symptom for symptom, _ in symptoms]
 
 
 def _explained(findings: Sequence[Evaluation]) -> list[Evaluation]:
@@ -269,8 +319,8 @@ def _within(gain: Seconds, left: float, left_likely: float) -> Seconds:
 
 
 def _order(
-    evaluation: Evaluation, expected: float | None, share: float = 0.0
-) -> tuple[bool, bool, bool, float, float, int, str, str]:
+    evaluation: Evaluation, expected: float | None, share: float = 0.0, depth: int = 0
+) -> tuple[bool, bool, bool, float, float, int, int, str, str]:
     rule = evaluation.rule
     return (
         rule.is_unproven,
@@ -278,6 +328,7 @@ def _order(
         expected is None,
         -(expected or 0.0),
         -share,
+        depth,
         _LOUDNESS[rule.severity],
         rule.id,
         evaluation.variant_id,

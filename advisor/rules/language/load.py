@@ -95,6 +95,7 @@ def load_directories(
             and not relations.voids(rule.id),  # to miss it costs more than to say it once too often
             explained_by=relations.explained_by(rule.id),
             explained_at=relations.enough,
+            unexplained_at=relations.most,
             handicap=relations.handicap(rule.id),
             voids=relations.voids(rule.id),
         )

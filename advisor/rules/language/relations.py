@@ -40,13 +40,15 @@ class FactRelations:
     """The whole file.
 
     ``causes`` are the symptoms (patterns of ids) that a rule explains; ``enough`` is the share of
-    a symptom's gain that a cause must promise to explain it. ``changing`` are patterns of rules
+    a symptom's gain that a cause must promise to explain it, and ``most`` the share above which
+    what is left of it is worth an action. ``changing`` are patterns of rules
     whose advice changes results; they must promise ``like`` times as much to come first.
     """
 
     exclusions: tuple[Exclusion, ...] = ()
     causes: tuple[tuple[str, tuple[str, ...]], ...] = ()
     enough: float = 1.0
+    most: float = 1.0
     changing: tuple[str, ...] = ()
     like: float = 1.0
 
@@ -76,7 +78,7 @@ def load_relations(path: Path | None = None) -> FactRelations:
     document = load(path or data_dir("rules") / FILE)
     document.refuse_unknown(("excludes", "explains", "changes_results"))
     explains = document.mapping("explains")
-    explains.refuse_unknown(("enough", "causes"))
+    explains.refuse_unknown(("enough", "most", "causes"))
     changing = document.mapping("changes_results")
     changing.refuse_unknown(("of_like_size", "rules"))
     return FactRelations(
@@ -88,6 +90,7 @@ def load_relations(path: Path | None = None) -> FactRelations:
             for cause in causes
         ),
         enough=_sourced(explains.mapping("enough")),
+        most=_sourced(explains.mapping("most")),
         changing=tuple(changing.sequence("rules").texts()),
         like=_sourced(changing.mapping("of_like_size")),
     )
