@@ -521,6 +521,16 @@ def test_names_the_precision_whose_unfused_work_takes_longer(
     assert found == (precision, pytest.approx(share), pipe)
 
 
+def test_an_fp32_pipe_that_is_busy_with_integers_gains_nothing_by_fusing() -> None:
+    counts: dict[str, Value] = {
+        "fp32_unfused": 1e9, "fp32_fused": 1e9, "flops_fp32": 3e9, "peak_fp32": 6e10,
+        "duration": 1.0, "pipe_fma": 0.9,
+    }  # fmt: skip
+    facts = facts_of(**counts)  # 3 GFLOP take 0.05 s, and 0.1 s if none of them is fused
+    assert facts["unfused_pipe"] == pytest.approx(0.1)
+    assert facts_of(**counts | {"pipe_fma": 0.04})["unfused_pipe"] == pytest.approx(0.04)
+
+
 def test_names_the_busiest_pipe_beside_the_products() -> None:
     facts = facts_of(duration=1.0, pipe_xu=0.2, pipe_alu=0.5, pipe_fma=0.4, pipe_tensor=0.9)
     assert (facts["beside_products"], facts["beside_products_busy"]) == ("integer", 0.5)
