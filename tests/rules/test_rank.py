@@ -97,12 +97,22 @@ def test_keeps_causes_of_different_kernels_apart(rule: Rule) -> None:
 
 
 def test_promises_no_more_than_the_kernel_could_save(rule: Rule) -> None:
-    # 10 s could be saved: the first takes 7, so 3 of 5 are left for the second, none for the third.
+    # 10 s could be saved: the first takes 7, so three tenths of what others save are left.
     found = [finding(rule, "c", 1), finding(rule, "a", 7, high=9), finding(rule, "b", 5)]
-    first, second = rank(found)
+    first, second, third = rank(found)
     assert (first.gain, first.after) == (Seconds(low=3.5, likely=7, high=9), ())
-    assert (second.gain, second.after) == (Seconds(low=1.5, likely=3, high=3), ("sample/a",))
-    assert [each.rule.id for each in first.overtaken] == ["sample/c"]
+    assert second.gain is not None
+    assert third.gain is not None
+    assert second.gain.low == pytest.approx(0.75)
+    assert (second.gain.likely, second.gain.high) == (pytest.approx(1.5), 3)
+    assert second.after == ("sample/a",)
+    assert third.gain.likely == pytest.approx(0.15)  # 1.5 s of ten are left
+
+
+def test_leaves_nothing_where_the_first_saves_all(rule: Rule) -> None:
+    found = [finding(rule, "a", 10), finding(rule, "b", 5)]
+    (first,) = rank(found)
+    assert [each.rule.id for each in first.overtaken] == ["sample/b"]
 
 
 def test_what_keeps_the_work_stays_above_the_roof_beside_what_moves_it(rule: Rule) -> None:
@@ -122,7 +132,7 @@ def test_what_keeps_the_work_stays_above_the_roof_beside_what_moves_it(rule: Rul
     gains = {
         each.evaluation.rule.id: each.gain.likely for each in rank([*found, moves]) if each.gain
     }
-    assert gains == {"sample/a": 3, "sample/b": 1, "sample/moves": 1}
+    assert gains == {"sample/a": 3, "sample/b": 1, "sample/moves": pytest.approx(0.6)}
 
 
 def test_what_assumes_without_moving_the_roof_shares_its_room(rule: Rule) -> None:
@@ -141,7 +151,7 @@ def test_what_assumes_without_moving_the_roof_shares_its_room(rule: Rule) -> Non
         )
     ]
     gains = {each.evaluation.rule.id: each.gain.likely for each in rank(found) if each.gain}
-    assert gains == {"sample/a": 3, "sample/less": 1, "sample/moves": 0.5}
+    assert gains == {"sample/a": 3, "sample/less": 1, "sample/moves": pytest.approx(0.3)}
 
 
 def test_orders_by_what_is_left_after_the_cut(rule: Rule) -> None:
@@ -220,7 +230,7 @@ def test_puts_unproven_rules_last_and_lets_them_take_nothing(rule: Rule) -> None
     assert first.gain is not None
     assert first.gain.likely == 4
     assert last.gain is not None
-    assert last.gain.likely == 6  # what the proven one left of ten seconds
+    assert last.gain.likely == pytest.approx(5.4)  # of nine, what the proven one left of ten
 
 
 def test_lets_no_unproven_rule_explain_a_state(rule: Rule) -> None:

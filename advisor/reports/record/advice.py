@@ -197,7 +197,7 @@ def _card(
         confidence_reason="; ".join(best.confidence_because),
         next_command=_show(source, variant),
         references=rule.references,
-        gain_note="" if gain is None else _gain_note(group, gain, source.variants),
+        gain_note="" if gain is None else _gain_notes(group, gain, source.variants),
         instructions=_worst(best, worst),
         about_measurement=rule.is_about_measurement,
         voids=rule.voids,
@@ -205,7 +205,20 @@ def _card(
     )
 
 
-def _gain_note(group: Sequence[Action], gain: Gain, rows: Mapping[str, Row]) -> str:
+def _gain_notes(group: Sequence[Action], gain: Gain, rows: Mapping[str, Row]) -> str:
+    return " ".join(filter(None, (_after(group), _moved(group, gain, rows))))
+
+
+def _after(group: Sequence[Action]) -> str:
+    """Return that earlier advice takes a part of what this would save alone; empty if none does."""
+    found = [each.evaluation.gain for each in group]
+    if not any(each.after for each in group) or any(gain is None for gain in found):
+        return ""
+    alone = wording.seconds(sum(gain.likely for gain in found if gain is not None))
+    return f"Counted after the other steps for the same kernel; alone it likely saves {alone}."
+
+
+def _moved(group: Sequence[Action], gain: Gain, rows: Mapping[str, Row]) -> str:
     """Return how advice moves the roof, and what it saves beyond wasted time; empty if it does not.
 
     Advice that leaves the roof where it is saves no more than is wasted.

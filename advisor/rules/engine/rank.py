@@ -6,9 +6,9 @@ action, the others stand beside it, and so do symptoms that its rule explains
 comes next, with what is left. Advice that changes results comes after
 advice of like size that does not. What makes a whole profile meaningless stands for all the time
 that could be saved. Rules that only describe a state promise what the causes leave
-unexplained, and stand beside the first where that is nothing. What the actions of a kernel promise
-together never exceeds what that kernel could save at most, so a later one is cut at what the
-earlier ones left. Rules that are unproven come after all others and take nothing from them; where
+unexplained, and stand beside the first where that is nothing. A later action of a kernel saves its
+share of the time that the earlier ones leave to be saved, so that together they never exceed what
+that kernel could save at most. Rules that are unproven come after all others and take nothing from them; where
 nothing else names a cause they come before the states, for a state names none.
 
 Of a kernel whose time is unknown all this holds for shares of it, and its actions come after those
@@ -168,7 +168,8 @@ class _Taken:
     def __init__(self, firsts: Iterable[Evaluation]) -> None:
         gaining = [first for first in firsts if first.gain is not None]
         caps = [each.cap for each in gaining if each.cap is not None]
-        self._left, self._roof = max(caps, default=0.0), min(caps, default=0.0)
+        self._most = self._left = max(caps, default=0.0)
+        self._roof = min(caps, default=0.0)
         likely = (e.cap_likely for e in gaining if e.cap_likely is not None)
         self._left_likely = max(likely, default=0.0)
         self._actions: list[Action] = []
@@ -221,11 +222,17 @@ class _Taken:
     def _cut(self, first: Evaluation, *, is_rest: bool) -> Seconds | None:
         if first.gain is None:
             return None
-        unexplained = first.gain.likely - self._won * is_rest
         most = self._left
         if first.cap is not None:
             most = min(most, first.cap - self._won_above_roof)
-        return _within(first.gain, most, min(self._left_likely, unexplained))
+        unexplained = first.gain.likely - self._won if is_rest else inf
+        gain = first.gain if is_rest else self._of_what_is_left(first.gain)
+        return _within(gain, most, min(self._left_likely, unexplained))
+
+    def _of_what_is_left(self, gain: Seconds) -> Seconds:
+        """Return what a cause saves of the time that the actions before it leave to be saved."""
+        left = 1.0 if self._most <= 0 else max(0.0, 1 - self._won / self._most)
+        return Seconds(low=gain.low * left, likely=gain.likely * left, high=gain.high)
 
     def _expected_of_causes(self, symptom: Evaluation, found: Mapping[str, Evaluation]) -> float:
         """Return the least that is expected of an action that explains a symptom."""
