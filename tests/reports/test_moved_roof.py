@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.reports.record.advice import _gain_note
+from advisor.reports.record.advice import _moved
 from advisor.reports.record.kernel_records import Gain
 from advisor.rules import Action, Evaluation, Outcome, Rule, rank
 from tests.support.knowledge import rules_once
@@ -29,7 +29,7 @@ def action(rule: Rule, variant: str, cap: float) -> Action:
 
 def note(group: list[Action], rows: dict[str, dict[str, float]], likely: float, high: float) -> str:
     gain = Gain(low=0.0, likely=likely, high=high)
-    return _gain_note(group, gain, rows).replace("\N{NO-BREAK SPACE}", " ")
+    return _moved(group, gain, rows).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_names_both_roofs_of_all_kernels_together(moving: Rule) -> None:

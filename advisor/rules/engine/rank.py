@@ -8,8 +8,8 @@ advice of like size that does not. What makes a whole profile meaningless stands
 that could be saved. Rules that only describe a state promise what the causes leave
 unexplained, and stand beside the first where that is nothing. A later action of a kernel saves its
 share of the time that the earlier ones leave to be saved, so that together they never exceed what
-that kernel could save at most. Rules that are unproven come after all others and take nothing from them; where
-nothing else names a cause they come before the states, for a state names none.
+that kernel could save at most. Rules that are unproven come after all others and take nothing from
+them; where nothing else names a cause they come before the states, for a state names none.
 
 Of a kernel whose time is unknown all this holds for shares of it, and its actions come after those
 that save seconds.
