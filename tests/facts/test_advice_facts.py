@@ -807,7 +807,7 @@ def test_tells_instructions_from_issue_slots_where_nobody_counted_them(
         ("registers_can_rise", {"registers_per_thread": 80.0, "block_size": 768.0,
                                 "warp_size": 32.0, "registers_per_sm": 65536.0}, False),
         ("registers_can_rise", {"registers_per_thread": 248.0}, False),
-        ("registers_can_rise", {"registers_per_thread": 240.0}, True),
+        ("registers_can_rise", {"registers_per_thread": 240.0}, None),
     ],
 )  # fmt: skip
 def test_knows_which_causes_the_profile_refutes(

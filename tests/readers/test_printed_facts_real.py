@@ -58,7 +58,9 @@ OF_REPORTS |= {"t_sol_practical", "roof_reached", "at_practical_roof"}
 # What no advice goes below rests on whether every term is known (t_sol_complete).
 OF_REPORTS |= {"t_least", "t_least_practical", "roof_fraction", "wasted_time"}
 # A page without device and capability is judged by the smallest device of all.
-OF_REPORTS |= {"least_sm_count", "small_anywhere"}
+OF_REPORTS |= {"least_sm_count", "small_anywhere", "places_taken", "halves_take", "parts_take"}
+# Without what L2 reads and writes, how much of that is local is not known.
+OF_REPORTS |= {"local_busy"}
 # Without a duration a launch is left out of totals; a peak from a percentage near zero has no
 # digits; a report's own limit may be for another carve-out of shared memory.
 OF_REPORTS |= {"launches_excluded", "peak_dram_bandwidth", "blocks_by_shared_memory"}
