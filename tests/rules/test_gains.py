@@ -341,10 +341,13 @@ def test_floors_are_planned_for_the_rules_that_spoke() -> None:
 
 
 def test_removed_work_saves_what_the_busiest_unit_shrinks_by() -> None:
-    # Of 10 s the busiest unit works 8 s now and 5 s then: 3 s at least, at most 10 · 3 / 8 s.
+    # Of 10 s the busiest unit works 8 s now and 5 s then: 3 s at least, 10 · 3 / 8 s if the whole
+    # kernel follows it, and at most 3 / 8 of what lies between that and the floor of 4 s.
     common = {"duration": 10.0, "low": 1.0, "likely": 6.0, "high": 9.0}
+    raw = Raw(**common, floor=4, floor_achievable=None, busy=8, busy_after=5)
+    assert cut(raw) == Seconds(low=0.5625, likely=3.375, high=4.59375)
     raw = Raw(**common, floor=None, floor_achievable=None, busy=8, busy_after=5)
-    assert cut(raw) == Seconds(low=0.5625, likely=3.375, high=3.75)
+    assert cut(raw) == Seconds(low=0.5625, likely=3.375, high=5)  # the unit still works for 5 s
     bound = Raw(**common, floor=None, floor_achievable=None, busy=8, busy_after=8)
     assert cut(bound) == Seconds(low=0, likely=0, high=0)
     unknown = Raw(**common, floor=None, floor_achievable=None, busy=8, busy_after=None)
@@ -358,10 +361,11 @@ def test_work_removed_where_another_unit_binds_saves_nothing(load_rule: Load, ju
     facts = {"load_efficiency": 0.5, "duration": 1e-3, "l1_utilization": 0.2, "l2_utilization": 0.5}
     bound = judge(rule, **facts, t_units=9e-4, dram_utilization=0.9, compute_utilization=0.1)
     assert bound[0].gain == Seconds(low=0, likely=0, high=0)
-    # L2 goes from 50 % to 10 %, and DRAM takes 30 %: 0.2 of 0.5 ms, or of the 1 ms that follows it.
+    # L2 goes from 50 % to 10 %, and DRAM takes 30 %: 0.2 of 0.5 ms, or of the 1 ms that follows it,
+    # and two fifths of what is left of that.
     (said,) = judge(rule, **facts, t_units=5e-4, dram_utilization=0.3, compute_utilization=0.1)
     assert said.gain is not None
-    assert (said.gain.likely, said.gain.high) == pytest.approx((3e-4, 4e-4))
+    assert (said.gain.likely, said.gain.high) == pytest.approx((3e-4, 6.4e-4))
     # Utilisations were not collected: nothing can be said of units.
     unknown = {**facts, "l2_utilization": None}
     assert judge(rule, **unknown)[0].gain == Seconds(low=0, likely=1e-3, high=1e-3)

@@ -87,8 +87,18 @@ class Raw:
 
     @property
     def most(self) -> float | None:
-        """Return what ``high`` is cut at; None without a duration."""
-        return None if self.cap is None else _least(self.cap, self.relief_high)
+        """Return what ``high`` is cut at; None without a duration.
+
+        The more of its work the busiest unit loses, the less it tells of what remains: so much of
+        the way to the floor is open beyond the relief, as long as no unit works for longer.
+        """
+        cap, relief, relief_high = self.cap, self.relief, self.relief_high
+        if cap is None or self.duration is None:
+            return None
+        if relief is None or relief_high is None or not self.busy:
+            return _least(cap, relief_high)
+        beyond = max(0.0, cap - relief_high) * relief / self.busy
+        return _least(cap, relief_high + beyond, self.duration - (self.busy_after or 0.0))
 
     @property
     def most_likely(self) -> float | None:
