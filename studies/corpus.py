@@ -166,8 +166,8 @@ def _head() -> Iterator[str]:
     yield "# Planted problems on an H200: what is said, what it was worth\n"
     yield (
         "Kernels written for this project (`benchmarks/corpus`), each with one planted problem and "
-        "without it, run on one NVIDIA H200: every result is checked, times are medians of 41 repeats "
-        "by CUDA events outside the profiler, reports are `ncu --set full --clock-control none` "
+        "without it, run on one NVIDIA H200: every result is checked, times are medians of 41 "
+        "repeats by CUDA events outside the profiler, reports are `ncu --set full --clock-control none` "
         "(`seed/h200/full`). What an expert would say first was written down before the program "
         "was asked. A third of the pairs is kept apart by the hash of the name.\n"
     )
@@ -227,7 +227,8 @@ def _ceilings() -> Iterator[str]:
     yield (
         "By `benchmarks/corpus/ceilings.cu` and `library_ceilings.py` on the same device, medians "
         "of 21 repeats, beside the rated figures. L1, shared memory and int8 by warps are not "
-        "given: the compiler had taken the loads out of the loop (corrected since, not run again).\n"
+        "given: the compiler had taken the loads out of the loop (corrected since, not run "
+        "again).\n"
     )
     yield "| resource | what | measured | rated | share |"
     yield "|---|---|---|---|---|"
