@@ -167,8 +167,9 @@ def _head() -> Iterator[str]:
     yield (
         "Kernels written for this project (`benchmarks/corpus`), each with one planted problem and "
         "without it, run on one NVIDIA H200: every result is checked, times are medians of 41 "
-        "repeats by CUDA events outside the profiler, reports are `ncu --set full --clock-control none` "
-        "(`seed/h200/full`). What an expert would say first was written down before the program "
+        "repeats by CUDA events outside the profiler, reports are `ncu --set full "
+        "--clock-control none` (`seed/h200/full`). What an expert would say first was written "
+        "down before the program "
         "was asked. A third of the pairs is kept apart by the hash of the name.\n"
     )
     yield (
