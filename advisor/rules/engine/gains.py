@@ -89,8 +89,8 @@ class Raw:
     def most(self) -> float | None:
         """Return what ``high`` is cut at; None without a duration.
 
-        The more of its work the busiest unit loses, the less it tells of what remains: so much of
-        the way to the floor is open beyond the relief, as long as no unit works for longer.
+        The more of its work the busiest unit loses, the less it says about what remains: so much
+        of the way to the floor is open beyond the relief, as long as no unit works for longer.
         """
         cap, relief, relief_high = self.cap, self.relief, self.relief_high
         if cap is None or self.duration is None:
