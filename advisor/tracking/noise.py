@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TO_DEVIATION = 1.4826  # standard deviations in a median absolute deviation, of normal noise
 _DIGITS = 12  # values that are equal stay equal after their unit has changed
 _LIMIT = 1e9
-_LARGEST_EXPONENT = 700.0  # e to it is still a number
+LARGEST_EXPONENT = 700.0  # e to it is still a number
 _SAME = 1e-9
 _FAR_LAGS = range(3, 11)  # nights; past the reach of neighbours, and around a whole week
 _FEW_LAGS = 2  # of these are compared however short the series
@@ -56,7 +56,7 @@ def scale(values: Floats) -> Scaled:
     scaled = np.round(scaled, _DIGITS)
     ranked = np.sort(scaled, axis=1)
     on_clock = ranked.copy()
-    on_clock[logarithmic] = np.exp(np.minimum(ranked[logarithmic], _LARGEST_EXPONENT))
+    on_clock[logarithmic] = np.exp(np.minimum(ranked[logarithmic], LARGEST_EXPONENT))
     return Scaled(scaled, ranked, logarithmic, _ticks(on_clock))
 
 

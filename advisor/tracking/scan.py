@@ -15,6 +15,7 @@ from advisor.tracking.changes import changes_of, newest_of, states_change
 from advisor.tracking.environment import expected_nights
 from advisor.tracking.newest import newest_shift
 from advisor.tracking.noise import (
+    LARGEST_EXPONENT,
     medians_of_rows,
     noise_of_differences,
     noise_of_residuals,
@@ -200,7 +201,7 @@ def _result(
     deviation = series.noise.deviation
     return SeriesResult(
         nights=n,
-        noise=math.expm1(deviation) if series.is_logarithmic else deviation,
+        noise=math.expm1(min(deviation, LARGEST_EXPONENT)) if series.is_logarithmic else deviation,
         changes=tuple(changes),
         newest=newest_of(series, shift, start),
     )
