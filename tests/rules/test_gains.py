@@ -6,7 +6,7 @@ import re
 
 import duckdb
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from advisor.errors import RuleError
@@ -225,7 +225,19 @@ def test_cuts_gains_of_a_run_at_its_step_where_that_is_known(
     assert high == pytest.approx({0.006: 0.001, 0.01: 0.005})
 
 
-@given(duration=TIMES, low=TIMES, likely=TIMES, high=TIMES, floor=TIMES, achievable=TIMES)
+@given(
+    duration=TIMES,
+    low=TIMES,
+    likely=TIMES,
+    high=TIMES,
+    floor=TIMES,
+    achievable=TIMES,
+    busy=TIMES,
+    busy_after=TIMES,
+)
+@example(  # a unit that works for longer than its kernel, before and after
+    duration=1.0, low=0.0, likely=0.0, high=1.0, floor=0.0, achievable=0.0, busy=9.0, busy_after=5.0
+)
 def test_promises_nothing_beyond_the_caps(
     duration: float | None,
     low: float | None,
@@ -233,6 +245,8 @@ def test_promises_nothing_beyond_the_caps(
     high: float | None,
     floor: float | None,
     achievable: float | None,
+    busy: float | None,
+    busy_after: float | None,
 ) -> None:
     raw = Raw(
         duration=duration,
@@ -241,6 +255,8 @@ def test_promises_nothing_beyond_the_caps(
         high=high,
         floor=floor,
         floor_achievable=achievable,
+        busy=busy,
+        busy_after=busy_after,
     )
     gain = cut(raw)
     if None in (duration, low, likely, high):

@@ -98,7 +98,8 @@ class Raw:
         if relief is None or relief_high is None or not self.busy:
             return _least(cap, relief_high)
         beyond = max(0.0, cap - relief_high) * relief / self.busy
-        return _least(cap, relief_high + beyond, self.duration - (self.busy_after or 0.0))
+        after = max(0.0, self.duration - (self.busy_after or 0.0))
+        return _least(cap, relief_high + beyond, after)
 
     @property
     def most_likely(self) -> float | None:
