@@ -223,6 +223,28 @@ def test_takes_the_busiest_of_pipes_and_units() -> None:
 
 
 @pytest.mark.parametrize(
+    ("changed", "share"),
+    [
+        ({}, 0.72),  # schedulers issue in 90 % of the 80 % of the time in which there are blocks
+        ({"sm_busy": None}, 0.9),  # at most
+        ({"memory_utilization": 0.75}, 0.75),
+        ({"compute_utilization": 0.76}, 0.76),
+        ({"issue_slot_utilization": None, "memory_utilization": None}, 0.6),
+    ],
+)
+def test_schedulers_are_busy_only_while_there_are_blocks(
+    changed: dict[str, Value], share: float
+) -> None:
+    measured: dict[str, Value] = {
+        "sm_busy": 0.8,
+        "issue_slot_utilization": 0.9,
+        "memory_utilization": 0.5,
+        "compute_utilization": 0.6,
+    }
+    assert facts_of(**{**measured, **changed})["busiest_over_time"] == pytest.approx(share)
+
+
+@pytest.mark.parametrize(
     ("changed", "turns"),
     [
         ({}, True),

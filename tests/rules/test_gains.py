@@ -24,7 +24,12 @@ from tests.support.sample_rule import RULE, Judge, Load
 TIMES = st.none() | st.floats(-1e3, 1e3)
 
 # A kernel of 1 ms, in which no unit is busy for more than 40 % of the time; no roof is known.
-KERNEL = {"load_efficiency": 0.5, "duration": 1e-3, "busiest_unit": 0.4}
+KERNEL = {
+    "load_efficiency": 0.5,
+    "duration": 1e-3,
+    "busiest_unit": 0.4,
+    "busiest_over_time": 0.4,
+}
 
 
 ESTIMATES = [
@@ -43,6 +48,12 @@ ESTIMATES = [
     # ones wait for it no more, and what is lost is 60 % of that.
     ("estimator: tail", {"waves": 1.25, "blocks_per_sm": 1}, (1.875e-4, 3.75e-4, 5e-4)),
     ("estimator: tail", {"waves": 1.25, "blocks_per_sm": 2}, (1.125e-4, 2.25e-4, 5e-4)),
+    # Multiprocessors stood without a block for 30 % of the time, which is more.
+    (
+        "estimator: tail",
+        {"waves": 1.25, "blocks_per_sm": 2, "sm_busy": 0.7},
+        (1.5e-4, 3e-4, 5e-4),
+    ),
     # A fifth of the places is taken; halves of blocks take half of the time, parts a quarter, and
     # the busiest unit 40 % of it.
     (
