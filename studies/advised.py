@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,7 +52,8 @@ class Step:
 class Advised:
     """What is said of one launch: ``duration`` in s, the kernel's steps, first things first.
 
-    ``total`` is the time of all launches of the kernel, in s; ``run``, what is said of its run.
+    ``total`` is the time of all launches of the kernel, in s; ``run``, what is said of its run, in
+    shares of the time of its kernels.
     """
 
     limiter: str
@@ -96,13 +98,17 @@ def _read(database: str, wanted: Collection[str], under: Path) -> dict[tuple[str
         rows = [row for row in connection.execute(_LAUNCHES).fetchall() if row[0] in wanted]
         runs = sorted({run for _, _, run, *_ in rows})
         actions = _actions(evaluate_runs(connection, rules, runs))
+    kernels = {(run, variant): total or 0.0 for _, _, run, variant, _, total, _ in rows}
+    whole: dict[str, float] = defaultdict(float)
+    for (run, _), total in kernels.items():
+        whole[run] += total
     return {
         (str(Path(name).relative_to(under)), int(index)): Advised(
             limiter=limiter or "unknown",
             duration=duration,
             steps=tuple(_step(action, total) for action in actions.get((run, variant), ())),
             total=total,
-            run=tuple(_step(action, None) for action in actions.get((run, run), ())),
+            run=tuple(_step(action, whole[run]) for action in actions.get((run, run), ())),
         )
         for name, index, run, variant, limiter, total, duration in rows
     }

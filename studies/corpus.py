@@ -96,7 +96,8 @@ class Told:
         """The gain that is promised for the cure, as shares of the time before."""
         if self.before is None:
             return None
-        shown = (each for step in self.before.steps[:3] for each in (step, *step.beside))
+        steps = (*self.before.run, *self.before.steps[:3])
+        shown = (each for step in steps for each in (step, *step.beside))
         for step in shown:
             if step.rule in self.pair.first and step.low is not None and step.high is not None:
                 return step.low, step.high

@@ -42,7 +42,7 @@ def compiled() -> Compiled:
 def stored(compiled: Compiled) -> Iterator[Sequence[Evaluation]]:
     """What two rules said about a run, read from a database with findings of another run."""
     rows = [
-        ("r1", "run/streaming-kernels", "fires", None, None, None, EVIDENCE),
+        ("r1", "run/streaming-kernels", "fires", 0.0, 0.001, 0.002, EVIDENCE),
         ("r1", "run/gaps-between-launches", "fires", 0.002, 0.004, 0.005, "Gaps."),
         ("r1", "run/many-shapes", "ruled_out", None, None, None, ""),
         ("r2", "run/one-kernel-dominates", "fires", None, None, None, ""),
@@ -85,7 +85,8 @@ def test_shows_what_is_stored_of_the_run_and_fills_the_first_step(
     assert gaps.gain == Gain(low=0.002, likely=0.004, high=0.005)
     assert gaps.step.startswith("Capture the 1,000 launches of the step as a graph")
     assert gaps.remark.startswith("Unproven")
-    assert (streaming.rule_id, streaming.gain) == ("run/streaming-kernels", None)
+    assert streaming.rule_id == "run/streaming-kernels"
+    assert streaming.gain == Gain(low=0, likely=0.001, high=0.002)
     assert (streaming.evidence, streaming.remark) == (EVIDENCE, "")
     assert streaming.step.startswith("Check whether any of the 20 kernels")
 

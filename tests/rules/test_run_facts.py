@@ -239,6 +239,33 @@ def test_weighs_neighbours_that_move_data_by_the_shorter(settings: EvaluationSet
     assert row(settings, waits, launched("v1", "v3"))["neighbours_duration"] == 0
 
 
+@pytest.mark.parametrize(
+    ("what", "read", "written"),
+    [
+        ("2e9 AS dram_write_bytes", 0.00125, 0.001),  # 1 of the 2 GB that a launch moves in 2.5 ms
+        ("2e3 AS dram_write_bytes", 0.00125, 1e-9),  # both read the same, and little is passed on
+        ("1e9 AS dram_read_bytes", 0.00125, 0.001),  # half as much, and all that was written
+        ("4e9 AS l2_size", 0, 0),  # it may have stayed in L2
+        ("0.5 AS dram_utilization", 0, 0),
+        ("NULL AS dram_utilization", None, None),
+    ],
+)
+def test_times_what_neighbours_that_move_data_can_share(
+    settings: EvaluationSettings, what: str, read: float | None, written: float | None
+) -> None:
+    place = "v2" if "l2_size" in what else "v1"
+    kernels = f"SELECT *, 'memory' AS limiter FROM ({changed(what, place)})"
+    found = row(settings, kernels, launched("v1", "v2"))
+    assert found["neighbours_read_time"] == (None if read is None else pytest.approx(read))
+    assert found["neighbours_write_time"] == (None if written is None else pytest.approx(written))
+
+
+def test_shares_what_fits_in_a_cache_that_was_left_as_it_was(settings: EvaluationSettings) -> None:
+    kernels = f"SELECT *, 'memory' AS limiter FROM ({changed('4e9 AS l2_size')})"
+    found = row(settings, kernels, launched("v1", "v2"), cache_control="none")
+    assert found["neighbours_read_time"] == pytest.approx(0.00125)
+
+
 def test_finds_element_wise_work_on_a_product(settings: EvaluationSettings) -> None:
     found = row(settings, CHAIN, launched("v4", "v3", "v4", "v1", "v4"))
     # relu and mul after the product, 1 GB each; the product after mul is none of it.
