@@ -212,8 +212,18 @@ def test_begins_the_next_launches_below_the_name_of_another_kernel() -> None:
     parts = (table("Metric | Old | New", *each) for each in (rows, others))
     page = "".join(f"## `{name}`\n\n{part}" for name, part in zip("ab", parts, strict=True))
     launches = [record for record in read(page) if isinstance(record, Launch)]
-    assert [each.kernel_name for each in launches] == ["[Old]", "[New]", "[Old 2]", "[New 2]"]
+    names = ["[a: Old]", "[a: New]", "[b: Old]", "[b: New]"]
+    assert [each.kernel_name for each in launches] == names
     assert [len(each.counters) for each in launches] == [3] * 4
+
+
+def test_numbers_launches_of_one_title_where_no_kernel_is_named() -> None:
+    rows = ["Duration | 5 us | 3 us", "DRAM Throughput | 5 % | 8 %", "L2 Hit Rate | 9 % | 8 %"]
+    others = [row.replace("5 us | 3 us", "6 us | 4 us") for row in rows]
+    page = "".join(f"{table('Metric | Old | New', *each)}\n" for each in (rows, others))
+    launches = [record for record in read(page) if isinstance(record, Launch)]
+    names = ["[Old]", "[New]", "[Old 2]", "[New 2]"]
+    assert [each.kernel_name for each in launches] == names
 
 
 def test_joins_a_table_whose_titles_are_words_of_the_names_and_whose_values_agree() -> None:

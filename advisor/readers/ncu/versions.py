@@ -109,6 +109,9 @@ class Versions:
             (only,) = launches
             is_named = is_code(only.title) or not outline.name
             only.building.name = launch_name(only.title) if is_named else outline.name
+        elif outline.name:
+            for launch in (each for each in launches if not names_function(each.building.name)):
+                launch.building.name = titled(f"{outline.name}: {launch.title}")
         for group in self.groups[: -_LATEST - 1 : -1]:
             found = group.counterparts(launches) if group.scope == outline.scope else None
             if found:
@@ -189,7 +192,7 @@ class Versions:
                 continue
             seen[building.name] += 1
             if seen[building.name] > 1 and not names_function(building.name):
-                building.name = titled(f"{launch.title} {seen[building.name]}")
+                building.name = titled(f"{building.name[1:-1]} {seen[building.name]}")
             yield building.launch()
 
     def leave(self) -> None:
