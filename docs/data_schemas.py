@@ -216,6 +216,7 @@ def written_labels_schema() -> Schema:
         "multiples": map_of({"type": "integer"}, "factors of counts by letter"),
         "behind": texts("regular expressions: what may stand behind a value"),
         "columns": pair(**columns),
+        "device": text("a regular expression with name: a line that names the device"),
         "kernels": pair(**kernels),
     }
     return {"title": "advisor labels of written pages", **pair(**keys)}

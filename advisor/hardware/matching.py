@@ -175,8 +175,9 @@ def _reported_id(name: str, properties: ReportedProperties) -> str:
 
 
 def _plain(name: str) -> str:
-    """Return the name without what drivers add or drop: case, spaces, a leading vendor."""
-    return re.sub(r"\s+", " ", name).strip().casefold().removeprefix("nvidia ")
+    """Return the name without what drivers and people add or drop: case, spaces, vendor, brand."""
+    plain = re.sub(r"\s+", " ", name).strip().casefold()
+    return plain.removeprefix("nvidia ").removeprefix("geforce ")
 
 
 def _contradicts(device: DeviceSpec, reported: ReportedProperties) -> bool:

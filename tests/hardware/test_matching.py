@@ -57,6 +57,7 @@ def known_id(
         ("NVIDIA RTX 6000 Ada Generation", {}, "nvidia-rtx-6000-ada"),
         ("tesla  t4", {}, "nvidia-t4"),
         ("NVIDIA GeForce RTX 2080 Ti", {}, "nvidia-rtx-2080-ti"),
+        ("RTX 2080 Ti", {}, "nvidia-rtx-2080-ti"),  # as people write it
         ("NVIDIA GeForce RTX 3080", reported(68, 320, "8.6"), "nvidia-rtx-3080-10gb"),
         ("NVIDIA GeForce RTX 3080", reported(70, 384, "8.6"), None),  # the 12 GB card
         ("NVIDIA H100", reported(132, 5120, "9.0"), "nvidia-h100-sxm5-80gb"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from advisor.database.names import short_name
 from advisor.errors import InputError
-from advisor.model import UNNAMED, Launch, Skipped
+from advisor.model import UNNAMED, Launch, Session, Skipped
 from advisor.readers.base import ReadOptions, Source
 from advisor.readers.ncu import text as ncu_text
 from advisor.readers.ncu.outline import Outline
@@ -224,6 +224,52 @@ def test_numbers_launches_of_one_title_where_no_kernel_is_named() -> None:
     launches = [record for record in read(page) if isinstance(record, Launch)]
     names = ["[Old]", "[New]", "[Old 2]", "[New 2]"]
     assert [each.kernel_name for each in launches] == names
+
+
+@pytest.mark.parametrize(
+    ("line", "device"),
+    [
+        ("**Hardware:** NVIDIA GeForce RTX 2080 Ti (CC 7.5, 68 SMs)", "NVIDIA GeForce RTX 2080 Ti"),
+        ("- HW: **NVIDIA L4** (Ada, CC 8.9, 58 SMs) on node `gpu-1`", "NVIDIA L4"),
+        ("> GPU：RTX 3090，24GB", "RTX 3090"),
+        ("Device 0: NVIDIA GeForce RTX 2080", "NVIDIA GeForce RTX 2080"),
+        ('Using GPU: "NVIDIA A100-SXM4-80GB"', "NVIDIA A100-SXM4-80GB"),
+        ("GPU: NVIDIA GeForce RTX 3060 Ti  sm_86  38 SMs", "NVIDIA GeForce RTX 3060 Ti"),
+        ("Device name = NVIDIA H100 80GB HBM3", "NVIDIA H100 80GB HBM3"),
+        ("Graphics card: T4 on Colab", "T4"),
+        ("hw: H200 x 8", "H200"),
+        ("GPU: RTX 4090 - 24 GB", "RTX 4090"),
+        ("Device: 0", None),
+        ("device: cuda:0", None),
+        ("Device: L1 cache", None),
+        ("GPU: 2x A100", None),
+        ("GPU time: 3.2 ms", None),
+        ("The GPU of this page: NVIDIA L4", None),
+    ],
+)
+def test_reads_the_device_that_a_page_names(line: str, device: str | None) -> None:
+    records = read(f"# A page\n\n{line}\n\n{TWO}")
+    launches = [record for record in records if isinstance(record, Launch)]
+    assert [launch.device_name for launch in launches] == [device] * 2
+    (session,) = (record for record in records if isinstance(record, Session))
+    assert [each.name for each in session.devices] == ([device] if device else [])
+
+
+def test_what_a_page_says_of_its_device_holds_until_it_names_another() -> None:
+    parts = zip(("L4", "H200", "L4"), ("12.5 us", "25 us", "50 us"), strict=True)
+    page = "".join(f"GPU: NVIDIA {name}\n\n{TWO.replace('12.5 us', time)}" for name, time in parts)
+    records = read(page)
+    launches = [record for record in records if isinstance(record, Launch)]
+    names = [name for name in ("NVIDIA L4", "NVIDIA H200", "NVIDIA L4") for _ in range(2)]
+    assert [each.device_name for each in launches] == names
+    assert [each.device or 0 for each in launches] == [0, 0, 1, 1, 0, 0]
+    (session,) = (record for record in records if isinstance(record, Session))
+    assert {each.id: each.name for each in session.devices} == {0: "NVIDIA L4", 1: "NVIDIA H200"}
+
+
+def test_a_device_named_behind_the_launches_is_theirs_where_none_is_named_before() -> None:
+    launches = [record for record in read(f"{TWO}GPU: NVIDIA L4\n") if isinstance(record, Launch)]
+    assert [each.device_name for each in launches] == ["NVIDIA L4"] * 2
 
 
 def test_joins_a_table_whose_titles_are_words_of_the_names_and_whose_values_agree() -> None:

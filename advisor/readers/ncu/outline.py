@@ -11,7 +11,7 @@ import dataclasses
 import re
 
 from advisor.model import titled
-from advisor.readers.ncu.words import load_words
+from advisor.readers.ncu.words import load_words, unmarked
 
 _HEADING = re.compile(r"[>\s]*(?P<level>#{1,6})\s+(?P<text>\S.*)")
 _FENCE = re.compile(r"[>\s]*(?:```|~~~)")
@@ -28,6 +28,7 @@ _FUNCTION = re.compile(r"(?P<type>void )?(?P<name>[A-Za-z_][\w:]*)(?:<.*>)?(?P<a
 _KERNEL = re.compile(r"(?i:kernels?)")
 _EMPHASIS = re.compile(r"\*\*")
 _BLANKS = re.compile(r"\s+")
+_SAYS = re.compile(r"[:=：]")
 _MOST_PARTS = 3  # of a heading: a name stands near its beginning
 _LONGEST = 500  # characters of a line that may name a kernel
 
@@ -101,6 +102,14 @@ class Outline:
         found = next((match for form in forms if (match := form.fullmatch(text))), None)
         name = found["name"].strip("`") if found else ""
         return name if re.fullmatch(_NAME, name) and not words.others.fullmatch(name) else ""
+
+
+def device_named(line: str) -> str:
+    """Return the device that a line such as "GPU: …" says it is about, "" where it says none."""
+    if len(line) > _LONGEST or not _SAYS.search(line):
+        return ""
+    found = load_words().device.match(unmarked(line).lstrip("->+•# \t"))
+    return found["name"] if found else ""
 
 
 def declared(line: str) -> str:

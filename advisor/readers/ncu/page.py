@@ -16,7 +16,7 @@ from advisor.model import Launch
 from advisor.readers.ncu import lines
 from advisor.readers.ncu.lines import Forms, PageLine, PageTable, Row
 from advisor.readers.ncu.markdown import MarkdownTable, TableReading
-from advisor.readers.ncu.outline import Outline, declared
+from advisor.readers.ncu.outline import Outline, declared, device_named
 from advisor.readers.ncu.printed import Building, Notes, finding
 from advisor.readers.ncu.values import (
     CounterLabels,
@@ -91,6 +91,7 @@ class TextPage:
             yield from self._sheet_ended()
         if may_be_written:
             self.outline.take(line.whole)
+        self.notes.device = device_named(line.whole) or self.notes.device
         self.is_begun = self.is_begun or self.forms.begins_page(line)
         if not self.is_begun:  # most of a log is the program's own
             self.notes.line(line.whole)

@@ -80,6 +80,7 @@ class Notes:
     measures: Mapping[str, frozenset[Dimension]] = field(default_factory=dict)
     program: str | None = None
     host: str | None = None
+    device: str = ""
     error: str | None = None
     is_summary: bool = False
     has_other_page: bool = False
@@ -158,7 +159,7 @@ class Building:
     """A launch while its values are read.
 
     ``part`` is the kernel that the part of the page speaks of, which names a launch that nothing
-    else names.
+    else names; its device is the one that the page names before it, or else behind it.
     """
 
     notes: Notes
@@ -176,6 +177,10 @@ class Building:
     texts: dict[str, str] = field(default_factory=dict)
     findings: list[ReferenceFinding] = field(default_factory=list)
     invalid: set[str] = field(default_factory=set)
+    device_name: str = ""
+
+    def __post_init__(self) -> None:
+        self.device_name = self.device_name or self.notes.device
 
     def take(self, counter: str, unit: str, cell: str, numbers: Numbers, at: Location) -> None:
         """Keep what ``cell`` says about a counter: a number in base units, or a text.
@@ -231,8 +236,10 @@ class Building:
         """Return the finished launch and tell the notes about it and its device."""
         in_messages = counters_in(finding.text for finding in self.findings)
         self.counters = {**in_messages, **self.counters}
-        device = self.device if self.device is not None else self._device_number()
-        self._remember_device(device or 0)
+        said = self.device_name or self.notes.device or None
+        device_name = self.texts.get(_DEVICE_NAME, said)
+        device = self._device_number(device_name)
+        self._remember_device(device or 0, device_name)
         self.notes.launches += 1
         return Launch(
             index=self.notes.launches - 1,
@@ -242,7 +249,7 @@ class Building:
             blocks=self._size("grid"),
             threads=self._size("block"),
             device=device,
-            device_name=self.texts.get(_DEVICE_NAME),
+            device_name=device_name,
             context=self.context,
             stream=self.stream,
             process=self.process,
@@ -260,20 +267,30 @@ class Building:
         size = self.counters.get(f"launch__{name}_size")
         return None if size is None or not is_size(size) else int(size)
 
-    def _device_number(self) -> int | None:
-        number = self.counters.get("launch__device_id")
-        return None if number is None or not is_size(number) else int(number)
+    def _device_number(self, name: str | None) -> int | None:
+        """Return the number of the device; one of another name has another number."""
+        number, known = self.device, self.notes.devices
+        if number is None:
+            told = self.counters.get("launch__device_id")
+            number = None if told is None or not is_size(told) else int(told)
+        if not name:
+            return number
+        number = number or 0
+        if number not in known or known[number].name in {"", name}:
+            return number
+        return next((at for at, each in known.items() if each.name == name), max(known) + 1)
 
-    def _remember_device(self, number: int) -> None:
+    def _remember_device(self, number: int, name: str | None) -> None:
         if number in self.notes.devices or len(self.notes.devices) >= _MOST_DEVICES:
             return
         values: dict[str, float | str] = {**self.counters, **self.texts}
         attributes = {
             name: value for name, value in values.items() if name.startswith(_DEVICE_ATTRIBUTE)
         }
-        if attributes:
-            name = self.texts.get(_DEVICE_NAME, "")
-            self.notes.devices[number] = ReportedDevice(id=number, name=name, attributes=attributes)
+        if attributes or name:
+            self.notes.devices[number] = ReportedDevice(
+                id=number, name=name or "", attributes=attributes
+            )
 
 
 def finding(text: str, section: str, kind: str) -> ReferenceFinding:

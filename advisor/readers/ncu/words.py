@@ -54,6 +54,7 @@ class WrittenWords:
     multiples: Mapping[str, int]
     behind: re.Pattern[str]
     columns: ColumnWords
+    device: re.Pattern[str]
     kernels: KernelWords
 
 
@@ -125,6 +126,7 @@ def load_words() -> WrittenWords:
             values=_plain(columns.sequence("values")),
             others=_choice(columns.sequence("others")),
         ),
+        device=re.compile(document.text("device")),
         kernels=KernelWords(
             titles=_plain(kernels.sequence("titles")),
             sums=re.compile(kernels.text("sums"), re.IGNORECASE),
