@@ -38,6 +38,46 @@ def test_reads_lists_with_shortened_labels() -> None:
     assert (found[TIME], found[DRAM], found[L2_HIT], found[REGISTERS]) == (5_000, 12.5, 7, 40)
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        "- `gpu__time_duration.sum`: `5 us`\n- `dram__bytes.sum.per_second`: 9 GB/s\n"
+        "- `lts__t_sector_hit_rate.pct`: `7 %`\n",
+        "Duration = 5 us\nDRAM bw = 9 GB/s\nL2 hit rate = 7 %\n",
+        "* **GPU time**: 5 us\n* **DRAM bandwidth**: 9 GB/s\n* **L2 hit rate**: 7%\n",
+        "  Kernel time      5us\n  DRAM bandwidth   9GB/s\n  L2 hit           7%\n",
+        "Duration    5us\nDRAM Throughput    9GB/s\nL2 Hit Rate    7%\n",
+    ],
+)
+def test_three_values_will_do_where_one_is_of_the_profiler_alone(page: str) -> None:
+    found = counters_of(page)
+    bandwidth = found.get("dram__bytes.sum.per_second", found.get(DRAM))
+    assert (found[TIME], bandwidth, found[L2_HIT]) == (5_000, 9e9, 7)
+
+
+def test_the_unit_tells_shares_of_stalls_from_cycles() -> None:
+    page = "- Long scoreboard: 58 %\n- stall_barrier: 1.5\n- L2 hit: 7 %\n- Duration: 5 us\n"
+    found = counters_of(page)
+    assert found["smsp__warp_issue_stalled_long_scoreboard_per_warp_active.pct"] == 58
+    assert found["smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"] == 1.5
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("Kernel: sum_rows<float, 4>", "sum_rows<float, 4>"),
+        ("Kernel `sum_rows` on a card of mine:", "sum_rows"),
+        ("    sum_rows(float *) (8, 1, 1)x(256, 1, 1)", "sum_rows(float *)"),
+    ],
+)
+def test_a_line_above_names_the_kernel(line: str, name: str) -> None:
+    rows = "DRAM Throughput    %    9\nDuration    us    5\nL2 Hit Rate    %    7\n"
+    source = Source(name="a.md", content=f"{line}\n{rows}".encode())
+    (launch, _) = ncu_text.read(source, ReadOptions())
+    assert isinstance(launch, Launch)
+    assert launch.kernel_name == name
+
+
 def test_reads_rows_whose_unit_stands_in_brackets() -> None:
     labels = ["Memory Throughput", "DRAM Throughput", "L2 Hit Rate", "Compute (SM) Throughput"]
     page = "".join(f"{label} [%]\t{at}.5\n" for at, label in enumerate(labels))
@@ -80,7 +120,7 @@ def test_knows_labels_as_people_write_them(label: str, counter: str, unit: str) 
         "IPC",
         "L2 Hit Rate (reads)",
         "Duration (wall)",
-        "Time",
+        "Memory used",
         "",
         "%",
         "()",

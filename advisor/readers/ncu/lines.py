@@ -58,16 +58,15 @@ OF_SUMMARY = 5
 """Label, unit, and the least, greatest and mean value: all the same of a kernel launched once."""
 
 _DASHES = re.compile(r"-+")
-_LISTED = re.compile(r"(?:[-+] )?(?P<label>[^\s:][^:]*): +(?P<value>\S.*)")
+_LISTED = re.compile(r"(?:[-+] )?(?P<label>[^\s:=][^:=]*?)(?: *:| =) +(?P<value>\S.*)")
 _BRACKETED = re.compile(r"\[(.*)\]")
-_BULLETS = ("- ", "+ ")
 _MARKED = re.compile(r"[*`]")
 _WRITTEN = re.compile(
     r"(?P<number>[-+]?\d[\d.,]*(?:[eE][-+]?\d+)?) ?(?P<unit>%|[^\W\d][\w/]*)?(?: \(.*\))?"
 )
 _COUNT = "1"
 _REMARK = re.compile(r"\s(?:#|//|/\*|\*/|<-|←).*")
-_APART = re.compile(r"\t|\s\s")
+_APART = re.compile(r"\t|\s\s+")
 _EMPTY = ("(!) n/a", "n/a")
 
 
@@ -173,15 +172,17 @@ class Forms:
 
         Columns are apart by blanks, two of them somewhere, or a tab; one blank will do where label,
         unit and number are all of the line. Some write the unit behind the number. Lines of tables
-        in Markdown and of lists are rows where the page may be ``written`` by people.
+        in Markdown and of lists are rows where the page may be ``written`` by people, and so are
+        labels that people shorten.
         """
         if written and len(text) <= WIDEST and (cells := _cells(text)):
-            return self._written(*cells) or (_item(*cells) if text[:2] in _BULLETS else None)
+            return self._written(*cells) or (None if text[:1] == "|" else _item(*cells))
         label = self.label(text)
         if label is None:
-            return None
+            parts = _APART.split(text, 1) if written and len(text) <= WIDEST else []
+            return _item(*parts) if len(parts) > 1 else None
         rest = without_remark(text)[len(label) :]
-        words = rest.split()
+        words = _apart(rest.split())
         if rest.strip().endswith(_EMPTY) or not 1 <= len(words) <= 2:
             return None
         *units, cell = words if is_number(words[-1]) else words[::-1]
@@ -247,16 +248,26 @@ def _cells(text: str) -> list[str]:
 def _item(label: str, value: str) -> Row | None:
     """Return the row that an item of a list is, of a label that people shorten.
 
-    Labels that may mean several counters, and shapes, are left to tables.
+    Shapes are left to tables, and so are labels of which the unit does not tell what they mean.
     """
     found = written_label(label)
-    number = written_value(value, found.unit) if found and len(found.counters) == 1 else None
+    number = written_value(value, found.unit) if found and not found.is_shape else None
     if found is None or number is None:
         return None
-    (counter,) = found.counters
-    if is_share(counter) != (number.unit == "%"):
+    fit = [name for name in found.counters if is_share(name) == (number.unit == "%")]
+    if len(fit) != 1:
         return None
-    return Row(label=counter, unit=number.unit, cell=number.cell, is_written=True)
+    return Row(label=fit[0], unit=number.unit, cell=number.cell, is_written=True)
+
+
+def _apart(words: list[str]) -> list[str]:
+    """Return what follows a label, a unit that stands close behind its number apart from it.
+
+    >>> _apart(["23.4us"]), _apart(["us", "23.4"])
+    (['23.4', 'us'], ['us', '23.4'])
+    """
+    found = _WRITTEN.fullmatch(words[0]) if len(words) == 1 else None
+    return [found["number"], found["unit"]] if found and found["unit"] else words
 
 
 def may_tell(whole: str) -> bool:
@@ -269,6 +280,7 @@ def may_tell(whole: str) -> bool:
         ", C" in whole
         or "|" in whole
         or ": " in whole
+        or " = " in whole
         or whole[-1:].isdigit()
         or _APART.search(whole.strip()) is not None
     )

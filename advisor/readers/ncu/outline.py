@@ -95,7 +95,7 @@ class Outline:
 
     def _named(self, line: str) -> str:
         """Return the kernel that a line names for what follows."""
-        text = _BLANKS.sub(" ", _EMPHASIS.sub("", line.replace(":**", "**:"))).strip("> ")
+        text = _BLANKS.sub(" ", _EMPHASIS.sub("", line.replace(":**", "**:"))).lstrip("> ").rstrip()
         text = text.replace(":", ": ").replace(":  ", ": ") if ": " not in text else text
         words = load_words().kernels
         forms = (*words.lines, *((words.below,) if _KERNEL.search(self.parts[-1].heading) else ()))

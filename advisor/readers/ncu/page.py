@@ -27,10 +27,7 @@ from advisor.readers.ncu.values import (
     whole_number,
 )
 from advisor.readers.ncu.versions import Versions
-from advisor.readers.ncu.written import label_key
-
-FEWEST_ROWS = 4
-"""Rows of different labels with units that make a page without any head."""
+from advisor.readers.ncu.written import label_key, tell_a_profile
 
 _MESSAGE = re.compile(r"(INF|OK|OPT|WRN|ERR) {3,4}(\S.*)")
 _MESSAGE_INDENT = 6  # columns of a message's type
@@ -111,7 +108,7 @@ class TextPage:
         half, self.half = self.half, lines.first_half(line)
         kernel = lines.kernel(line) or (half and lines.joined(half[0], line.text))
         title = lines.title(line.text)
-        if half and title:
+        if half and (title or self.forms.row(line.text)):
             yield from self._begin(half)
         if kernel:
             yield from self._begin(kernel)
@@ -187,7 +184,7 @@ class TextPage:
         told_alone = at_end and done is not None and not self.notes.launches and done.findings
         if done is None or not (done.counters or (done.name and self.titles) or told_alone):
             return
-        is_certain = self.is_page or len(self.told) >= FEWEST_ROWS or told_alone
+        is_certain = self.is_page or tell_a_profile(self.told) or told_alone
         if not is_certain and (done.is_written or not done.name):
             self.notes.rows.add(str(self.begun_at))
             return

@@ -22,10 +22,10 @@ from advisor.readers.base import ReadOptions, Source
 from advisor.readers.ncu import lines
 from advisor.readers.ncu.lines import load_forms
 from advisor.readers.ncu.markdown import MarkdownTable
-from advisor.readers.ncu.page import FEWEST_ROWS, TextPage
+from advisor.readers.ncu.page import TextPage
 from advisor.readers.ncu.printed import SECTION, Notes
 from advisor.readers.ncu.values import load_messages
-from advisor.readers.ncu.written import label_key
+from advisor.readers.ncu.written import label_key, tell_a_profile
 from advisor.readers.text import LINE_ENDS, decode_head, split_prefix, text_lines
 
 FORMAT = "ncu-text"
@@ -59,7 +59,7 @@ def accepts(head: bytes) -> bool:
             table = MarkdownTable()
         found = (forms.row(each.text, written=True) for each in rows)
         labels |= {label_key(row.label) for row in found if row is not None and row.has_unit}
-        if len(labels) >= FEWEST_ROWS:
+        if tell_a_profile(labels):
             return True
     return False
 

@@ -14,7 +14,7 @@ from advisor.resources import data_dir
 
 _MARKS = re.compile(r"[*`]")
 _WIDE = str.maketrans("（）［］：，％／", "()[]:,%/")
-_DASHES = re.compile(r"[\s\u00a0‐‑–—-]+")
+_BLANKS = re.compile(r"[\s\u00a0_‐‑–—-]+")
 _PER = re.compile(r" ?/ ?| per ")
 
 
@@ -48,6 +48,7 @@ class WrittenWords:
     """Labels in their plain form with the counters that they may mean, and words around values."""
 
     labels: Mapping[str, frozenset[str]]
+    common: frozenset[str]
     shapes: frozenset[str]
     neutral: re.Pattern[str]
     units: Mapping[str, str]
@@ -70,10 +71,10 @@ def unmarked(text: str) -> str:
 def plain_label(text: str) -> str:
     """Return the form in which labels are compared.
 
-    >>> plain_label("Avg. Active Threads / Warp"), plain_label("Registers Per Thread")
+    >>> plain_label("Avg. Active Threads / Warp"), plain_label("Registers_Per-Thread")
     ('avg active threads/warp', 'registers/thread')
     """
-    text = _DASHES.sub(" ", unmarked(text).casefold().replace(".", "").replace(":", " "))
+    text = _BLANKS.sub(" ", unmarked(text).casefold().replace(".", "").replace(":", " "))
     return _PER.sub("/", text.strip())
 
 
@@ -115,6 +116,7 @@ def load_words() -> WrittenWords:
     columns, kernels = document.mapping("columns"), document.mapping("kernels")
     return WrittenWords(
         labels=_labels(document.mapping("labels")),
+        common=frozenset(document.sequence("common").texts()),
         shapes=_plain(document.sequence("shapes")),
         neutral=_choice(document.sequence("neutral")),
         units={key: node.as_text() for key, node in document.mapping("units").items()},

@@ -8,6 +8,7 @@ its percent sign.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import lru_cache
 
 from advisor.model import Dim3
@@ -17,6 +18,9 @@ from advisor.records import dataclass
 
 COUNT = "1"
 """The unit of what is counted."""
+
+FEWEST_ROWS = 4
+"""Rows of different labels with units that make a page without any head."""
 
 LONGEST = 300
 """Characters of a cell that can be a label or a value."""
@@ -116,6 +120,15 @@ def label_key(label: str) -> str:
 def counters_key(counters: frozenset[str]) -> str:
     """Return one text for the counters that a label may mean."""
     return " ".join(sorted(counters))
+
+
+def tell_a_profile(keys: Collection[str]) -> bool:
+    """Return whether labels of values with units, by their keys, show a page of the profiler.
+
+    Fewer will do where one of them is not found in other programs' reports.
+    """
+    own = (key for key in keys if not load_words().common.issuperset(key.split(" ")))
+    return len(keys) >= FEWEST_ROWS - any(own)
 
 
 def _named(counter: str | None) -> WrittenLabel | None:
