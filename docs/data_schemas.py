@@ -218,6 +218,7 @@ def written_labels_schema() -> Schema:
         "behind": texts("regular expressions: what may stand behind a value"),
         "columns": pair(**columns),
         "device": text("a regular expression with name: a line that names the device"),
+        "device_of_heading": text("a regular expression with name: a heading that names it"),
         "kernels": pair(**kernels),
     }
     return {"title": "advisor labels of written pages", **pair(**keys)}

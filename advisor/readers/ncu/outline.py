@@ -105,10 +105,20 @@ class Outline:
 
 
 def device_named(line: str) -> str:
-    """Return the device that a line such as "GPU: …" says it is about, "" where it says none."""
-    if len(line) > _LONGEST or not _SAYS.search(line):
+    """Return the device that a line such as "GPU: …" or a heading says it is about, else "".
+
+    >>> device_named("## scan_rows (L4, 64 MB)"), device_named("## L4 against T4, on one page")
+    ('L4', '')
+    """
+    if len(line) > _LONGEST:
         return ""
-    found = load_words().device.match(unmarked(line).lstrip("->+•# \t"))
+    found = None
+    if _SAYS.search(line):
+        found = load_words().device.match(unmarked(line).lstrip("->+•# \t"))
+    if found is None and (heading := _HEADING.fullmatch(line)):
+        text = unmarked(heading["text"])
+        compares = load_words().kernels.compares.search(text)
+        found = None if compares else load_words().device_of_heading.search(text)
     return found["name"] if found else ""
 
 

@@ -56,6 +56,7 @@ class WrittenWords:
     behind: re.Pattern[str]
     columns: ColumnWords
     device: re.Pattern[str]
+    device_of_heading: re.Pattern[str]
     kernels: KernelWords
 
 
@@ -129,6 +130,7 @@ def load_words() -> WrittenWords:
             others=_choice(columns.sequence("others")),
         ),
         device=re.compile(document.text("device")),
+        device_of_heading=re.compile(document.text("device_of_heading")),
         kernels=KernelWords(
             titles=_plain(kernels.sequence("titles")),
             sums=re.compile(kernels.text("sums"), re.IGNORECASE),
