@@ -198,6 +198,7 @@ def written_labels_schema() -> Schema:
     }
     kernels = {
         "titles": texts("titles of the column of kernels"),
+        "numbers": texts("titles of a column of numbers before it"),
         "sums": text("a regular expression: rows that are no kernel's"),
         "lines": texts("regular expressions with name: lines that name a kernel"),
         "below": text("a regular expression with name: the same below a heading about a kernel"),

@@ -559,3 +559,32 @@ def test_no_table_breaks_the_reader(rows: list[list[str]]) -> None:
         assert len(found) >= len(BOTH) or not page.endswith(TWO)
     if page.endswith(TWO):
         assert read(page)
+
+
+def test_titles_stand_below_a_line_of_groups() -> None:
+    titles, ruler, *rows = TWO.splitlines(keepends=True)
+    assert launches_of("".join(["| | Old | New | |\n", ruler, titles, *rows])) == BOTH
+
+
+def test_a_section_completes_the_labels_below_it() -> None:
+    page = table(
+        "Section | Metric | Value",
+        "Speed | Duration | 12.5 us",
+        " | DRAM Throughput | 31 %",
+        "Occupancy | Theoretical | 75 %",
+        " | Achieved | 50 %",
+    )
+    found = launches_of(f"**Kernel 0: scan_rows (8 x 4)**\n\n{page}")["scan_rows"]
+    assert (found[REACHABLE], found[OCCUPANCY]) == (75, 50)
+
+
+def test_a_column_of_numbers_may_stand_before_the_kernels() -> None:
+    page = table(
+        "ID | Kernel | Duration (us) | DRAM (%) | L2 hit rate (%)",
+        "1 | scan_rows | 12.5 | 31 | 7",
+        "2 | scan_warps | 7.25 | 52.5 | 8",
+    )
+    assert {name: each[DRAM] for name, each in launches_of(page).items()} == {
+        "scan_rows": 31,
+        "scan_warps": 52.5,
+    }

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from advisor.readers.ncu.lines import WIDEST, PageLine
 from advisor.readers.ncu.words import load_words, plain_label, unmarked
@@ -126,12 +127,8 @@ class MarkdownTable:
         begins = next((at for at, (line, _) in enumerate(lines) if not _is_ruler(line)), 0)
         if len(rows) <= 1 or not _is_ruler(lines[begins + 1][0]):
             return None
-        titles = rows[0][0]
-        if len(titles) > _MOST_COLUMNS:
-            return None
-        filled = [(cells + [""] * (len(titles) - len(cells)), line) for cells, line in rows[1:]]
-        table = _Grid(titles=titles, rows=[row for row in filled if any(row[0])])
-        return table.by_rows() or table.by_columns()
+        table = _grid(rows)
+        return None if table is None else table.by_rows() or table.by_columns()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,6 +161,8 @@ class _Grid:
     def by_rows(self) -> TableReading | None:
         """Return a launch for each row, if titles are metrics and the first names kernels."""
         words = load_words().kernels
+        if plain_label(self.titles[0]) in words.numbers:
+            return self._without_first().by_rows()
         known = [_is_label(title) for title in self.titles[1:]]
         if plain_label(self.titles[0]) not in words.titles or sum(known) < FEWEST:
             return None
@@ -185,6 +184,9 @@ class _Grid:
             reading.versions.append(version)
         return reading
 
+    def _without_first(self) -> _Grid:
+        return _Grid(titles=self.titles[1:], rows=[(cells[1:], line) for cells, line in self.rows])
+
     def by_columns(self) -> TableReading | None:
         """Return a launch for each column of values, where the rows begin with labels."""
         place = self._label_place()
@@ -195,12 +197,12 @@ class _Grid:
         unit = next((at for at in rest if plain_label(self.titles[at]) in words.units), None)
         rows = [
             _Row(
-                label=_label(cells, place),
+                label=_label(cells[place], section),
                 unit="" if unit is None else cells[unit],
                 cells=cells,
                 line=line,
             )
-            for cells, line in self.rows
+            for section, (cells, line) in zip(self._sections(place), self.rows, strict=True)
             if len(cells) == len(self.titles)
         ]
         named = [at for at in rest if plain_label(self.titles[at]) in words.values]
@@ -237,6 +239,11 @@ class _Grid:
         compares = len(named & set(words)) > 1
         return compares or load_words().columns.others.fullmatch(text) is not None
 
+    def _sections(self, place: int) -> list[str]:
+        """Return of each row what stands before its label, or stood there last."""
+        befores = [cells[0] if place else "" for cells, _ in self.rows]
+        return list(accumulate(befores, _latest))
+
     def _label_place(self) -> int | None:
         """Return the column of the labels: its title says so, or two of its cells are known."""
         places = range(min(_LABEL_PLACES, len(self.titles) - 1))
@@ -248,6 +255,17 @@ class _Grid:
         return next(iter(titled + told), None)
 
 
+def _grid(rows: Sequence[tuple[list[str], int]]) -> _Grid | None:
+    """Return titles and rows; titles that stand below a line of groups are the titles."""
+    (titles, _), *rest = rows
+    if not titles[0] and rest and plain_label(rest[0][0][0]) in load_words().columns.labels:
+        (titles, _), *rest = rest
+    if len(titles) > _MOST_COLUMNS:
+        return None
+    filled = [(cells + [""] * (len(titles) - len(cells)), line) for cells, line in rest]
+    return _Grid(titles=titles, rows=[row for row in filled if any(row[0])])
+
+
 def _cells(text: str) -> list[str]:
     inner = text.strip().removeprefix("|").removesuffix("|")
     return [cell.replace("\\|", "|").strip() for cell in _CELL.split(inner)]
@@ -257,11 +275,14 @@ def _is_label(text: str) -> bool:
     return written_label(text) is not None or any(shared_labels(text))
 
 
-def _label(cells: Sequence[str], place: int) -> str:
-    """Return a row's label: with its section, where that stands before it and completes it."""
-    whole = f"{cells[place]} {cells[0]}"
-    is_part = place > 0 and not written_label(cells[place]) and written_label(whole)
-    return whole if is_part else cells[place]
+def _latest(last: str, here: str) -> str:
+    return here or last
+
+
+def _label(label: str, section: str) -> str:
+    """Return a row's label: with its section, where that completes it."""
+    whole = f"{label} {section}"
+    return whole if section and not written_label(label) and written_label(whole) else label
 
 
 def _is_ruler(line: PageLine) -> bool:

@@ -33,6 +33,7 @@ class KernelWords:
     """How kernels are named in tables, lines and headings, and what looks like it."""
 
     titles: frozenset[str]
+    numbers: frozenset[str]
     sums: re.Pattern[str]
     lines: tuple[re.Pattern[str], ...]
     below: re.Pattern[str]
@@ -133,6 +134,7 @@ def load_words() -> WrittenWords:
         device_of_heading=re.compile(document.text("device_of_heading")),
         kernels=KernelWords(
             titles=_plain(kernels.sequence("titles")),
+            numbers=_plain(kernels.sequence("numbers")),
             sums=re.compile(kernels.text("sums"), re.IGNORECASE),
             lines=tuple(map(re.compile, kernels.sequence("lines").texts())),
             below=re.compile(kernels.text("below")),
