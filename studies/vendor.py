@@ -199,7 +199,7 @@ def page(answers: Sequence[Answer], left_out: int, gains: int, knowledge: Knowle
         _listed(silent),
         "## Reasons that cover many cases\n",
         f"A reason that covers more than {MANY:.0%} of the cases of one of the vendor's rules"
-        " may hide a rule to mend. These do not:\n",
+        " may hide a rule to fix. These do not:\n",
         *(f"* **{rule}, {code}** ({count} of {total}). {knowledge.explained.get((rule, code), '')}"
           for rule, code, count, total in _many(cases)),
         "\n## Gains\n",

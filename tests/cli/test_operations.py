@@ -92,10 +92,12 @@ def test_says_what_could_be_saved(bound: Callable[..., Outcome]) -> None:
     # much of what lies between that and the time that DRAM still works.
     most = duration - NEEDED / BANDWIDTH
     high = saved + (most - saved) * (1 - NEEDED / MOVED)
+    # A quarter of what is left would go along, if the bytes that are needed took no time.
+    high = min(most, high + (duration - high) * high / duration / 4)
     assert gain["gain"]["high"] == pytest.approx(high, rel=1e-3)
     assert gain["gain"]["likely"] == pytest.approx(saved * busy, rel=1e-3)
     assert gain["cap"] == pytest.approx(high, rel=1e-3)
-    assert saved < high < most
+    assert saved < high <= most
 
 
 def test_shows_what_is_needed(bound: Callable[..., Outcome]) -> None:

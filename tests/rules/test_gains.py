@@ -381,6 +381,23 @@ def test_removed_work_saves_what_the_busiest_unit_shrinks_by() -> None:
     assert cut(unknown) == Seconds(low=1, likely=6, high=9)
 
 
+def test_some_of_what_is_left_goes_along_with_work_that_goes() -> None:
+    # As above, 4.59375 of 10 s go at best. Of the 5.40625 s that remain, 0.459375 of a quarter
+    # go along: 0.62087 s.
+    common = {"duration": 10.0, "low": 1.0, "likely": 6.0, "high": 9.0, "goes_along": 0.25}
+    raw = Raw(**common, floor=4, floor_achievable=None, busy=8, busy_after=5)
+    found = cut(raw)
+    assert found is not None
+    assert (found.likely, found.high) == (3.375, pytest.approx(5.214624, abs=1e-6))
+    # With a floor of 5.3 s it would be 4.10625 s and 0.605 s, of which the floor leaves 4.7 s.
+    low = Raw(**common, floor=5.3, floor_achievable=None, busy=8, busy_after=5)
+    assert cut(low) == Seconds(low=0.5625, likely=3.375, high=4.7)
+    bound = Raw(**common, floor=None, floor_achievable=None, busy=8, busy_after=8)
+    assert cut(bound) == Seconds(low=0, likely=0, high=0)  # another unit binds: nothing goes
+    unknown = Raw(**common, floor=None, floor_achievable=None)
+    assert cut(unknown) == Seconds(low=1, likely=6, high=9)  # nothing is assumed of units
+
+
 def test_work_removed_where_another_unit_binds_saves_nothing(load_rule: Load, judge: Judge) -> None:
     text = re.sub(r"gain: .*", "gain: {low: 0 * duration, likely: duration, high: duration}", RULE)
     assumed = "assumes: {l2_utilization: l2_utilization * wasted}\ngain:"
@@ -389,10 +406,11 @@ def test_work_removed_where_another_unit_binds_saves_nothing(load_rule: Load, ju
     bound = judge(rule, **facts, t_units=9e-4, dram_utilization=0.9, compute_utilization=0.1)
     assert bound[0].gain == Seconds(low=0, likely=0, high=0)
     # L2 goes from 50 % to 10 %, and DRAM takes 30 %: 0.2 of 0.5 ms, or of the 1 ms that follows it,
-    # and two fifths of what is left of that.
+    # and two fifths of what is left of that: 0.64 ms. Of the 0.36 ms that remain, 0.64 of a quarter
+    # goes along.
     (said,) = judge(rule, **facts, t_units=5e-4, dram_utilization=0.3, compute_utilization=0.1)
     assert said.gain is not None
-    assert (said.gain.likely, said.gain.high) == pytest.approx((3e-4, 6.4e-4))
+    assert (said.gain.likely, said.gain.high) == pytest.approx((3e-4, 6.976e-4))
     # Utilisations were not collected: nothing can be said of units.
     unknown = {**facts, "l2_utilization": None}
     assert judge(rule, **unknown)[0].gain == Seconds(low=0, likely=1e-3, high=1e-3)

@@ -105,11 +105,7 @@ class Outline:
 
 
 def device_named(line: str) -> str:
-    """Return the device that a line such as "GPU: …" or a heading says it is about, else "".
-
-    >>> device_named("## scan_rows (L4, 64 MB)"), device_named("## L4 against T4, on one page")
-    ('L4', '')
-    """
+    """Return the device that a line such as "GPU: …" or a heading says it is about, else ""."""
     if len(line) > _LONGEST:
         return ""
     found = None

@@ -14,6 +14,7 @@ from advisor.rules.engine.details import number, raw_of
 from advisor.rules.engine.gains import Seconds, cut
 from advisor.rules.engine.program import detail_columns
 from advisor.rules.language.rule import SECONDS, FilledExpression, Rule, Value
+from advisor.rules.language.settings import EvaluationSettings
 from advisor.rules.language.words import VendorWords
 
 _JOINING = ("and", "or", "not")
@@ -92,11 +93,15 @@ class RuleParts:
     """The parts of one rule as columns of a SELECT, and back into clauses."""
 
     def __init__(
-        self, rule: Rule, symbols: Mapping[str, Symbol], time: str, words: VendorWords
+        self,
+        rule: Rule,
+        symbols: Mapping[str, Symbol],
+        settings: EvaluationSettings,
+        words: VendorWords,
     ) -> None:
         self._rule = rule
         self._words = words
-        self._time = time
+        self._settings = settings
         self._symbols = symbols
         self._columns: dict[str, str] = {}
         self._units: dict[str, str | None] = {}
@@ -137,7 +142,8 @@ class RuleParts:
         if rule.gain is None:
             return None
         read = self._read(facts)
-        raw = raw_of(detail_columns(rule, 0), details, facts[self._time])
+        time = facts[self._settings.time]
+        raw = raw_of(detail_columns(rule, 0), details, time, self._settings)
         parameters = self._parameters().items()
         return GainExplained(
             estimator=rule.gain.estimator,
@@ -147,7 +153,7 @@ class RuleParts:
             duration=raw.duration,
             floor=raw.floor,
             floor_achievable=raw.floor_achievable,
-            cap=raw.most,
+            cap=None if raw.most is None else raw.at_best(raw.most),
             cap_likely=raw.most_likely,
             gain=cut(raw),
         )

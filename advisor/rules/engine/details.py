@@ -9,6 +9,7 @@ import duckdb
 from advisor.rules.engine.gains import Raw
 from advisor.rules.engine.program import DetailNames, Program, detail_columns
 from advisor.rules.language.rule import Outcome, Value
+from advisor.rules.language.settings import EvaluationSettings
 
 Row = Mapping[str, Value]
 
@@ -80,7 +81,7 @@ def read_rows(
     return {row[key]: row for row in rows}
 
 
-def raw_of(names: DetailNames, details: Row, duration: Value) -> Raw:
+def raw_of(names: DetailNames, details: Row, duration: Value, settings: EvaluationSettings) -> Raw:
     """Return what the details of a subject say about the gain of a rule, given its duration."""
     bounds = [number(details[column]) for column in names.bounds]
     low, likely, high = bounds or (None, None, None)
@@ -93,6 +94,7 @@ def raw_of(names: DetailNames, details: Row, duration: Value) -> Raw:
         floor_achievable=number(details[names.floor_achievable]),
         busy=number(details.get(names.busy)),
         busy_after=number(details.get(names.busy_after)),
+        goes_along=settings.goes_along,
     )
 
 

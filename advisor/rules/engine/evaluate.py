@@ -260,7 +260,8 @@ def _evaluation(asked: _Asked, outcome: Outcome, subject: _Subject) -> Evaluatio
     guards = [
         (guard, details[name]) for guard, name in zip(rule.unless, asked.names.guards, strict=True)
     ]
-    raw = raw_of(asked.names, subject.details, subject.facts[subject.settings.time])
+    settings = subject.settings
+    raw = raw_of(asked.names, subject.details, subject.facts[settings.time], settings)
     common = partial(
         Evaluation,
         rule=rule,
@@ -296,7 +297,7 @@ def _evaluation(asked: _Asked, outcome: Outcome, subject: _Subject) -> Evaluatio
 def _share(asked: _Asked, subject: _Subject) -> Share | None:
     if not asked.shares or not subject.shares:
         return None
-    return cut_share(raw_of(asked.names, subject.shares, 1.0))
+    return cut_share(raw_of(asked.names, subject.shares, 1.0, subject.settings))
 
 
 def _confidence(asked: _Asked, subject: _Subject, unchecked: int) -> tuple[float, tuple[str, ...]]:

@@ -102,7 +102,7 @@ def _explained(
     kind, words = SUBJECTS[rule.subject], language.words
     key = kind.key
     scope = in_scope(kind.vocabulary(language.vocabulary, language.settings), rule.thresholds)
-    parts = RuleParts(rule, scope, program.settings.time, words)
+    parts = RuleParts(rule, scope, program.settings, words)
     values = _rows(connection, parts.select(key, _FACTS), key)
     facts = _rows(connection, f"FROM {_FACTS}", key)
     details = read_details(connection, program, _FACTS, key, [(subject, 0) for subject in facts])

@@ -44,7 +44,8 @@ class Raw:
     """What the database computed for one finding, before the cut; NULL is None. All in seconds.
 
     ``busy`` and ``busy_after`` are the times of the busiest unit now and under what the rule
-    assumes; None where it assumes nothing of units.
+    assumes; None where it assumes nothing of units. ``goes_along`` is the share of the time left
+    that goes at best with the work, for each share of the whole time that goes.
     """
 
     duration: float | None
@@ -55,6 +56,7 @@ class Raw:
     floor_achievable: float | None
     busy: float | None = None
     busy_after: float | None = None
+    goes_along: float = 0.0
 
     @property
     def relief(self) -> float | None:
@@ -112,6 +114,16 @@ class Raw:
         between = (self.relief + self.relief_high) / 2
         return None if self.cap_likely is None else _least(self.cap_likely, between)
 
+    def at_best(self, high: float) -> float:
+        """Return the upper bound with what goes along where work is removed from units.
+
+        The other units are measured while they serve that work, too. Source: docs/corpus.md.
+        """
+        if self.relief is None or not self.duration or self.cap is None:
+            return high
+        left = max(0.0, self.duration - high)
+        return max(high, min(self.cap, high + self.goes_along * left * high / self.duration))
+
 
 def cut(raw: Raw) -> Seconds | None:
     """Return the gain within its caps and in order; None where an estimate or the time is unknown.
@@ -130,7 +142,7 @@ def cut(raw: Raw) -> Seconds | None:
     wanted = max(raw.likely, 0.0)
     likely = min(wanted, most_likely, high)
     low = min(max(raw.low, 0.0), wanted)
-    return Seconds(low=shrunk(low, wanted, likely), likely=likely, high=high)
+    return Seconds(low=shrunk(low, wanted, likely), likely=likely, high=raw.at_best(high))
 
 
 def cut_share(raw: Raw) -> Share | None:

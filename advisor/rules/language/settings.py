@@ -71,7 +71,8 @@ class CollectSettings:
 class EvaluationSettings:
     """The whole file; ``floor`` and ``floor_achievable`` are the least times in seconds.
 
-    ``busy`` is the time for which the busiest unit works, None where the subject has no units.
+    ``busy`` is the time for which the busiest unit works, None where the subject has no units;
+    ``goes_along`` how much of the other units' time goes with relieved work (``gains.Raw``).
 
     ``time`` names the fact that is the time of the subject. ``states`` are patterns of the ids of
     rules that name no cause; ``run`` are the facts of runs, from a file of their own, and
@@ -85,6 +86,7 @@ class EvaluationSettings:
     floor: Expression
     floor_achievable: Expression
     busy: Expression | None
+    goes_along: float
     factors: tuple[Factor, ...]
     unchecked_factor: float
     uncalibrated_factor: float
@@ -121,7 +123,7 @@ def load_settings(
     scope = in_scope(symbols, thresholds)
     vendors = load_words(packs)
     floor = document.mapping("floor")
-    floor.refuse_unknown(("time", "profiled", "achievable", "busiest"))
+    floor.refuse_unknown(("time", "profiled", "achievable", "busiest", "goes_along"))
     confidence = document.mapping("confidence")
     confidence.refuse_unknown(("factors", "unchecked_guard", "uncalibrated_gain"))
     return EvaluationSettings(
@@ -130,6 +132,7 @@ def load_settings(
         floor=_seconds(floor, "profiled", scope),
         floor_achievable=_seconds(floor, "achievable", scope),
         busy=_seconds(floor, "busiest", scope) if "busiest" in floor else None,
+        goes_along=_sourced(floor, "goes_along") if "goes_along" in floor else 0.0,
         factors=tuple(_factor(n.as_mapping(), scope) for n in confidence.sequence("factors")),
         unchecked_factor=confidence.mapping("unchecked_guard").number("factor"),
         uncalibrated_factor=confidence.mapping("uncalibrated_gain").number("factor"),
@@ -162,10 +165,15 @@ def _factor(node: MappingNode, scope: Mapping[str, Symbol]) -> Factor:
 
 def _tolerance(node: MappingNode) -> float:
     node.refuse_unknown(("tolerance",))
-    tolerance = node.mapping("tolerance")
-    tolerance.refuse_unknown(("value", "source"))
-    tolerance.text("source")
-    return tolerance.number("value")
+    return _sourced(node, "tolerance")
+
+
+def _sourced(node: MappingNode, key: str) -> float:
+    """Return a number that says where it comes from."""
+    number = node.mapping(key)
+    number.refuse_unknown(("value", "source"))
+    number.text("source")
+    return number.number("value")
 
 
 def _guard(node: MappingNode, symbols: Mapping[str, Symbol], vendors: Vendors) -> SharedGuard:
