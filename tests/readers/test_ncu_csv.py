@@ -514,3 +514,12 @@ def test_has_a_counter_for_each_label_only_once() -> None:
             names = [counter] if isinstance(counter, str) else list(counter.values())
             assert all(is_counter(name) for name in names), (section, label)
             assert not is_counter(label), (section, label)
+
+
+@pytest.mark.parametrize("page", [RAW, DETAILS])
+def test_takes_the_first_device_that_the_program_names_above_the_table(page: str) -> None:
+    printed = "device: NVIDIA GeForce RTX 5070 (sm_120), 48 SMs\nDevice 1: NVIDIA L4\n"
+    launches = [each for each in read(printed + page) if isinstance(each, Launch)]
+    assert {launch.device_name for launch in launches} == {"NVIDIA GeForce RTX 5070"}
+    below = [each for each in read(page + "device: NVIDIA L4\n") if isinstance(each, Launch)]
+    assert {launch.device_name for launch in below} == {None}

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from advisor.errors import InputError, Location
 from advisor.model import Record, ReferenceFinding, Skipped
 from advisor.readers.base import ReadOptions, Source
+from advisor.readers.ncu.outline import device_named
 from advisor.readers.ncu.printed import Building, Notes
 from advisor.readers.ncu.rows import EXPORT_AGAIN, HEADER, TableRow, TableRows
 from advisor.readers.ncu.values import (
@@ -109,7 +110,12 @@ class _Reading:
         self._options = options
 
     def take(self, line: str, number: int) -> Iterator[Record]:
-        """Take a line; yield the launches that end with it, or before it."""
+        """Take a line; yield the launches that end with it, or before it.
+
+        Above the table stands what the program printed, which may name the device.
+        """
+        if self.table is None:
+            self._notes.device = self._notes.device or device_named(line)
         for row in self.rows.take(line, number):
             yield from self._row(row)
 
