@@ -162,3 +162,75 @@ def test_warps_that_wait_for_shared_memory_do_not_scatter(
 )
 def test_threads_wait_for_passes_below_a_full_l1(values: dict[str, Value], share: float) -> None:
     assert of("passes_share", **values) == pytest.approx(share)
+
+
+ASKED = [
+    ({"dram__bytes_op_read.sum": 100.0, "dram__bytes_op_write.sum": 20.0}, "dram_bytes", 120),
+    ({"dram__sectors_op_read.sum": 3.0, "dram__sectors_op_write.sum": 1.0}, "dram_bytes", 128),
+    ({"dram__cycles_active.avg.pct_of_peak_sustained_elapsed": 40.0}, "dram_utilization", 0.4),
+    ({"lts__t_bytes.sum": 64.0}, "l2_bytes", 64),
+    ({"l1tex__t_bytes.sum": 96.0}, "l1_bytes", 96),
+    ({"l1tex__t_sectors.sum": 2.0}, "l1_bytes", 64),
+    ({"gpu__time_duration.max": 2000.0}, "duration", 2e-6),
+    ({"gpu__time_active.avg": 2000.0}, "duration", 2e-6),
+    ({"sm__cycles_active.avg.pct_of_peak_sustained_elapsed": 75.0}, "sm_busy", 0.75),
+    ({"smsp__inst_executed.avg.per_cycle_active": 0.5}, "issue_slot_utilization", 0.5),
+    (
+        {
+            "sm__inst_executed.avg.per_cycle_active": 2.0,
+            "device__attribute_num_schedulers_per_multiprocessor": 4.0,
+        },
+        "issue_slot_utilization",
+        0.5,
+    ),
+    ({"sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active": 30.0}, "pipe_fma", 0.3),
+    ({"sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active": 30.0}, "pipe_alu", 0.3),
+    (
+        {"sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_active": 30.0},
+        "pipe_tensor",
+        0.3,
+    ),
+    ({"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum": 0.0}, "shared_load_conflicts", 0),
+    ({"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum": 0.0}, "shared_store_conflicts", 0),
+    ({"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum": 9.0}, "shared_load_conflicts", None),
+]
+
+
+@pytest.mark.parametrize(("counters", "quantity", "value"), ASKED)
+def test_counters_that_people_ask_for_by_name_are_read(
+    counters: dict[str, float], quantity: str, value: float | None
+) -> None:
+    found = quantities_of(counters)[quantity]
+    assert found == (value if value is None else pytest.approx(value))
+
+
+@pytest.mark.parametrize("unit", ["sm", "smsp"])
+def test_work_is_counted_per_multiprocessor_or_scheduler(unit: str) -> None:
+    # 7 multiply-adds, 3 additions and 2 multiplications: 19 operations; of packed halves, twice.
+    counts = {"fma": 7.0, "add": 3.0, "mul": 2.0}
+    named = f"{unit}__sass_thread_inst_executed_op_"
+    for letter, quantity, work in (("f", "fp32", 19), ("d", "fp64", 19), ("h", "fp16", 38)):
+        counters = {f"{named}{letter}{op}_pred_on.sum": n for op, n in counts.items()}
+        assert quantities_of(counters)[f"flops_{quantity}"] == work
+
+
+@pytest.mark.parametrize(
+    ("facts", "share", "limiter", "is_done"),
+    [
+        ({}, 0.9, "memory", True),  # 604.8 of 672 GB/s
+        ({"compute_utilization": 0.2}, 0.9, "memory", True),
+        ({"dram_bytes": 5.04e8}, 0.75, None, False),
+        ({"dram_bytes": 1e9}, 1.0, "memory", True),  # as fast as rated at most
+        ({"dram_utilization": 0.5}, None, None, False),  # measured
+        ({"peak_dram_bandwidth": 1.2e12}, None, None, False),  # the profile's own peak
+        ({"duration": None}, None, None, None),
+    ],
+)
+def test_bytes_are_held_against_the_rated_bandwidth_where_nothing_else_tells(
+    facts: dict[str, Value], share: float | None, limiter: str | None, is_done: bool | None
+) -> None:
+    given = {"dram_bytes": 6.048e8, "duration": 1e-3, "nominal_dram_bandwidth": 6.72e11, **facts}
+    found = facts_of(**given)
+    assert found["rated_share"] == (share if share is None else pytest.approx(share))
+    assert found["limiter"] == limiter
+    assert found["at_practical_roof"] is is_done
