@@ -234,3 +234,20 @@ def test_bytes_are_held_against_the_rated_bandwidth_where_nothing_else_tells(
     assert found["rated_share"] == (share if share is None else pytest.approx(share))
     assert found["limiter"] == limiter
     assert found["at_practical_roof"] is is_done
+
+
+@pytest.mark.parametrize(
+    ("facts", "busiest"),
+    [
+        ({"compute_utilization": 0.3, "memory_utilization": 0.7}, 0.7),
+        ({"compute_utilization": 0.3, "dram_utilization": 0.5}, 0.5),
+        ({"compute_utilization": 0.59}, 0.59),
+        ({"compute_utilization": 0.6}, None),  # a limit, and what else is busy is not known
+        ({"dram_utilization": 0.3, "l2_utilization": 0.61}, None),
+        ({}, None),
+    ],
+)
+def test_the_busiest_unit_of_those_that_are_known_is_told_while_none_is_a_limit(
+    facts: dict[str, Value], busiest: float | None
+) -> None:
+    assert facts_of(**facts)["told_busiest"] == busiest

@@ -39,7 +39,9 @@ def test_utilisations_decide(
 @pytest.mark.parametrize(
     ("known", "limiter"),
     [
-        ({"compute_utilization": 0.6, "dram_utilization": 0.15, "l2_utilization": 0.2}, "compute"),
+        ({"compute_utilization": 0.6, "dram_utilization": 0.15, "l2_utilization": 0.2}, None),
+        ({"compute_utilization": 0.6, "dram_utilization": 0.15, "l1_utilization": 0.49}, "compute"),
+        ({"compute_utilization": 0.6, "dram_utilization": 0.15, "l1_utilization": 0.51}, None),
         ({"compute_utilization": 0.6, "dram_utilization": 0.15, "l2_utilization": 0.55}, None),
         ({"compute_utilization": 0.59, "dram_utilization": 0.15, "l2_utilization": 0.2}, "latency"),
         ({"compute_utilization": 0.59, "dram_utilization": 0.15}, None),
