@@ -104,8 +104,7 @@ def test_leaves_a_kernel_at_its_roof_alone_unless_its_work_can_shrink(
     found = judge(load_rule(RULE), **at_roof)[0]
     assert found.outcome is Outcome.RULED_OUT
     assert found.because == (
-        f"it runs at 97{NO_BREAK}% of its practical roof (unknown of the profiled one);"
-        " only less work or traffic helps"
+        f"it runs at 97{NO_BREAK}% of its practical roof; only less work or traffic helps"
     )
     less = RULE.replace("gain:", "assumes: {dram_bytes: dram_bytes / 2}\ngain:")
     assert judge(load_rule(less), **at_roof)[0].outcome is Outcome.FIRES
