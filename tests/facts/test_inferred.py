@@ -176,6 +176,11 @@ ASKED = [
     ({"sm__cycles_active.avg.pct_of_peak_sustained_elapsed": 75.0}, "sm_busy", 0.75),
     ({"smsp__inst_executed.avg.per_cycle_active": 0.5}, "issue_slot_utilization", 0.5),
     (
+        {"smsp__issue_inst0.avg.pct_of_peak_sustained_active": 96.0},
+        "issue_slot_utilization",
+        0.04,
+    ),
+    (
         {
             "sm__inst_executed.avg.per_cycle_active": 2.0,
             "device__attribute_num_schedulers_per_multiprocessor": 4.0,
