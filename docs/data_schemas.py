@@ -220,6 +220,7 @@ def written_labels_schema() -> Schema:
         "columns": pair(**columns),
         "device": text("a regular expression with name: a line that names the device"),
         "device_of_heading": text("a regular expression with name: a heading that names it"),
+        "introduces": text("a regular expression: other lines that may name it so"),
         "kernels": pair(**kernels),
     }
     return {"title": "advisor labels of written pages", **pair(**keys)}

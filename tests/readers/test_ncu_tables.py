@@ -243,6 +243,8 @@ def test_numbers_launches_of_one_title_where_no_kernel_is_named() -> None:
         ("## Rows, A100 vs H100", None),
         ("## The L4 of this page", None),
         ("Rows of a scan on an RTX 4090", None),
+        ("Profiling on RTX 4090 (128 SMs) shows few warps", "RTX 4090"),
+        ("Speed of light on the T4:", "T4"),
         ("GPU: RTX 4090 - 24 GB", "RTX 4090"),
         ("Device: 0", None),
         ("device: cuda:0", None),

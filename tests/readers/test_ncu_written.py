@@ -17,6 +17,10 @@ COMPUTE = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
 L2_HIT = "lts__t_sector_hit_rate.pct"
 OCCUPANCY = "sm__warps_active.avg.pct_of_peak_sustained_active"
 REGISTERS = "launch__registers_per_thread"
+GRID, BLOCK = "launch__grid_size", "launch__block_size"
+ALU = "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_active"
+BANDWIDTH = "dram__bytes.sum.per_second"
+SCOREBOARD = "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio"
 
 
 def counters_of(page: str) -> dict[str, float]:
@@ -55,6 +59,29 @@ def test_three_values_will_do_where_one_is_of_the_profiler_alone(page: str) -> N
     assert (found[TIME], bandwidth, found[L2_HIT]) == (5_000, 9e9, 7)
 
 
+def test_dots_lead_from_labels_to_values() -> None:
+    page = "Duration ....... 1,5 ms\nDRAM Throughput .... 22,50 %\nL2 Hit Rate ... 7,0 %\n"
+    assert counters_of(page) == {TIME: 1_500_000, DRAM: 22.5, L2_HIT: 7}
+
+
+@pytest.mark.parametrize(
+    ("label", "cell", "values"),
+    [
+        ("DRAM / Memory Throughput", "**73.92 % = 5.86 TB/s**", {DRAM: 73.92, MEMORY: 73.92}),
+        ("Grid", "(12,1,9)×(32,1,1) = 108 blocks", {GRID: 108, BLOCK: 32}),
+        ("Grid", "(12, 1, 9)", {GRID: 108}),
+        ("ALU Pipeline Utilization", "66.5 %", {ALU: 66.5}),
+        ("Memory BW", "8.33 GB/s (0.83% of 1,008 GB/s peak)", {BANDWIDTH: 8.33e9}),
+        ("Long Scoreboard (L1TEX)", "4.25 (37.6%)", {SCOREBOARD: 4.25}),
+    ],
+)
+def test_reads_rows_as_people_write_them(label: str, cell: str, values: dict[str, float]) -> None:
+    page = f"| Metric | Value |\n|---|---|\n| {label} | {cell} |\n| L2 Hit Rate | 7 % |\n"
+    more = "| No Eligible | 3 % |\n| Achieved Occupancy | 9 % |\n"
+    found = counters_of(f"{page}{more}")
+    assert {name: found.get(name) for name in values} == values
+
+
 def test_the_unit_tells_shares_of_stalls_from_cycles() -> None:
     page = "- Long scoreboard: 58 %\n- stall_barrier: 1.5\n- L2 hit: 7 %\n- Duration: 5 us\n"
     found = counters_of(page)
@@ -68,6 +95,10 @@ def test_the_unit_tells_shares_of_stalls_from_cycles() -> None:
         ("Kernel: sum_rows<float, 4>", "sum_rows<float, 4>"),
         ("Kernel `sum_rows` on a card of mine:", "sum_rows"),
         ("    sum_rows(float *) (8, 1, 1)x(256, 1, 1)", "sum_rows(float *)"),
+        (
+            "sum_rows(int)\n  (8, 1, 1)x(256, 1, 1), Device 0, CC 8.0, Invocations 1",
+            "sum_rows(int)",
+        ),
     ],
 )
 def test_a_line_above_names_the_kernel(line: str, name: str) -> None:

@@ -67,6 +67,7 @@ _WRITTEN = re.compile(
 _COUNT = "1"
 _REMARK = re.compile(r"\s(?:#|//|/\*|\*/|<-|←).*")
 _APART = re.compile(r"\t|\s\s+")
+_LEADER = re.compile(r"\s+\.{3,}\s+")
 _EMPTY = ("(!) n/a", "n/a")
 
 
@@ -175,6 +176,7 @@ class Forms:
         in Markdown and of lists are rows where the page may be ``written`` by people, and so are
         labels that people shorten.
         """
+        text = _LEADER.sub("   ", text) if ".." in text and len(text) <= WIDEST else text
         if written and len(text) <= WIDEST and (cells := _cells(text)):
             return self._written(*cells) or (None if text[:1] == "|" else _item(*cells))
         label = self.label(text)
@@ -281,6 +283,7 @@ def may_tell(whole: str) -> bool:
         or "|" in whole
         or ": " in whole
         or " = " in whole
+        or " ..." in whole
         or whole[-1:].isdigit()
         or _APART.search(whole.strip()) is not None
     )
@@ -321,6 +324,13 @@ def joined(first: str, second: str) -> re.Match[str] | None:
     if not _KERNEL_SECOND_HALF.fullmatch(second):
         return None
     return _KERNEL.fullmatch(f"{first.rstrip(',')}, {second}")
+
+
+def below(above: str, line: PageLine) -> re.Match[str] | None:
+    """Return what two lines say about a launch, the second of which begins with its shape."""
+    if not (line.text.startswith("(") and above.endswith(")") and len(above) <= WIDEST):
+        return None
+    return kernel(PageLine("", f"{above} {line.text}"))
 
 
 def title(text: str) -> tuple[bool, str] | None:

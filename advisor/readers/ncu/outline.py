@@ -105,14 +105,17 @@ class Outline:
 
 
 def device_named(line: str) -> str:
-    """Return the device that a line such as "GPU: …" or a heading says it is about, else ""."""
+    """Return the device that a line says it is about, else "".
+
+    Such as "GPU: …", a heading, and a line that speaks of profiling or introduces what follows.
+    """
     if len(line) > _LONGEST:
         return ""
     found = None
     if _SAYS.search(line):
         found = load_words().device.match(unmarked(line).lstrip("->+•# \t"))
-    if found is None and (heading := _HEADING.fullmatch(line)):
-        text = unmarked(heading["text"])
+    if found is None and (_HEADING.fullmatch(line) or load_words().introduces.search(line)):
+        text = unmarked(line)
         compares = load_words().kernels.compares.search(text)
         found = None if compares else load_words().device_of_heading.search(text)
     return found["name"] if found else ""

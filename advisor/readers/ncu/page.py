@@ -70,6 +70,8 @@ class TextPage:
     message_at: PageLine | None = None
     message_type: str = ""
     ruler: PageLine | None = None
+    above: str = ""
+    here: str = ""
 
     def __post_init__(self) -> None:
         self.versions = Versions(notes=self.notes, numbers=self.numbers)
@@ -81,6 +83,7 @@ class TextPage:
 
     def take(self, line: PageLine, whole: bool, number: int) -> Iterator[Launch]:
         """Take a line, ``whole`` where its end was there; yield the launch that it ends."""
+        self.above, self.here = self.here, line.text
         may_be_written = not (self.titles or self.is_mean)
         if may_be_written and self.sheet.takes(line, whole, number):
             return
@@ -107,6 +110,7 @@ class TextPage:
         self.number = number
         half, self.half = self.half, lines.first_half(line)
         kernel = lines.kernel(line) or (half and lines.joined(half[0], line.text))
+        kernel = lines.below(self.above, line) or kernel
         title = lines.title(line.text)
         if half and (title or self.forms.row(line.text)):
             yield from self._begin(half)

@@ -58,6 +58,7 @@ class WrittenWords:
     columns: ColumnWords
     device: re.Pattern[str]
     device_of_heading: re.Pattern[str]
+    introduces: re.Pattern[str]
     kernels: KernelWords
 
 
@@ -132,6 +133,7 @@ def load_words() -> WrittenWords:
         ),
         device=re.compile(document.text("device")),
         device_of_heading=re.compile(document.text("device_of_heading")),
+        introduces=re.compile(document.text("introduces")),
         kernels=KernelWords(
             titles=_plain(kernels.sequence("titles")),
             numbers=_plain(kernels.sequence("numbers")),

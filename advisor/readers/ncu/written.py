@@ -35,6 +35,7 @@ _NUMBER = re.compile(
 )
 _UNIT = re.compile(r"\s?(?P<unit>%|[^\W\d_][\w/]*)")
 _SHAPE = re.compile(r"\(\s*(\d{1,10})\s*(?:,\s*(\d{1,10})\s*)?(?:,\s*(\d{1,10})\s*)?\)", re.ASCII)
+_TOTAL = re.compile(r"\s*=\s*\d[\d., ]*(?:blocks?|threads?)?$")
 _COUNTER = re.compile(COUNTER_NAME, re.ASCII)
 _GRID, _BLOCK = "launch__grid_size", "launch__block_size"
 _MISSING = frozenset({"", "-", "--", "—", "–", "n/a", "na", "none", "?", "…", "..."})
@@ -64,6 +65,11 @@ class WrittenLabel:
     counters: frozenset[str]
     unit: str = ""
     is_shape: bool = False
+
+    @property
+    def is_grid(self) -> bool:
+        """Whether it means the grid, beside which people write the block."""
+        return self.counters == {_GRID}
 
     def within(self, unit: str) -> WrittenLabel:
         """Return the label with the unit of the one beside it."""
@@ -249,7 +255,8 @@ def _shape(found: re.Match[str]) -> WrittenValue | None:
 
 def written_shapes(cell: str) -> tuple[WrittenValue, WrittenValue] | None:
     """Return grid and block of a cell such as ``(512, 1, 1) × (256, 1, 1)``."""
-    first, *others = re.split(r"(?<=[)\d])\s*[x×*/]\s*(?=[(\d])", unmarked(cell))
+    text = _TOTAL.sub("", unmarked(cell))
+    first, *others = re.split(r"(?<=[)\d])\s*[x×*/]\s*(?=[(\d])", text)
     values = [written_value(first), *map(written_value, others)]
     if len(values) != len((_GRID, _BLOCK)) or any(v is None or v.unit != COUNT for v in values):
         return None
@@ -260,11 +267,12 @@ def written_shapes(cell: str) -> tuple[WrittenValue, WrittenValue] | None:
 def written_pairs(text: str, cell: str, unit: str = "") -> list[Pair] | None:
     """Return the counters that a label may mean, each with its value in a cell.
 
-    Two labels may share a row: "Grid Size / Waves Per SM" of "32 / 0.18". None where a label is
-    known and the cell is no value; nothing where no label is known.
+    Two labels may share a row: "Grid Size / Waves Per SM" of "32 / 0.18", and "DRAM / Memory
+    Throughput" one value. None where a label is known and the cell is no value; nothing where no
+    label is known.
     """
     label = written_label(text)
-    if label is not None and label.is_shape:
+    if label is not None and (label.is_shape or (label.is_grid and written_shapes(cell))):
         shapes = written_shapes(cell)
         return shapes and [
             (frozenset({name}), value) for name, value in zip((_GRID, _BLOCK), shapes, strict=True)
@@ -273,6 +281,7 @@ def written_pairs(text: str, cell: str, unit: str = "") -> list[Pair] | None:
     if not any(labels):
         return []
     cells = [cell] if label else unmarked(cell).split(" / ")
+    cells *= len(labels) if len(cells) == 1 else 1
     if len(cells) != len(labels):
         return None
     pairs = [
