@@ -244,6 +244,14 @@ def test_examines_installation_and_database(filled: Run) -> None:
     assert "BAD" not in outcome.out
 
 
+def test_a_finding_beside_an_action_says_what_it_is_counted_with(filled: Run) -> None:
+    text = " ".join(filled("show", ".").out.split())
+    found = re.findall(r"Counted with (\w+/[\w-]+)\.", text)
+    assert found
+    for rule in found:
+        assert text.index(f" {rule} ") < text.index(f"Counted with {rule}.")
+
+
 def test_shows_the_worst_instructions_of_a_kernel(filled: Run) -> None:
     # Of 32 threads that read 4 bytes each from random places, each fetches a sector; 4 are enough.
     lines = filled("show", "gather_rows", "--source").out.splitlines()

@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.reports.record.kernel_records import FactGroup, KernelName, KernelRecord, ShownFact
+from advisor.reports.record.kernel_records import (
+    FactGroup,
+    Gain,
+    KernelName,
+    KernelRecord,
+    Outcome,
+    RuleResult,
+    ShownFact,
+)
 from advisor.reports.record.records import Report
 from advisor.reports.write.paper import Paper, columns, cut, meter
 from advisor.reports.write.terminal import kernel_text, report_text
@@ -181,3 +189,35 @@ def test_shows_all_that_the_vendor_said(report: Report) -> None:
     vendor = tuple(replace(finding, text=words) for finding in report.kernels[2].vendor)
     text = kernel_text(report, [replace(report.kernels[2], vendor=vendor)])
     assert words in " ".join(text.split())
+
+
+def result(outcome: Outcome, number: int, text: str, gain: Gain | None = None) -> RuleResult:
+    name = f"family/rule-{number}"
+    return RuleResult(
+        outcome=outcome,
+        rule_id=name,
+        title=f"Do {number}",
+        severity="note",
+        text=text,
+        gain=gain,
+    )
+
+
+def shown(report: Report, *results: RuleResult) -> str:
+    kernel = replace(report.kernels[0], results=results)
+    return kernel_text(report, (kernel,))
+
+
+def test_writes_together_what_one_reason_rules_out(report: Report) -> None:
+    alike = [result("ruled out", number, "The build is slow.") for number in range(4)]
+    text = shown(report, *alike, result("ruled out", 9, "L2 is idle."))
+    assert "  Do 0, and 3 more  family/rule-0 …\n    The build is slow.\n  Do 9" in text
+    text = shown(report, *alike[:3], result("ruled out", 9, "L2 is idle."))
+    assert text.count("The build is slow.") == 3
+
+
+def test_writes_no_gain_of_nothing(report: Report) -> None:
+    nothing, some = (Gain(low=0, likely=0, high=high) for high in (0.0, 1e-3))
+    text = shown(report, result("fires", 1, "A.", nothing), result("fires", 2, "B.", some))
+    assert "\n  Do 1  family/rule-1\n" in text
+    assert "  0 s (0 to 1.0 ms)  Do 2  family/rule-2\n" in text

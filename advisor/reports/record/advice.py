@@ -65,22 +65,30 @@ def results(
     worst: Rankings,
     asking: Asking | None = None,
 ) -> dict[str, tuple[RuleResult, ...]]:
-    """Return what the rules say about each variant: what fires, most time first, then the rest.
+    """Return what the rules say about each variant: actions in order, what else fires, the rest.
 
-    ``asking`` says which counters would decide what is unknown.
+    What stands beside an action says so. ``asking`` says which counters would decide what is
+    unknown.
     """
-    places = {(r.evaluation.variant_id, r.evaluation.rule.id): r for r in ranked}
+    actions = list(ranked)
+    places = {(r.evaluation.variant_id, r.evaluation.rule.id): r for r in actions}
     judged = {each.rule.id: each for each in evaluations}
     common = _Common(
         worst=worst,
         asking=asking,
         titles={name: each.words.fill(each.rule.title) for name, each in judged.items()},
         commands={variant: _show(source, variant) for variant in source.variants},
+        beside={
+            (other.variant_id, other.rule.id): action.evaluation.rule.id
+            for action in actions
+            for other in action.also
+        },
     )
 
-    def order(each: Evaluation) -> tuple[int, int]:
+    def order(each: Evaluation) -> tuple[int, int, float]:
         place = places.get((each.variant_id, each.rule.id))
-        return _ORDER[each.outcome], place.position if place else len(places) + 1
+        likely = 0.0 if each.gain is None else each.gain.likely
+        return _ORDER[each.outcome], place.position if place else len(places) + 1, -likely
 
     found: dict[str, list[RuleResult]] = defaultdict(list)
     for each in sorted(evaluations, key=order):
@@ -250,13 +258,15 @@ def _moved(group: Sequence[Action], gain: Gain, rows: Mapping[str, Row]) -> str:
 class _Common:
     """What the results of a run share: ``titles`` by rule, ``commands`` that tell more by kernel.
 
-    ``worst`` are the worst instructions; ``asking`` says which counters decide what is unknown.
+    ``worst`` are the worst instructions; ``asking`` says which counters decide what is unknown;
+    ``beside`` is the rule of the action that stands for another rule of a variant.
     """
 
     worst: Rankings
     asking: Asking | None
     titles: Mapping[str, str]
     commands: Mapping[str, str]
+    beside: Mapping[tuple[str, str], str]
 
 
 def _result(evaluation: Evaluation, place: Action | None, common: _Common) -> RuleResult:
@@ -267,7 +277,7 @@ def _result(evaluation: Evaluation, place: Action | None, common: _Common) -> Ru
         rule_id=rule.id,
         title=common.titles[rule.id],
         severity=rule.severity.value,
-        text=_text(evaluation, place, common.asking),
+        text=_text(evaluation, place, common),
         gain=None if gain is None else _gain(gain),
         share=None if evaluation.share is None else _gain(evaluation.share),
         unchecked=evaluation.unchecked,
@@ -277,13 +287,16 @@ def _result(evaluation: Evaluation, place: Action | None, common: _Common) -> Ru
     )
 
 
-def _text(evaluation: Evaluation, place: Action | None, asking: Asking | None) -> str:
+def _text(evaluation: Evaluation, place: Action | None, common: _Common) -> str:
     if evaluation.outcome is Outcome.FIRES:
         overlap = f" Overlaps with {', '.join(place.after)}." if place and place.after else ""
-        return evaluation.evidence + overlap + _UNPROVEN * evaluation.rule.is_unproven
+        first = common.beside.get((evaluation.variant_id, evaluation.rule.id))
+        beside = f" Counted with {first}." if first and evaluation.gain is not None else ""
+        return evaluation.evidence + overlap + beside + _UNPROVEN * evaluation.rule.is_unproven
     if evaluation.outcome is Outcome.RULED_OUT:
         return _sentence(evaluation.because or "")
-    return (_needs if evaluation.outcome is Outcome.UNKNOWN else _never)(evaluation, asking)
+    tell = _needs if evaluation.outcome is Outcome.UNKNOWN else _never
+    return tell(evaluation, common.asking)
 
 
 def _worst(evaluation: Evaluation, worst: Rankings) -> Ranking | None:

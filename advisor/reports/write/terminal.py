@@ -22,6 +22,7 @@ MOST_ROWS = 20
 MOST_UNKNOWN = 10
 _WIDTHS = (-7, -7, -5, 14, -5, 10, -7, -8, 0)
 _WIDE = 72
+_FEW_ALIKE = 3  # rules beside the first that one reason rules out: more are written together
 _PAIR = (0, -9, 8)
 # What a narrow terminal leaves out: time, meter and intensity, by columns of the table. Where the
 # change over nights is shown, it takes the place of the meter.
@@ -208,6 +209,8 @@ def _whole_run(paper: Paper, report: Report) -> None:
 
 def _saves(saving: saved.Saving) -> str:
     """Return what is saved and its range as the beginning of a line; nothing without a gain."""
+    if saving.gain is not None and not saving.gain.high:
+        return ""
     likely = saved.likely(saving, 2)
     return f"{likely} ({saved.between(saving, 2)})  " if likely else ""
 
@@ -331,11 +334,29 @@ def _results(paper: Paper, kernel: KernelRecord) -> None:
             continue
         paper.heading(heading)
         is_open = outcome in ("unknown", "not knowable here")
+        if outcome == "ruled out":
+            _ruled_out(paper, results)
+            continue
         for result in results[:MOST_UNKNOWN] if is_open else results:
             _result(paper, result)
         more = len(results) - MOST_UNKNOWN
         if is_open and more > 0:
             paper.write(f"{wording.fixed(more)} more")
+
+
+def _ruled_out(paper: Paper, results: Sequence[RuleResult]) -> None:
+    """Write what is not the cause, the rules that one reason rules out together."""
+    by_reason: dict[str, list[RuleResult]] = {}
+    for result in results:
+        by_reason.setdefault(result.text, []).append(result)
+    for reason, (first, *others) in by_reason.items():
+        if len(others) < _FEW_ALIKE:
+            for result in (first, *others):
+                _result(paper, result)
+            continue
+        more = wording.fixed(len(others))
+        paper.write(f"{first.title}, and {more} more  {first.rule_id} …", indent=2)
+        paper.write(reason, indent=4)
 
 
 def _result(paper: Paper, result: RuleResult) -> None:
