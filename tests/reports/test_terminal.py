@@ -152,15 +152,15 @@ def test_calls_waste_a_bound_where_a_term_of_the_roof_is_unknown(report: Report)
 
 
 def test_wraps_what_stands_beside_a_fact(report: Report) -> None:
-    kind = "at least: fp32, fp64, dram known"
+    kind = "at least, by FP32, FP64, DRAM alone"
     fact = ShownFact(name="t_sol", label="l" * 30, value=1.0, unit="s", kind=kind)
     kernel = replace(report.kernels[0], facts=(FactGroup(name="time", facts=(fact,)),))
     text = kernel_text(report, [kernel], width=72)
     # 32 + 2, 11 + 2 and 8 + 2 columns leave 15.
     assert [line[57:] for line in text.splitlines() if line[57:]][-3:] == [
-        "at least: fp32,",
-        "fp64, dram",
-        "known",
+        "at least, by",
+        "FP32, FP64,",
+        "DRAM alone",
     ]
 
 

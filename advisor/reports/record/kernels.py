@@ -227,7 +227,7 @@ def _facts(row: Row, sheet: FactSheet, *, every: bool) -> tuple[FactGroup, ...]:
     for name, lines in sheet.groups:
         wanted = [line for line in lines if _wanted(row, line.entry, every=every)]
         if wanted:
-            facts = tuple([_fact(row, line, sheet.layout.sources) for line in wanted])
+            facts = tuple([_fact(row, line, sheet.layout) for line in wanted])
             groups.append(FactGroup(name=name, facts=facts))
     if every:
         groups.append(_others(row, sheet))
@@ -245,14 +245,14 @@ def _wanted(row: Row, entry: FactLine, *, every: bool) -> bool:
     return every or entry.essential or value is not None
 
 
-def _fact(row: Row, line: _Line, sources: Mapping[str, str]) -> ShownFact:
+def _fact(row: Row, line: _Line, words: Layout) -> ShownFact:
     entry = line.entry
     value = row.get(entry.name)
     shown = value if isinstance(value, str) else finite(value)
     if shown is None:
         kind = "not collected"
     else:
-        kind = entry.kind if line.is_plain else _kind(row, line, sources)
+        kind = entry.kind if line.is_plain else _kind(row, line, words)
     return ShownFact(
         name=entry.name,
         label=line.label,
@@ -263,9 +263,9 @@ def _fact(row: Row, line: _Line, sources: Mapping[str, str]) -> ShownFact:
     )
 
 
-def _kind(row: Row, line: _Line, sources: Mapping[str, str]) -> str:
+def _kind(row: Row, line: _Line, layout: Layout) -> str:
     """Return how a value came about, of what it is a share, and how many launches have it."""
-    entry = line.entry
+    entry, sources = line.entry, layout.sources
     if of := number(row, entry.of) if entry.of else None:
         return f"{wording.percent(of, 1)} {entry.of_what}"
     if entry.name == _TIME:
@@ -275,7 +275,9 @@ def _kind(row: Row, line: _Line, sources: Mapping[str, str]) -> str:
         label = text(row, "work_source") or "derived"
         return sources.get(label, label)
     if entry.name in _BOUNDS and not flag(row, "t_sol_complete"):
-        return f"{_BOUNDS[entry.name]}: {text(row, 't_sol_known') or 'nothing'} known"
+        known = filter(None, (text(row, "t_sol_known") or "").split(", "))
+        counted = ", ".join(layout.label(name) for name in known)
+        return f"{_BOUNDS[entry.name]}, by {counted} alone" if counted else _BOUNDS[entry.name]
     if line.column is None:
         return entry.kind
     label = text(row, line.column) or "measured"
