@@ -22,7 +22,6 @@ MOST_ROWS = 20
 MOST_UNKNOWN = 10
 _WIDTHS = (-7, -7, -5, 14, -5, 10, -7, -8, 0)
 _WIDE = 72
-_FEW_ALIKE = 3  # rules beside the first that one reason rules out: more are written together
 _PAIR = (0, -9, 8)
 # What a narrow terminal leaves out: time, meter and intensity, by columns of the table. Where the
 # change over nights is shown, it takes the place of the meter.
@@ -350,7 +349,7 @@ def _ruled_out(paper: Paper, results: Sequence[RuleResult]) -> None:
     for result in results:
         by_reason.setdefault(result.text, []).append(result)
     for reason, (first, *others) in by_reason.items():
-        if len(others) < _FEW_ALIKE:
+        if len(others) <= 1:
             for result in (first, *others):
                 _result(paper, result)
             continue
