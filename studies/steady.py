@@ -1,7 +1,8 @@
 """``python -m studies.steady``: the judged launches, where profiles are a little otherwise.
 
 Reads every profile of ``docs/judged/cases`` again, each value off by a few percent, and then with
-the counters of the profiler's default set alone, and prints the judged table for each. A threshold
+the counters of the profiler's default set alone, and with those that jobs ask for by name
+(``steady.yaml``), and prints the judged table for each. A threshold
 that was fitted to these launches shows as a fall: what is told of strangers should not hang on the
 third digit of a counter. Judgements rest on whole profiles, so some of what the default set cannot
 tell is missed there.
@@ -13,7 +14,10 @@ import math
 import random
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import yaml
 
 from advisor.model import Launch
 from advisor.profilers import load_profilers
@@ -31,6 +35,9 @@ DEFAULT_SET = ("SpeedOfLight", "LaunchStats", "Occupancy")
 FIXED = ("launch__", "device__", "profiler__", "smsp__maximum", "sm__maximum")
 PEAK = (".peak_sustained", "max_rate")
 FULL = 100.0  # per cent
+SETS = Path(__file__).parent / "steady.yaml"
+ASKED_ALWAYS = ("device__", "launch__grid", "launch__block_size", "launch__block_dim")
+BREAKDOWN = "breakdown:"
 
 
 class Otherwise:
@@ -78,6 +85,30 @@ def _off(counter: str, value: float, factor: float) -> float:
     return min(FULL, value * factor) if is_share else value * factor
 
 
+def asked() -> Mapping[str, Callable[[str, Launch], Launch]]:
+    """Return changes to what jobs ask for by name, by what the counters are called."""
+    sets: Mapping[str, list[str]] = yaml.safe_load(SETS.read_text("utf-8"))["sets"]
+    first, *_ = sets.values()
+    return {name: only(frozenset(first) | frozenset(names)) for name, names in sets.items()}
+
+
+def only(wanted: frozenset[str]) -> Callable[[str, Launch], Launch]:
+    """Return a change that leaves a launch these counters, its shape and its device."""
+
+    def change(_: str, launch: Launch) -> Launch:
+        counters = {
+            name: value
+            for name, value in launch.counters.items()
+            if name in wanted or name.startswith(ASKED_ALWAYS)
+        }
+        texts = {n: text for n, text in launch.texts.items() if not n.startswith(BREAKDOWN)}
+        return replace(
+            launch, counters=counters, texts=texts, keyed={}, instructions={}, reference_findings=()
+        )
+
+    return change
+
+
 def default_set() -> Callable[[str, Launch], Launch]:
     """Return a change to what the profiler's default set would have."""
     sections = [each for each in load_profilers()["ncu"].sections if each.name in DEFAULT_SET]
@@ -100,6 +131,7 @@ def changes() -> Mapping[str, list[Callable[[str, Launch], Launch]]]:
         "values off by 5 %": [noisy(0.05, seed) for seed in range(SEEDS)],
         "values off by 10 %": [noisy(0.1, seed) for seed in range(SEEDS)],
         "the default set alone": [default_set()],
+        **{name: [change] for name, change in asked().items()},
     }
 
 
