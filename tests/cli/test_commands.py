@@ -316,3 +316,29 @@ def test_names_opcode_and_line_of_the_worst_instruction(advisor: Run, real_data:
 def test_refuses_words_before_anything_is_read(tmp_path: Path, words: tuple[str, ...]) -> None:
     heavy = {"advisor.expression", "advisor.modelling.declare", "duckdb", "sqlglot", "yaml"}
     assert imported_by(tmp_path / "none.duckdb", *words, names=heavy) == ([], "[]")
+
+
+CHOSEN = """\
+device: NVIDIA L4, 58 SMs
+"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size",\
+"Grid Size","Device","CC","Section Name","Metric Name","Metric Unit","Metric Value"
+"""
+LAUNCH = (
+    '"0","7","app","127.0.0.1","copy_rows(float *)","1","7","(256, 1, 1)","(4096, 1, 1)","0","8.9",'
+    '"Command line profiler metrics",'
+)
+
+
+def test_holds_chosen_counters_against_the_rated_bandwidth(advisor: Run, tmp_path: Path) -> None:
+    # 270 MB in 1 ms are 270 GB/s, nine tenths of the 300 GB/s that the device is rated at.
+    values = ("gpu__time_duration.sum", "us", 1000), ("dram__bytes.sum", "Mbyte", 270)
+    rows = [f'{LAUNCH}"{name}","{unit}","{value}"' for name, unit, value in values]
+    page = tmp_path / "chosen.csv"
+    page.write_text(CHOSEN + "\n".join(rows) + "\n")
+    assert advisor("ingest", str(page)).status == 0
+    report = " ".join(advisor("report").out.replace("\N{NO-BREAK SPACE}", " ").split())
+    assert "100 % of the profiled kernel time is memory-bound." in report
+    assert "moved its bytes at 90 % of its rated bandwidth" in report
+    assert "no profiled roof to compare with" in report
+    shown = " ".join(advisor("show", "copy_rows").out.replace("\N{NO-BREAK SPACE}", " ").split())
+    assert "busy for 90 % of the time by its rated bandwidth." in shown

@@ -167,18 +167,28 @@ def _limiter_note(row: Row) -> str:
     if text(row, "limiter") == "latency" and waves is not None and waves < 1:
         return f"{wording.significant(waves, 2)} waves"
     unit = text(row, "limiting_unit")
-    used = [number(row, "compute_utilization"), number(row, "memory_utilization")]
-    largest = max((value for value in used if value is not None), default=None)
+    used = ("compute_utilization", "memory_utilization", "dram_utilization", "rated_share")
+    known = (number(row, name) for name in used)
+    largest = max((value for value in known if value is not None), default=None)
     if unit is None:
         return "busiest unit unknown"
     return unit if largest is None else f"{unit} {wording.share(largest)}"
+
+
+def _rated(row: Row, sheet: FactSheet) -> str:
+    """Return what the rated bandwidth tells where a profile gives no peak."""
+    share, memory = number(row, "rated_share"), sheet.words.terms["Device_memory"]
+    if share is None:
+        return ""
+    return f" {memory} was busy for {wording.share(share)} of the time by its rated bandwidth."
 
 
 def _remark(row: Row, sheet: FactSheet) -> str:
     """Return the sentence that reads the roofline for one kernel."""
     fraction, binding = number(row, "roof_fraction"), text(row, "binding_resource")
     if fraction is None and lacks_peaks(row):
-        return "No roof to compare with: this profile gives no peaks of the device."
+        lack = "No roof to compare with: this profile gives no peaks of the device."
+        return lack + _rated(row, sheet)
     if fraction is None or binding is None:
         level = "utilisations" if number(row, "memory_utilization") is not None else "launch shape"
         return f"No roof to compare with: this profile has only {level}."

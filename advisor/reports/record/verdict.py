@@ -215,7 +215,7 @@ def _paragraph(limiter: str | None, share: float, sums: Totals, rows: Sequence[R
         lack = "gives no peaks of the device"
         if not any(lacks_peaks(row) for row in rows):
             lack = "counts neither bytes nor operations"
-        parts.append(f"This profile {lack}, so there is no roof to compare with.")
+        parts.append(f"This profile {lack}, so there is no profiled roof to compare with.")
     return " ".join(parts)
 
 
