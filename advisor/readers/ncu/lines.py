@@ -58,16 +58,19 @@ OF_SUMMARY = 5
 """Label, unit, and the least, greatest and mean value: all the same of a kernel launched once."""
 
 _DASHES = re.compile(r"-+")
-_LISTED = re.compile(r"(?:[-+] )?(?P<label>[^\s:=][^:=]*?)(?: *:| =) +(?P<value>\S.*)")
+_LISTED = re.compile(r"(?:[-+] )?(?P<label>[^\s:=](?:[^:=]*[^\s:=])?)(?: *:| =) +(?P<value>\S.*)")
 _BRACKETED = re.compile(r"\[(.*)\]")
 _MARKED = re.compile(r"[*`]")
 _WRITTEN = re.compile(
     r"(?P<number>[-+]?\d[\d.,]*(?:[eE][-+]?\d+)?) ?(?P<unit>%|[^\W\d][\w/]*)?(?: \(.*\))?"
 )
+_NUMERIC = re.compile(
+    r"\W{0,4}(?:ca\.? )?\d"
+)  # what may be a value: a quick test, for much other text
 _COUNT = "1"
 _REMARK = re.compile(r"\s(?:#|//|/\*|\*/|<-|←).*")
 _APART = re.compile(r"\t|\s\s+")
-_LEADER = re.compile(r"\s+\.{3,}\s+")
+_LEADER = re.compile(r"(?<!\s)\s+\.{3,}\s+")
 _EMPTY = ("(!) n/a", "n/a")
 
 
@@ -252,7 +255,7 @@ def _item(label: str, value: str) -> Row | None:
 
     Shapes are left to tables, and so are labels of which the unit does not tell what they mean.
     """
-    found = written_label(label)
+    found = written_label(label) if _NUMERIC.match(value) else None
     number = written_value(value, found.unit) if found and not found.is_shape else None
     if found is None or number is None:
         return None

@@ -35,7 +35,7 @@ _NUMBER = re.compile(
 )
 _UNIT = re.compile(r"\s?(?P<unit>%|[^\W\d_][\w/]*)")
 _SHAPE = re.compile(r"\(\s*(\d{1,10})\s*(?:,\s*(\d{1,10})\s*)?(?:,\s*(\d{1,10})\s*)?\)", re.ASCII)
-_TOTAL = re.compile(r"\s*=\s*\d[\d., ]*(?:blocks?|threads?)?$")
+_TOTAL = re.compile(r"(?<!\s)\s*=\s*\d[\d., ]*(?:blocks?|threads?)?$")
 _COUNTER = re.compile(COUNTER_NAME, re.ASCII)
 _GRID, _BLOCK = "launch__grid_size", "launch__block_size"
 _MISSING = frozenset({"", "-", "--", "—", "–", "n/a", "na", "none", "?", "…", "..."})
