@@ -151,7 +151,7 @@ def test_names_what_a_roof_lacks() -> None:
     assert "counts neither bytes nor operations" in verdict_of([bare]).paragraph
     counted = {**bare, "dram_bytes": 1e6, "flops": 2e6, "evidence_level": 2.0}
     found = verdict_of([counted, bare])
-    assert "gives no peaks of the device, so there is no roof" in found.paragraph
+    assert "gives no peaks of the device, so there is no profiled roof" in found.paragraph
     figure = next(each for each in found.figures if each.label == "evidence")
     assert (figure.value, plain(figure.note)) == ("0", "has a roofline; 2 kernels without")
     # Peaks are there; a time is what lacks.
