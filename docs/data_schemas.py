@@ -212,6 +212,7 @@ def written_labels_schema() -> Schema:
         "profiler": text("its name"),
         "labels": map_of(label, "printed labels or counters by shortened label"),
         "common": texts("counters that other programs' reports have, too"),
+        "whole": texts("counters that a unit may share one value with"),
         "shapes": texts("labels of the launch's shape"),
         "neutral": texts("regular expressions: what in brackets changes no label"),
         "units": map_of(text("a unit"), "units by other spelling"),

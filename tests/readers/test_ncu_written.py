@@ -7,7 +7,7 @@ import pytest
 from advisor.model import Launch
 from advisor.readers.base import ReadOptions, Source
 from advisor.readers.ncu import text as ncu_text
-from advisor.readers.ncu.written import written_label, written_value
+from advisor.readers.ncu.written import written_label, written_pairs, written_value
 from advisor.units import parse_unit
 
 TIME = "gpu__time_duration.sum"
@@ -80,6 +80,19 @@ def test_reads_rows_as_people_write_them(label: str, cell: str, values: dict[str
     more = "| No Eligible | 3 % |\n| Achieved Occupancy | 9 % |\n"
     found = counters_of(f"{page}{more}")
     assert {name: found.get(name) for name in values} == values
+
+
+@pytest.mark.parametrize(
+    ("label", "cell"),
+    [
+        ("Achieved / Theoretical Occupancy", "45 %"),
+        ("L1 / L2 hit rate", "45 %"),
+        ("L2", "89 %"),  # of hits, or of its peak
+        ("Registers", "3"),  # of a thread, or blocks that they allow
+    ],
+)
+def test_reads_no_value_that_may_be_of_something_else(label: str, cell: str) -> None:
+    assert not written_pairs(label, cell)
 
 
 def test_the_unit_tells_shares_of_stalls_from_cycles() -> None:

@@ -50,6 +50,7 @@ class WrittenWords:
 
     labels: Mapping[str, frozenset[str]]
     common: frozenset[str]
+    whole: frozenset[str]
     shapes: frozenset[str]
     neutral: re.Pattern[str]
     units: Mapping[str, str]
@@ -120,6 +121,7 @@ def load_words() -> WrittenWords:
     return WrittenWords(
         labels=_labels(document.mapping("labels")),
         common=frozenset(document.sequence("common").texts()),
+        whole=frozenset(document.sequence("whole").texts()),
         shapes=_plain(document.sequence("shapes")),
         neutral=_choice(document.sequence("neutral")),
         units={key: node.as_text() for key, node in document.mapping("units").items()},

@@ -281,7 +281,8 @@ def written_pairs(text: str, cell: str, unit: str = "") -> list[Pair] | None:
     if not any(labels):
         return []
     cells = [cell] if label else unmarked(cell).split(" / ")
-    cells *= len(labels) if len(cells) == 1 else 1
+    if len(cells) == 1 and any(each and each.counters & load_words().whole for each in labels):
+        cells *= len(labels)
     if len(cells) != len(labels):
         return None
     pairs = [
