@@ -274,6 +274,7 @@ NO_PAGES = {
     "values first": "17.50    us    Duration\n5    cycle    Elapsed Cycles\n" * 4,
     "other units": "Duration    parsec    1.5\nElapsed Cycles    foo    2\n" * 4,
     "counts in a list": "Threads: 96\nGrid Size: 12\nBlock Size: 8\n" * 2,
+    "marks before a table's line": "`|` a\n** | **Duration** | us | 1.5 |\n`|a|b|c|`\n",
     "a context": "The blur kernel, Context 1, Stream 7\n",
     "a section": "Section: Occupancy\n\nOccupancy tells how many warps are resident.\n",
     "counts in Markdown": "| Threads | 96 |\n| Grid Size | 12 |\n| Block Size | 8 |\n" * 2,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from advisor.model import Launch
 from advisor.readers.base import ReadOptions, Source
 from advisor.readers.ncu import text as ncu_text
+from advisor.readers.ncu.lines import load_forms
 from advisor.readers.ncu.written import written_label, written_pairs, written_value
 from advisor.units import parse_unit
 
@@ -239,3 +242,29 @@ def test_refuses_a_value_in_another_unit_than_its_labels() -> None:
     assert written_value("5 %", "ms") is None
     assert written_value("5 ms", "%") is None
     assert written_value("5 us", "µs") is not None
+
+
+PARTS = [
+    "`",
+    "*",
+    "|",
+    ":",
+    "=",
+    " ",
+    "  ",
+    "...",
+    "Duration",
+    "L2 hit rate",
+    "7",
+    "7 %",
+    "us",
+    "x",
+]
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=12).map("".join))
+def test_takes_any_line_for_a_row_or_for_none(text: str) -> None:
+    forms = load_forms()
+    forms.row(text, written=True)
+    forms.begins_page(forms.line(text))
+    ncu_text.accepts(text.encode())

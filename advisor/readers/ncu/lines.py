@@ -181,7 +181,8 @@ class Forms:
         """
         text = _LEADER.sub("   ", text) if ".." in text and len(text) <= WIDEST else text
         if written and len(text) <= WIDEST and (cells := _cells(text)):
-            return self._written(*cells) or (None if text[:1] == "|" else _item(*cells))
+            is_listed = not _MARKED.sub("", text).startswith("|")
+            return self._written(*cells) or (_item(*cells) if is_listed else None)
         label = self.label(text)
         if label is None:
             parts = _APART.split(text, 1) if written and len(text) <= WIDEST else []
