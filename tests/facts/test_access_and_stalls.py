@@ -242,3 +242,27 @@ def test_a_full_queue_before_idle_memory_waits_for_turns(
     page = {"warp_latency": 76.0, "stall_lg_throttle": 55.0, "l1_utilization": 0.2}
     page |= {"l2_utilization": 0.14, "dram_utilization": 0.08}
     assert facts_of(**(page | changed))["queues_for_updates"] is queues
+
+
+@pytest.mark.parametrize(
+    ("changed", "busy"),
+    [
+        ({}, True),
+        ({"atomic_slice_utilization": 0.2}, True),
+        ({"atomic_slice_utilization": 0.19}, False),
+        ({"atomic_slice_utilization": None}, False),
+        ({"compute_utilization": 0.3}, False),
+        ({"l1_utilization": 0.3}, False),
+        ({"l2_utilization": 0.3}, False),
+        ({"dram_utilization": 0.3}, False),
+        ({"global_atomics": 1000.0}, False),  # counted: other rules have them
+        ({"memory_utilization": 0.9, "l1_utilization": None}, False),  # memory sets the limit
+    ],
+)
+def test_atomics_that_one_slice_of_an_idle_l2_serves_may_meet_on_one_address(
+    changed: dict[str, float | None], busy: bool
+) -> None:
+    launch = {"atomic_slice_utilization": 0.72, "compute_utilization": 0.08}
+    launch |= {"memory_utilization": 0.13, "l1_utilization": 0.1, "l2_utilization": 0.13}
+    launch |= {"dram_utilization": 0.04}
+    assert facts_of(**(launch | changed))["one_slice_updates"] is busy

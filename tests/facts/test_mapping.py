@@ -91,6 +91,17 @@ def test_shared_memory_traffic_is_that_of_its_own_instructions() -> None:
     assert quantities_of({f"{data}.sum": 18e6})["shared_bytes"] is None
 
 
+def test_atomics_of_the_busiest_slice_are_measured_or_all_on_one() -> None:
+    entered = "lts__d_atomic_input_cycles_active.{}.pct_of_peak_sustained_elapsed"
+    slices = {"device__attribute_l2s_count": 80.0}
+    mean = {entered.format("avg"): 0.9} | slices
+    assert quantities_of(mean)["atomic_slice_utilization"] == pytest.approx(0.72)
+    busiest = {entered.format("max"): 33.0}
+    assert quantities_of(mean | busiest)["atomic_slice_utilization"] == pytest.approx(0.33)
+    several = {entered.format("avg"): 1.3} | slices  # 104 % of one slice
+    assert quantities_of(several)["atomic_slice_utilization"] is None
+
+
 def test_a_page_tells_load_store_instructions_by_the_pipes_of_memory_instructions() -> None:
     pipes = {"sm__memory_throughput.avg.pct_of_peak_sustained_elapsed": 70.0}
     assert quantities_of(pipes)["lsu_utilization"] == pytest.approx(0.7)
