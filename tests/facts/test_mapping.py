@@ -102,6 +102,18 @@ def test_atomics_of_the_busiest_slice_are_measured_or_all_on_one() -> None:
     assert quantities_of(several)["atomic_slice_utilization"] is None
 
 
+def test_shares_of_stalls_are_cycles_where_resident_warps_and_issues_tell_how_many() -> None:
+    share = {"smsp__warp_issue_stalled_long_scoreboard_per_warp_active.pct": 60.0}
+    assert quantities_of(share)["stall_long_scoreboard"] is None
+    rates = {"smsp__warps_active.avg.per_cycle_active": 8.0}
+    rates |= {"smsp__issue_active.avg.per_cycle_active": 0.4}
+    row = quantities_of(share | rates)
+    assert row["warp_latency"] == pytest.approx(20)  # 8 warps, and one of them every 2.5 cycles
+    assert row["stall_long_scoreboard"] == pytest.approx(12)
+    told = {"smsp__average_warp_latency_per_inst_issued.ratio": 21.0}
+    assert quantities_of(rates | told)["warp_latency"] == pytest.approx(21)
+
+
 def test_a_page_tells_load_store_instructions_by_the_pipes_of_memory_instructions() -> None:
     pipes = {"sm__memory_throughput.avg.pct_of_peak_sustained_elapsed": 70.0}
     assert quantities_of(pipes)["lsu_utilization"] == pytest.approx(0.7)
