@@ -29,6 +29,9 @@ PER_CYCLE = (
     "roofline_work",
 )  # fmt: skip
 PER_CYCLE_RELATIVE = 2e-2
+# A quotient of two rates with two decimals, one of them from a tenth on, where the report has no cycles.
+QUOTIENTS = ("warp_latency", "stall_total")
+QUOTIENTS_RELATIVE = 6e-2
 
 # Pages tell the pipes of memory instructions together, and instructions by their issue slots.
 TOLD_OTHERWISE = {"lsu_utilization", "instructions_per_warp", "work_was_removed"}
@@ -70,6 +73,8 @@ FOR_RULES = ("advice.yaml", "knowledge.yaml")
 OF_REPORTS |= {
     name for name, fact in vocabulary_once().facts.items() if Path(fact.at.name).name in FOR_RULES
 }
+# The mean over slices of L2 is printed with two decimals and multiplied by their number.
+OF_REPORTS |= {"atomic_slice_utilization", "one_slice_updates"}
 # Whether something is known is another matter on a page that has less.
 OF_REPORTS |= {"main_stalls_known"}
 NOT_COMPARED = IDENTITY | OF_REPORTS | TOLD_OTHERWISE
@@ -122,6 +127,7 @@ def is_equal(kind: str, name: str, printed: object, stored: object) -> bool:
     if not isinstance(stored, (int, float)):
         return False
     relative = PER_CYCLE_RELATIVE if name.startswith(PER_CYCLE) else RELATIVE[kind]
+    relative = QUOTIENTS_RELATIVE if name in QUOTIENTS else relative
     plain = PLAIN if name.startswith(TWO_DECIMALS) else PERCENT
     if kind == "raw.csv" and name.endswith("_bytes"):
         plain = SCALED_BYTES
