@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from advisor.counters.staging import Mapping
 
 _BATCH = 1024  # launches that are held at a time
-_NUMBERS = 200_000  # counters and values per instruction that are held at a time
+_NUMBERS = 1_000_000  # counters and values per instruction that are held at a time
 
 
 def store_profiles(
