@@ -195,3 +195,10 @@ def test_equal_values_are_one_unit_where_units_are_not_told_apart(
 def test_a_grid_on_half_of_the_device_waits_whatever_was_not_collected() -> None:
     assert facts_of(grid_size=5.0, sm_count=10.0)["limiter"] == "latency"
     assert facts_of(grid_size=6.0, sm_count=10.0)["limiter"] is None
+
+
+def test_the_memory_unit_is_one_of_memory_where_load_stores_count_on_both_sides() -> None:
+    page = {"compute_utilization": 0.91, "memory_utilization": 0.91, "l1_utilization": 0.91}
+    facts = facts_of(**page, l2_utilization=0.05, dram_utilization=0.01)
+    assert facts["limiter"] == "memory"
+    assert facts["memory_side_unit"] == "L1"

@@ -29,7 +29,7 @@ PER_CYCLE = (
     "roofline_work",
 )  # fmt: skip
 PER_CYCLE_RELATIVE = 2e-2
-# A quotient of two rates with two decimals, one of them from a tenth on, where the report has no cycles.
+# A quotient of two rates with two decimals, one of them from a tenth on.
 QUOTIENTS = ("warp_latency", "stall_total")
 QUOTIENTS_RELATIVE = 6e-2
 

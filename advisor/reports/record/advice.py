@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from advisor import wording
@@ -74,6 +74,7 @@ def results(
     places = {(r.evaluation.variant_id, r.evaluation.rule.id): r for r in actions}
     judged = {each.rule.id: each for each in evaluations}
     common = _Common(
+        rows=source.variants,
         worst=worst,
         asking=asking,
         titles={name: each.words.fill(each.rule.title) for name, each in judged.items()},
@@ -214,7 +215,8 @@ def _card(
 
 
 def _gain_notes(group: Sequence[Action], gain: Gain, rows: Mapping[str, Row]) -> str:
-    return " ".join(filter(None, (_after(group), _moved(group, gain, rows))))
+    evaluations = [each.evaluation for each in group]
+    return " ".join(filter(None, (_after(group), _moved(evaluations, gain, rows))))
 
 
 def _after(group: Sequence[Action]) -> str:
@@ -226,20 +228,20 @@ def _after(group: Sequence[Action]) -> str:
     return f"Counted after the other steps for the same kernel; alone it likely saves {alone}."
 
 
-def _moved(group: Sequence[Action], gain: Gain, rows: Mapping[str, Row]) -> str:
+def _moved(evaluations: Sequence[Evaluation], gain: Gain, rows: Mapping[str, Row]) -> str:
     """Return how advice moves the roof, and what it saves beyond wasted time; empty if it does not.
 
     Advice that leaves the roof where it is saves no more than is wasted.
     """
     now = then = wasted = 0.0
-    for each in group:
-        cap, row = each.evaluation.cap, rows[each.evaluation.variant_id]
+    for each in evaluations:
+        cap, row = each.cap, rows[each.variant_id]
         least, duration = number(row, "t_least"), number(row, "duration")
         above = number(row, "wasted_time")
         if least is None or duration is None or above is None:
             continue
         wasted += max(0.0, above)
-        if each.evaluation.rule.assumes and cap is not None:
+        if each.rule.assumes and cap is not None:
             now += min(least, duration)
             then += min(least, duration - cap)
     falls_from, to = wording.seconds(now), wording.seconds(then)
@@ -259,9 +261,11 @@ class _Common:
     """What the results of a run share: ``titles`` by rule, ``commands`` that tell more by kernel.
 
     ``worst`` are the worst instructions; ``asking`` says which counters decide what is unknown;
-    ``beside`` is the rule of the action that stands for another rule of a variant.
+    ``beside`` is the rule of the action that stands for another rule of a variant; ``rows`` are
+    the facts of variants.
     """
 
+    rows: Mapping[str, Row]
     worst: Rankings
     asking: Asking | None
     titles: Mapping[str, str]
@@ -289,14 +293,26 @@ def _result(evaluation: Evaluation, place: Action | None, common: _Common) -> Ru
 
 def _text(evaluation: Evaluation, place: Action | None, common: _Common) -> str:
     if evaluation.outcome is Outcome.FIRES:
-        overlap = f" Overlaps with {', '.join(place.after)}." if place and place.after else ""
-        first = common.beside.get((evaluation.variant_id, evaluation.rule.id))
-        beside = f" Counted with {first}." if first and evaluation.gain is not None else ""
-        return evaluation.evidence + overlap + beside + _UNPROVEN * evaluation.rule.is_unproven
+        return evaluation.evidence + "".join(
+            f" {each}" for each in _remarks(evaluation, place, common)
+        )
     if evaluation.outcome is Outcome.RULED_OUT:
         return _sentence(evaluation.because or "")
     tell = _needs if evaluation.outcome is Outcome.UNKNOWN else _never
     return tell(evaluation, common.asking)
+
+
+def _remarks(evaluation: Evaluation, place: Action | None, common: _Common) -> Iterator[str]:
+    """Yield how what fires stands to the roof and to other advice, in sentences."""
+    gain = evaluation.gain
+    if gain and (moved := _moved([evaluation], _gain(gain), common.rows)):
+        yield moved
+    if place and place.after:
+        yield f"Overlaps with {', '.join(place.after)}."
+    if gain and (first := common.beside.get((evaluation.variant_id, evaluation.rule.id))):
+        yield f"Counted with {first}."
+    if evaluation.rule.is_unproven:
+        yield _UNPROVEN
 
 
 def _worst(evaluation: Evaluation, worst: Rankings) -> Ranking | None:
@@ -306,7 +322,7 @@ def _worst(evaluation: Evaluation, worst: Rankings) -> Ranking | None:
     return worst.get((evaluation.variant_id, evaluation.rule.instructions))
 
 
-_UNPROVEN = " Unproven: not yet found on one real kernel and absent from another."
+_UNPROVEN = "Unproven: not yet found on one real kernel and absent from another."
 _WORDS: Mapping[Outcome, Told] = {
     Outcome.FIRES: "fires",
     Outcome.RULED_OUT: "ruled out",
