@@ -57,6 +57,15 @@ def test_is_silent_where_the_roof_stays(moving: Rule) -> None:
         assert note([found(moving, "a", 8e-4)], {"a": row}, 4e-4, 4e-4) == ""
 
 
+def test_launches_that_are_saved_leave_no_roof_of_nanoseconds() -> None:
+    fusing = next(rule for rule in rules_once() if rule.id == "launch/very-short")
+    row = {"t_least": 1.6e-6, "duration": 3.1e-6, "wasted_time": 1.5e-6}
+    moved = "The time at the roof, 1.60 µs, is that of empty launches, which this saves."
+    assert note([found(fusing, "a", 3.0e-6)], {"a": row}, 1.2e-6, 1.6e-6) == (
+        f"{moved} So it may save more than the 1.50 µs wasted today."
+    )
+
+
 def test_the_findings_of_a_kernel_say_it_too(moving: Rule) -> None:
     gained = replace(found(moving, "a", 8e-4), gain=Seconds(low=0.0, likely=6e-4, high=8e-4))
     common = _Common(rows={"a": ROW}, worst={}, asking=None, titles={}, commands={}, beside={})

@@ -228,6 +228,10 @@ def _after(group: Sequence[Action]) -> str:
     return f"Counted after the other steps for the same kernel; alone it likely saves {alone}."
 
 
+_START = "t_launch"
+"""The fact that is the time of empty launches."""
+
+
 def _moved(evaluations: Sequence[Evaluation], gain: Gain, rows: Mapping[str, Row]) -> str:
     """Return how advice moves the roof, and what it saves beyond wasted time; empty if it does not.
 
@@ -248,6 +252,8 @@ def _moved(evaluations: Sequence[Evaluation], gain: Gain, rows: Mapping[str, Row
     if then >= now or falls_from == to:
         return ""
     moved = f"This moves the roof: the time at it falls from {falls_from} to {to}."
+    if all(each.rule.assumes.keys() <= {_START} for each in evaluations):
+        moved = f"The time at the roof, {falls_from}, is that of empty launches, which this saves."
     if gain.likely > wasted:
         beyond, of = wording.seconds(gain.likely - wasted), wording.seconds(wasted)
         return f"{moved} Of the gain, {beyond} is beyond the {of} that is wasted today."
