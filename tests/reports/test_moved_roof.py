@@ -8,7 +8,7 @@ import pytest
 
 from advisor.reports.record.advice import _Common, _moved, _remarks
 from advisor.reports.record.kernel_records import Gain
-from advisor.rules import Evaluation, Outcome, Rule, Seconds
+from advisor.rules import Evaluation, Outcome, Rule, Seconds, rank
 from tests.support.knowledge import rules_once
 
 ROW = {"t_least": 6e-4, "duration": 1e-3, "wasted_time": 4e-4}
@@ -75,3 +75,14 @@ def test_the_findings_of_a_kernel_say_it_too(moving: Rule) -> None:
         " Of the gain, 200 µs is beyond the 400 µs that is wasted today."
     )
     assert list(_remarks(replace(gained, gain=None), None, common)) == []
+
+
+def test_what_is_an_action_itself_is_counted_with_no_other(moving: Rule) -> None:
+    gained = replace(found(moving, "a", 4e-4), gain=Seconds(low=0.0, likely=4e-4, high=4e-4))
+    beside = {("a", moving.id): "launch/tiny-blocks"}
+    common = _Common(rows={"a": ROW}, worst={}, asking=None, titles={}, commands={}, beside=beside)
+    assert list(_remarks(gained, None, common)) == ["Counted with launch/tiny-blocks."]
+    (action,) = rank([gained])
+    assert list(_remarks(gained, action, common)) == []
+    after = replace(action, after=("launch/tiny-blocks",))
+    assert list(_remarks(gained, after, common)) == ["Overlaps with launch/tiny-blocks."]

@@ -313,9 +313,10 @@ def _remarks(evaluation: Evaluation, place: Action | None, common: _Common) -> I
     gain = evaluation.gain
     if gain and (moved := _moved([evaluation], _gain(gain), common.rows)):
         yield moved
-    if place and place.after:
-        yield f"Overlaps with {', '.join(place.after)}."
-    if gain and (first := common.beside.get((evaluation.variant_id, evaluation.rule.id))):
+    if place:
+        if place.after:
+            yield f"Overlaps with {', '.join(place.after)}."
+    elif gain and (first := common.beside.get((evaluation.variant_id, evaluation.rule.id))):
         yield f"Counted with {first}."
     if evaluation.rule.is_unproven:
         yield _UNPROVEN
