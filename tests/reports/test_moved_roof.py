@@ -78,7 +78,8 @@ def test_the_findings_of_a_kernel_say_it_too(moving: Rule) -> None:
 
 
 def test_what_is_an_action_itself_is_counted_with_no_other(moving: Rule) -> None:
-    gained = replace(found(moving, "a", 4e-4), gain=Seconds(low=0.0, likely=4e-4, high=4e-4))
+    gain = Seconds(low=0.0, likely=4e-4, high=4e-4)
+    gained = replace(found(moving, "a", 4e-4), gain=gain, cap_likely=4e-4)
     beside = {("a", moving.id): "launch/tiny-blocks"}
     common = _Common(rows={"a": ROW}, worst={}, asking=None, titles={}, commands={}, beside=beside)
     assert list(_remarks(gained, None, common)) == ["Counted with launch/tiny-blocks."]
