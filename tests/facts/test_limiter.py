@@ -202,3 +202,14 @@ def test_the_memory_unit_is_one_of_memory_where_load_stores_count_on_both_sides(
     facts = facts_of(**page, l2_utilization=0.05, dram_utilization=0.01)
     assert facts["limiter"] == "memory"
     assert facts["memory_side_unit"] == "L1"
+
+
+@pytest.mark.parametrize(
+    ("warps", "compute", "limiter"),
+    [(2.0, 0.15, "latency"), (2.1, 0.15, None), (2.0, 0.3, None), (None, 0.15, None)],
+)
+def test_a_warp_or_two_of_each_scheduler_are_few_on_every_device(
+    warps: float | None, compute: float, limiter: str | None
+) -> None:
+    page = {"compute_utilization": compute, "dram_utilization": 0.005}
+    assert facts_of(**page, active_warps=warps)["limiter"] == limiter

@@ -23,6 +23,8 @@ REGISTERS = "launch__registers_per_thread"
 GRID, BLOCK = "launch__grid_size", "launch__block_size"
 ALU = "sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_active"
 BANDWIDTH = "dram__bytes.sum.per_second"
+BARRIER = "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio"
+WAVES = "launch__waves_per_multiprocessor"
 SCOREBOARD = "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio"
 
 
@@ -76,6 +78,10 @@ def test_dots_lead_from_labels_to_values() -> None:
         ("ALU Pipeline Utilization", "66.5 %", {ALU: 66.5}),
         ("Memory BW", "8.33 GB/s (0.83% of 1,008 GB/s peak)", {BANDWIDTH: 8.33e9}),
         ("Long Scoreboard (L1TEX)", "4.25 (37.6%)", {SCOREBOARD: 4.25}),
+        ("Grid Size / Waves Per SM", "32 CTA / **0.14 wave**", {GRID: 32, WAVES: 0.14}),
+        ("Stall Long Scoreboard / Barrier", "0.33 / 0.22", {SCOREBOARD: 0.33, BARRIER: 0.22}),
+        ("stall long_scoreboard, inst/issue", "11.85", {SCOREBOARD: 11.85}),
+        ("Stall Long Scoreboard", "**1.57 cyc/inst (34%)**", {SCOREBOARD: 1.57}),
     ],
 )
 def test_reads_rows_as_people_write_them(label: str, cell: str, values: dict[str, float]) -> None:

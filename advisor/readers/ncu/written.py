@@ -8,7 +8,7 @@ its percent sign.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 
 from advisor.model import Dim3
@@ -25,7 +25,9 @@ FEWEST_ROWS = 4
 LONGEST = 300
 """Characters of a cell that can be a label or a value."""
 
-_BRACKETS = re.compile(r"(?P<label>.*\S)\s*[(\[](?P<inside>[^()\[\]]*)[)\]]")
+_BRACKETS = re.compile(
+    r"(?P<label>.*\S)\s*[(\[](?P<inside>[^()\[\]]*)[)\]]|(?P<before>.*[^\s,]), (?P<behind>[^,]+)"
+)
 _LAST_WORD = re.compile(r"(?P<label>.*\S)\s+(?P<unit>\S+)")
 _ABOUT = re.compile(r"[~≈]\s*|ca\.?\s+")
 _NUMBER = re.compile(
@@ -145,12 +147,12 @@ def _named(counter: str | None) -> WrittenLabel | None:
 
 
 def _bracketed(text: str) -> WrittenLabel | None:
-    """Return a label behind which a unit or a word that changes nothing stands in brackets."""
+    """Return a label behind which a unit or a word that changes nothing stands, set apart."""
     found = _BRACKETS.fullmatch(text)
-    label = written_label(found["label"]) if found else None
+    label = written_label(found["label"] or found["before"]) if found else None
     if found is None or label is None or label.is_shape:
         return None
-    for part in map(str.strip, found["inside"].split(",")):
+    for part in map(str.strip, (found["inside"] or found["behind"] or "").split(",")):
         unit = known_unit(part)
         if unit and not label.unit:
             label = WrittenLabel(counters=label.counters, unit=unit)
@@ -294,20 +296,24 @@ def written_pairs(text: str, cell: str, unit: str = "") -> list[Pair] | None:
 
 
 def shared_labels(text: str) -> list[WrittenLabel | None]:
-    """Return the labels that share a row, which may share their last words and unit, too.
+    """Return the labels that share a row, which may share words at one end and a unit, too.
 
     >>> [label.unit for label in shared_labels("L1 / L2 hit rate (%)")]
     ['%', '%']
     """
-    *firsts, last = unmarked(text).split(" / ")
-    end = written_label(last)
-    if not firsts or len(text) > LONGEST:
+    parts = unmarked(text).split(" / ")
+    if len(parts) == 1 or len(text) > LONGEST:
         return []
-    words = last.split()
+    begins, words = parts[0].split(), parts[-1].split()
     ends = ["", *(" ".join(["", *words[at:]]) for at in range(len(words) - 1, 0, -1))]
+    starts = [" ".join([*begins[:at], ""]) for at in range(1, len(begins))]
     found = [
-        next((label for end_ in ends if (label := written_label(first + end_))), None)
-        for first in firsts
+        _first_known([*(part + end for end in ends), *(start + part for start in starts)])
+        for part in parts
     ]
-    unit = end.unit if end else ""
-    return [label and (label if label.unit else label.within(unit)) for label in found] + [end]
+    unit = found[-1].unit if found[-1] else ""
+    return [label and (label if label.unit else label.within(unit)) for label in found]
+
+
+def _first_known(texts: Iterable[str]) -> WrittenLabel | None:
+    return next((label for text in texts if (label := written_label(text))), None)
