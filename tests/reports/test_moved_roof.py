@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.reports.record.advice import _Common, _moved, _remarks
+from advisor.reports.record.advice import _Common, _remarks
+from advisor.reports.record.gain_notes import roof_moved
 from advisor.reports.record.kernel_records import Gain
 from advisor.rules import Evaluation, Outcome, Rule, Seconds, rank
 from tests.support.knowledge import rules_once
@@ -29,7 +30,7 @@ def note(
     group: list[Evaluation], rows: dict[str, dict[str, float]], likely: float, high: float
 ) -> str:
     gain = Gain(low=0.0, likely=likely, high=high)
-    return _moved(group, gain, rows).replace("\N{NO-BREAK SPACE}", " ")
+    return roof_moved(group, gain, rows).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_names_both_roofs_of_all_kernels_together(moving: Rule) -> None:

@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from advisor import wording
 from advisor.records import dataclass
 from advisor.reports.record.commands import program
+from advisor.reports.record.gain_notes import gain_notes, roof_moved
 from advisor.reports.record.instructions import Ranking, Rankings
 from advisor.reports.record.judgement import Judgement
 from advisor.reports.record.kernel_records import Gain, KernelRecord, RuleResult
@@ -206,60 +206,12 @@ def _card(
         confidence_reason="; ".join(best.confidence_because),
         next_command=_show(source, variant),
         references=rule.references,
-        gain_note="" if gain is None else _gain_notes(group, gain, source.variants),
+        gain_note="" if gain is None else gain_notes(group, gain, source.variants),
         instructions=_worst(best, worst),
         about_measurement=rule.is_about_measurement,
         voids=rule.voids,
         share=_widest([each.share for each in group if each.share is not None]),
     )
-
-
-def _gain_notes(group: Sequence[Action], gain: Gain, rows: Mapping[str, Row]) -> str:
-    evaluations = [each.evaluation for each in group]
-    return " ".join(filter(None, (_after(group), _moved(evaluations, gain, rows))))
-
-
-def _after(group: Sequence[Action]) -> str:
-    """Return that earlier advice takes a part of what this would save alone; empty if none does."""
-    found = [each.evaluation.gain for each in group]
-    if not any(each.after for each in group) or any(gain is None for gain in found):
-        return ""
-    alone = wording.seconds(sum(gain.likely for gain in found if gain is not None))
-    return f"Counted after the other steps for the same kernel; alone it likely saves {alone}."
-
-
-_START = "t_launch"
-"""The fact that is the time of empty launches."""
-
-
-def _moved(evaluations: Sequence[Evaluation], gain: Gain, rows: Mapping[str, Row]) -> str:
-    """Return how advice moves the roof, and what it saves beyond wasted time; empty if it does not.
-
-    Advice that leaves the roof where it is saves no more than is wasted.
-    """
-    now = then = wasted = 0.0
-    for each in evaluations:
-        cap, row = each.cap, rows[each.variant_id]
-        least, duration = number(row, "t_least"), number(row, "duration")
-        above = number(row, "wasted_time")
-        if least is None or duration is None or above is None:
-            continue
-        wasted += max(0.0, above)
-        if each.rule.assumes and cap is not None:
-            now += min(least, duration)
-            then += min(least, duration - cap)
-    falls_from, to = wording.seconds(now), wording.seconds(then)
-    if then >= now or falls_from == to:
-        return ""
-    moved = f"This moves the roof: the time at it falls from {falls_from} to {to}."
-    if all(each.rule.assumes.keys() <= {_START} for each in evaluations):
-        moved = f"The time at the roof, {falls_from}, is that of empty launches, which this saves."
-    if gain.likely > wasted:
-        beyond, of = wording.seconds(gain.likely - wasted), wording.seconds(wasted)
-        return f"{moved} Of the gain, {beyond} is beyond the {of} that is wasted today."
-    if gain.high > wasted:
-        return f"{moved} So it may save more than the {wording.seconds(wasted)} wasted today."
-    return moved
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -311,7 +263,7 @@ def _text(evaluation: Evaluation, place: Action | None, common: _Common) -> str:
 def _remarks(evaluation: Evaluation, place: Action | None, common: _Common) -> Iterator[str]:
     """Yield how what fires stands to the roof and to other advice, in sentences."""
     gain = evaluation.gain
-    if gain and (moved := _moved([evaluation], _gain(gain), common.rows)):
+    if gain and (moved := roof_moved([evaluation], _gain(gain), common.rows)):
         yield moved
     if place:
         if place.after:
