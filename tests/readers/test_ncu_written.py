@@ -82,6 +82,7 @@ def test_dots_lead_from_labels_to_values() -> None:
         ("Stall Long Scoreboard / Barrier", "0.33 / 0.22", {SCOREBOARD: 0.33, BARRIER: 0.22}),
         ("stall long_scoreboard, inst/issue", "11.85", {SCOREBOARD: 11.85}),
         ("Stall Long Scoreboard", "**1.57 cyc/inst (34%)**", {SCOREBOARD: 1.57}),
+        ("Local Memory Spilling Requests", "131,072", {"derived__local_spilling_requests": 131072}),
     ],
 )
 def test_reads_rows_as_people_write_them(label: str, cell: str, values: dict[str, float]) -> None:
