@@ -7,14 +7,14 @@ SELECT yields one column per quantity. ``mapping`` makes it from the files of a 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import translate
-from operator import mul
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from advisor.facts.devices import DEVICE_ID, device_values
 from advisor.facts.layers import Column, layered, select
-from advisor.model import Keyed, Launch, Packed
+from advisor.model import Launch, Packed
 from advisor.quantities import Quantities
 from advisor.quoting import quoted
 from advisor.records import dataclass
@@ -92,7 +92,7 @@ class Breakdown:
         members = [
             (launch.counters[member], member)
             for text in self.lists
-            for member in map(str.strip, launch.texts.get(text, "").split(","))
+            for member in _members(launch.texts.get(text, ""))
             if member in launch.counters
         ]
         if not members:
@@ -106,31 +106,32 @@ class Breakdown:
         return next((u.unit for u in self.units if u.pattern.fullmatch(counter)), None)
 
 
+@lru_cache(maxsize=256)
+def _members(text: str) -> tuple[str, ...]:
+    return tuple(map(str.strip, text.split(",")))
+
+
 def glob_pattern(text: str) -> re.Pattern[str]:
     """Return the regular expression of a pattern with ``*`` and ``?``."""
     return re.compile(translate(text))
 
 
 class OpcodeTable:
-    """Weights of opcodes by column, worked out once for each list of opcodes that is met."""
+    """What opcodes count in each of some columns, worked out once for each opcode that is met."""
 
     def __init__(self, columns: Sequence[OpcodeColumn]) -> None:
         self._columns = {column.name: column for column in columns}
-        self._known: dict[tuple[str, tuple[str, ...]], tuple[float, ...]] = {}
+        self._known: dict[str, tuple[float, ...]] = {}
 
-    def total(self, column: OpcodeColumn, histogram: Keyed | None) -> float | None:
-        """Return the weighted sum; None without a histogram."""
-        if histogram is None:
-            return None
-        key = (column.name, histogram.keys)
-        if key not in self._known:
-            self._known[key] = tuple(self._weight(column, opcode) for opcode in histogram.keys)
-        products: Iterable[float] = map(mul, self._known[key], histogram.values)
-        return sum(products)
-
-    def _weight(self, column: OpcodeColumn, opcode: str) -> float:
-        taken = any(self._columns[name].weigh(opcode) for name in column.excepted)
-        return 0.0 if taken else column.weigh(opcode)
+    def weights(self, opcode: str) -> tuple[float, ...]:
+        """Return what one instruction of ``opcode`` counts in each column."""
+        if opcode not in self._known:
+            counts = {name: column.weigh(opcode) for name, column in self._columns.items()}
+            self._known[opcode] = tuple(
+                0.0 if any(counts[other] for other in column.excepted) else counts[name]
+                for name, column in self._columns.items()
+            )
+        return self._known[opcode]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,10 +223,8 @@ def stage(
 
     columns = {name: _numbers([get(launch) for launch in launches]) for name, get in _SHAPE.items()}
     columns |= dict(zip(counters, _columns(launches, counters), strict=True))
-    table = OpcodeTable(opcodes)
-    for column in opcodes:
-        totals = [table.total(column, launch.keyed.get(column.counter)) for launch in launches]
-        columns[column.name] = _numbers(totals)
+    names = [column.name for column in opcodes]
+    columns |= dict(zip(names, _weighted(launches, opcodes), strict=True))
     for breakdown in breakdowns:
         units = [breakdown.of(launch) for launch in launches]
         columns[breakdown.name] = np.array(units, dtype=np.object_)
@@ -252,6 +251,26 @@ def _columns(launches: Sequence[Launch], counters: Sequence[str]) -> NDArray[np.
         known = [row for row, counter in enumerate(counters) if counter in named]
         values = np.array([numbers.numbers for _, numbers in members])
         found[np.ix_(known, where)] = values[:, [named[counters[row]] for row in known]].T
+    return found
+
+
+def _weighted(launches: Sequence[Launch], opcodes: Sequence[OpcodeColumn]) -> NDArray[np.float64]:
+    """Return a row per weighted sum and a column per launch, NaN where it has no histogram."""
+    import numpy as np
+
+    found = np.full((len(opcodes), len(launches)), np.nan)
+    table = OpcodeTable(opcodes)
+    for counter in {column.counter for column in opcodes}:
+        rows = [row for row, column in enumerate(opcodes) if column.counter == counter]
+        alike: dict[tuple[str, ...], list[int]] = {}
+        for place, launch in enumerate(launches):
+            if histogram := launch.keyed.get(counter):
+                alike.setdefault(histogram.keys, []).append(place)
+        for keys, where in alike.items():
+            counts = np.array([launches[place].keyed[counter].values for place in where])
+            weights = np.array([table.weights(opcode) for opcode in keys])
+            weights = weights.reshape(len(keys), len(opcodes))[:, rows]  # of no opcode, too
+            found[np.ix_(rows, where)] = (counts @ weights).T
     return found
 
 
