@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import translate
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from advisor.facts.devices import DEVICE_ID, device_values
@@ -87,19 +88,10 @@ class Breakdown:
     lists: tuple[str, ...]
     units: tuple[UnitName, ...]
 
-    def of(self, launch: Launch) -> str | None:
-        """Return the unit; None if no member is known or no pattern names the largest."""
-        members = [
-            (launch.counters[member], member)
-            for text in self.lists
-            for member in _members(launch.texts.get(text, ""))
-            if member in launch.counters
-        ]
-        if not members:
-            return None
-        largest, _ = max(members, key=lambda pair: pair[0])
-        names = (self.unit(member) for value, member in members if value == largest)
-        return next((name for name in names if name is not None), None) if largest > 0 else None
+    def members(self, launch: Launch) -> tuple[str, ...]:
+        """Return the counters that the lists of a launch's report name."""
+        texts = (launch.texts.get(text, "") for text in self.lists)
+        return tuple(chain.from_iterable(map(_members, texts)))
 
     def unit(self, counter: str) -> str | None:
         """Return the unit that ``counter`` belongs to."""
@@ -226,8 +218,7 @@ def stage(
     names = [column.name for column in opcodes]
     columns |= dict(zip(names, _weighted(launches, opcodes), strict=True))
     for breakdown in breakdowns:
-        units = [breakdown.of(launch) for launch in launches]
-        columns[breakdown.name] = np.array(units, dtype=np.object_)
+        columns[breakdown.name] = np.array(_busiest(launches, breakdown), dtype=np.object_)
     return columns
 
 
@@ -271,6 +262,28 @@ def _weighted(launches: Sequence[Launch], opcodes: Sequence[OpcodeColumn]) -> ND
             weights = np.array([table.weights(opcode) for opcode in keys])
             weights = weights.reshape(len(keys), len(opcodes))[:, rows]  # of no opcode, too
             found[np.ix_(rows, where)] = (counts @ weights).T
+    return found
+
+
+def _busiest(launches: Sequence[Launch], breakdown: Breakdown) -> list[str | None]:
+    """Return the busiest unit of each launch; None if nothing tells or names it."""
+    found: list[str | None] = [None] * len(launches)
+    alike: dict[tuple[int, tuple[str, ...]], list[tuple[int, Packed[str]]]] = {}
+    for place, launch in enumerate(launches):
+        numbers = Packed.of(launch.counters)
+        key = (id(numbers.named), breakdown.members(launch))
+        alike.setdefault(key, []).append((place, numbers))
+    for (_, members), its in alike.items():
+        named = its[0][1].named.places
+        known = [member for member in members if member in named]
+        units = [breakdown.unit(member) for member in known]
+        columns = [named[member] for member in known]
+        for place, numbers in its:
+            values = numbers.numbers[columns].tolist()
+            largest = max(values, default=0)
+            pairs = zip(units, values, strict=True)
+            names = (unit for unit, value in pairs if value == largest and unit is not None)
+            found[place] = next(names, None) if largest > 0 else None
     return found
 
 
