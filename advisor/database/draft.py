@@ -18,6 +18,7 @@ from advisor.database.columns import require_pack_columns
 from advisor.database.connect import (
     BLOCK_SIZE,
     FILE,
+    LARGE,
     ROW_GROUP,
     attach,
     create,
@@ -37,6 +38,8 @@ _SHARED = ("occupancy_limit", "kernel", "series", "key_set", "text_set", "keyed_
 """Tables whose rows runs share; ids are made of what they hold, so equal keys are equal rows."""
 
 _BY_LAUNCH = ("launch", "launch_keyed", "reference_finding")
+_CHECKPOINT, _WITHOUT_LOG = "wal_autocheckpoint", "auto_checkpoint_skip_wal_threshold"
+
 _NEXT_NUMBER = "SELECT coalesce(max(run_number), 0) + 1 FROM run"
 _AT_ONCE = 4096  # launches whose rows are copied by one statement
 
@@ -73,6 +76,8 @@ class DraftDatabase:
             DatabaseError: locked for too long, of another schema since, or the disk does not take
                 what is written.
         """
+        self.connection.execute(f"SET {_CHECKPOINT} = '{LARGE[_CHECKPOINT]}'")
+        self.connection.execute(f"RESET {_WITHOUT_LOG}")
         with self._attached(read_only=False):
             schema.require_head(self.connection, self._path)  # what it stores was checked before
             yield self.connection
@@ -107,8 +112,7 @@ def open_draft(path: str | Path, wait: float, *, large: bool) -> Iterator[DraftD
         files = [folder / "draft.duckdb"] if large else []
         connection = stack.enter_context(unattached(path, folder, files))
         for file in files:
-            options = f"(ROW_GROUP_SIZE {ROW_GROUP}, BLOCK_SIZE {BLOCK_SIZE})"
-            connection.execute(f"ATTACH {literal(str(file))} AS {_DRAFT} {options}")
+            _attach_draft(connection, file)
             stack.callback(_detached, connection)
         if not files:
             connection.execute(f"ATTACH ':memory:' AS {_DRAFT}")
@@ -158,8 +162,17 @@ def _copy(connection: duckdb.DuckDBPyConnection, table: str) -> None:
     connection.execute(f"INSERT INTO {_DRAFT}.{table} FROM {FILE}.{table}")
 
 
+def _attach_draft(connection: duckdb.DuckDBPyConnection, file: Path) -> None:
+    """Attach a file as the draft, which is removed in the end: its last rows stay in memory."""
+    options = f"ROW_GROUP_SIZE {ROW_GROUP}, BLOCK_SIZE {BLOCK_SIZE}, RECOVERY_MODE no_wal_writes"
+    connection.execute(f"ATTACH {literal(str(file))} AS {_DRAFT} ({options})")
+    connection.execute(f"SET {_CHECKPOINT} = '1TB'")
+    connection.execute(f"SET {_WITHOUT_LOG} = {2**40}")
+
+
 def _detached(connection: duckdb.DuckDBPyConnection) -> None:
     """Detach a draft that is a file, which is removed next."""
     with contextlib.suppress(duckdb.Error):
         connection.execute("USE memory")
+        connection.execute("PRAGMA disable_checkpoint_on_shutdown")
         connection.execute(f"DETACH {_DRAFT}")
