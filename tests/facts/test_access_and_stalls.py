@@ -266,3 +266,25 @@ def test_atomics_that_one_slice_of_an_idle_l2_serves_may_meet_on_one_address(
     launch |= {"memory_utilization": 0.13, "l1_utilization": 0.1, "l2_utilization": 0.13}
     launch |= {"dram_utilization": 0.04}
     assert facts_of(**(launch | changed))["one_slice_updates"] is busy
+
+
+@pytest.mark.parametrize(
+    ("changed", "seconds"),
+    [
+        ({}, 0.4),  # 8 % of a second for each of five
+        (
+            {"atomic_slice_utilization": None},
+            1.28,
+        ),  # a million of 32 threads, of 4 cycles at 100 MHz
+        ({"sm_clock": 1e9}, 0.128),
+        ({"atomic_slice_utilization": 0.9, "sm_clock": None}, 4.5),
+        ({"global_atomics": None, "atomic_slice_utilization": None}, None),
+    ],
+)
+def test_atomics_take_no_longer_than_the_busiest_slice_can_spend_on_them(
+    changed: dict[str, float | None], seconds: float | None
+) -> None:
+    launch = {"duration": 1.0, "global_atomics": 1e6, "warp_size": 32.0, "sm_clock": 1e8}
+    launch |= {"atomic_slice_utilization": 0.08}
+    worst = facts_of(**(launch | changed))["atomics_at_worst"]
+    assert worst == (None if seconds is None else pytest.approx(seconds))

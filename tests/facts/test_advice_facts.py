@@ -582,6 +582,10 @@ SERIAL: dict[str, Value] = {
         ({"duration": 2e-5}, True),
         ({"duration": 1.9e-5}, False),  # the start of the launch counts
         ({"sm_busy": None}, None),
+        ({"sm_count": None}, None),
+        # Two blocks for each multiprocessor, by waves and by what fits on one.
+        ({"sm_count": None, "waves_per_sm": 0.4, "occupancy_limit_warps": 5.0}, True),
+        ({"sm_count": None, "waves_per_sm": 0.01, "occupancy_limit_warps": 5.0}, False),
     ],
 )
 def test_tells_when_few_of_many_blocks_work(changed: dict[str, Value], few: bool | None) -> None:

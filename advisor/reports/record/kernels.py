@@ -190,8 +190,7 @@ def _remark(row: Row, sheet: FactSheet) -> str:
         lack = "No roof to compare with: this profile gives no peaks of the device."
         return lack + _rated(row, sheet)
     if fraction is None or binding is None:
-        level = "utilisations" if number(row, "memory_utilization") is not None else "launch shape"
-        return f"No roof to compare with: this profile has only {level}."
+        return "No roof to compare with: the profile lacks counters for one."
     label = sheet.layout.label(binding)
     parts = [f"{wording.share(fraction)} of the profiled {label} roof"]
     achievable = number(row, "roof_fraction_achievable")
