@@ -95,7 +95,7 @@ def _nothing(found: ToCollect) -> str:
 def _command(paper: Paper, found: ToCollect, collection: Collection) -> None:
     version = collection.needs_version
     needed = "" if version is None else f", with {found.profiler} {version} or later"
-    paper.write(f"Run this{needed}, then pass the profile to advisor ingest:")
+    paper.write(f"Run this{needed}, then pass the profile that it writes to advisor ingest:")
     paper.command(collection.command)
     if collection.unsplit is not None:
         paper.write(
