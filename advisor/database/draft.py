@@ -39,6 +39,7 @@ _SHARED = ("occupancy_limit", "kernel", "series", "key_set", "text_set", "keyed_
 
 _BY_LAUNCH = ("launch", "launch_keyed", "reference_finding")
 _CHECKPOINT, _WITHOUT_LOG = "wal_autocheckpoint", "auto_checkpoint_skip_wal_threshold"
+"""Settings: the size of a log, and that of a commit without one, from which a file is written."""
 
 _NEXT_NUMBER = "SELECT coalesce(max(run_number), 0) + 1 FROM run"
 _AT_ONCE = 4096  # launches whose rows are copied by one statement
