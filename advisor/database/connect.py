@@ -58,7 +58,7 @@ LARGE: dict[str, int | str] = {
 
 GIVES_BACK: dict[str, str] = {
     "allocator_flush_threshold": "1MB",
-    "allocator_bulk_deallocation_flush_threshold": "1MB",
+    "allocator_bulk_deallocation_flush_threshold": "8MB",  # more than a table of groups has
 }
 """Settings of writers of much: memory that is free goes back to the system, which takes time."""
 

@@ -155,6 +155,7 @@ def test_memory_of_a_database_is_given_back_while_its_runs_are_added(
 
     monkeypatch.setattr("advisor.database.lake.write.add_run", watched)
     monkeypatch.setattr("advisor.ingest.lake._RELEASED", 2)
+    monkeypatch.setattr("advisor.database.planning._KEPT", "1MB")  # this database is small
     list(add_database(str(tmp_path / "lake"), str(database), wait=9))
     assert len(held) == NIGHTS
     assert held[2] < held[1]
