@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from advisor.documents import DocumentNode, load
+from advisor.cache import remembered
+from advisor.documents import DocumentNode, MappingNode, load
 from advisor.model import Keys, Packed, Place
 from advisor.readers.ncu.container import Container, PayloadEntry
 from advisor.readers.ncu.cubin import FunctionCode, read_build, read_function
@@ -140,7 +141,11 @@ def load_opcodes() -> Opcodes:
     Raises:
         RuleError: it has another form.
     """
-    document = load(data_dir("rules") / "labels" / "sass.yaml")
+    path = data_dir("rules") / "labels" / "sass.yaml"
+    return remembered("opcodes", [path], "", lambda: _opcodes(load(path)))
+
+
+def _opcodes(document: MappingNode) -> Opcodes:
     document.refuse_unknown(("majors", "opcodes"))
     return Opcodes(
         majors=frozenset(int(node.as_number()) for node in document.sequence("majors")),

@@ -10,16 +10,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
 
-from advisor.documents import load
+from advisor.cache import remembered
+from advisor.documents import MappingNode, load
 from advisor.errors import InputError, Location
 from advisor.model import Dim3
 from advisor.readers.ncu.findings import plain
 from advisor.resources import data_dir
 from advisor.units import Dimension, is_known_unit, parse_unit
+
+T = TypeVar("T")
 
 COUNTER_NAME = r"[a-z]\w*__[\w.:]+"
 """The form of the names that counters have on pages."""
@@ -248,7 +252,10 @@ class CounterLabels:
 @lru_cache(maxsize=1)
 def load_labels() -> CounterLabels:
     """Return the labels of ``rules/labels/ncu.yaml``."""
-    document = load(data_dir("rules") / "labels" / "ncu.yaml")
+    return _remembered("labels of pages", _labels)
+
+
+def _labels(document: MappingNode) -> CounterLabels:
     sections = document.mapping("sections").items()
     shortened = (node.as_mapping() for node in document.sequence("shortened"))
     return CounterLabels(
@@ -273,7 +280,10 @@ class Messages:
 @lru_cache(maxsize=1)
 def load_messages() -> Messages:
     """Return how messages are told by ``rules/labels/ncu.yaml``."""
-    document = load(data_dir("rules") / "labels" / "ncu.yaml")
+    return _remembered("messages of pages", _messages)
+
+
+def _messages(document: MappingNode) -> Messages:
     return Messages(
         alone=re.compile("|".join(each.as_text() for each in document.sequence("alone"))),
         worth=re.compile(document.text("worth")),
@@ -310,8 +320,17 @@ def counters_in(messages: Iterable[str]) -> dict[str, float]:
 @lru_cache(maxsize=1)
 def load_sentences() -> tuple[Sentence, ...]:
     """Return the sentences of ``rules/labels/ncu.yaml``."""
-    document = load(data_dir("rules") / "labels" / "ncu.yaml")
+    return _remembered("sentences of pages", _sentences)
+
+
+def _sentences(document: MappingNode) -> tuple[Sentence, ...]:
     entries = [node.as_mapping() for node in document.sequence("sentences")]
     return tuple(
         Sentence(re.compile(entry.text("match")), entry.text("counter")) for entry in entries
     )
+
+
+def _remembered(name: str, read: Callable[[MappingNode], T]) -> T:
+    """Return what ``read`` makes of ``rules/labels/ncu.yaml``, from the cache where it has it."""
+    path = data_dir("rules") / "labels" / "ncu.yaml"
+    return remembered(name, [path], "", lambda: read(load(path)))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+from advisor.cache import remembered
 from advisor.documents import load
 from advisor.documents.nodes import DocumentNode, MappingNode, SequenceNode
 from advisor.readers.ncu.values import CounterLabels, is_counter, load_labels
@@ -116,7 +117,13 @@ def _labels(written: MappingNode) -> dict[str, frozenset[str]]:
 @lru_cache(maxsize=1)
 def load_words() -> WrittenWords:
     """Return the words of ``rules/labels/written.yaml``."""
-    document = load(data_dir("rules") / "labels" / "written.yaml")
+    labels = data_dir("rules") / "labels"
+    written = labels / "written.yaml"
+    files = [written, labels / "ncu.yaml"]
+    return remembered("words of pages", files, "", lambda: _words(load(written)))
+
+
+def _words(document: MappingNode) -> WrittenWords:
     columns, kernels = document.mapping("columns"), document.mapping("kernels")
     return WrittenWords(
         labels=_labels(document.mapping("labels")),

@@ -1,4 +1,4 @@
-"""What a report says about the gain of advice: what earlier steps take of it, how the roof moves."""
+"""What a report says about the gain of advice: what earlier steps take, how the roof moves."""
 
 from __future__ import annotations
 
