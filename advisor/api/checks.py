@@ -84,6 +84,7 @@ def _devices() -> str:
 
 
 def _database(database: str, wait: float) -> str:
+    from advisor.database import schema
     from advisor.database.connect import open_for_reading
     from advisor.database.parts import counts
     from advisor.database.pruning import pruned_runs
@@ -95,6 +96,7 @@ def _database(database: str, wait: float) -> str:
         return f"{database} does not exist yet; advisor ingest makes it"
     found = current(path, wait)
     with open_for_reading(path, wait) as connection:
+        schema.require_whole(connection, path)
         runs, launches = counts(connection)
         pruned = len(pruned_runs(connection))
     held = f"{runs:,} runs, {launches:,} launches, {size(path.stat().st_size)}"

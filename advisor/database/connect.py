@@ -127,7 +127,8 @@ def open_for_reading(
         schema.require_tables_only(connection, path)
         require_pack_columns(connection, path)
         connection.execute("RESET threads")
-        yield connection
+        with _lacking_told(connection, path):
+            yield connection
 
 
 @contextlib.contextmanager
@@ -182,6 +183,20 @@ def opened(
     with failures_reported(path), contextlib.closing(connection):
         connection.execute("SET TimeZone = 'UTC'")
         yield connection
+
+
+@contextlib.contextmanager
+def _lacking_told(connection: duckdb.DuckDBPyConnection, path: Path) -> Iterator[None]:
+    """Where the block finds no table or column, say so if the file should have it.
+
+    Raises:
+        DatabaseError: it should.
+    """
+    try:
+        yield
+    except (duckdb.BinderException, duckdb.CatalogException):
+        schema.require_whole(connection, path)
+        raise
 
 
 @contextlib.contextmanager

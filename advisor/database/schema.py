@@ -6,6 +6,7 @@ new file gets the newest from the SQL that ``migrations.freeze`` keeps of it.
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import duckdb
@@ -26,6 +27,10 @@ UNION ALL
 SELECT 'the macro', function_name FROM duckdb_functions()
 WHERE function_type IN ('macro', 'table_macro') AND NOT internal
 LIMIT 1
+"""
+_COLUMNS = """
+SELECT table_name, column_name FROM duckdb_columns()
+WHERE database_name = current_database() AND schema_name = current_schema()
 """
 
 
@@ -73,6 +78,33 @@ def require_head(
             f"has schema {revision}; advisor {__version__} knows {head} at most",
             at=Location(name=str(path)),
             hint=f"install {needed}",
+        )
+
+
+def require_whole(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Check that an open file of the newest schema has each of its columns.
+
+    A revision that is not released yet may change, so a file can have its number and not its
+    columns. Costs a database in memory: for when a statement found a table or column missing.
+
+    Raises:
+        DatabaseError: it lacks one.
+    """
+    with duckdb.connect(":memory:") as newest:
+        newest.execute((data_dir("migrations") / NEWEST).read_text(encoding="utf-8"))
+        wanted = newest.execute(_COLUMNS).fetchall()
+    with contextlib.suppress(duckdb.TransactionException):  # there is none
+        connection.rollback()
+    known = set(connection.execute(_COLUMNS).fetchall())
+    lacking = [f"{table}.{column}" for table, column in wanted if (table, column) not in known]
+    if lacking:
+        others = len(lacking) - 1
+        more = f" and {others:,} other column{'s' * (others > 1)}" if others else ""
+        raise DatabaseError(
+            f"has schema {revisions()[-1]} as it was before its release: "
+            f"no {printable(lacking[0])}{more}",
+            at=Location(name=str(path)),
+            hint="ingest its profiles into a new file; no release wrote this one",
         )
 
 

@@ -113,6 +113,8 @@ def upgrade(
         is_newest = before >= head
         if is_newest:
             schema.require_head(connection, path, head=head)
+            if scripts is None:
+                schema.require_whole(connection, path)
             if not lacks_pack_columns(connection):
                 return Upgraded(before=before, after=before, backup=None)
         copy = copied(path, _beside(connection, path), kept, progress)

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from duckdb_sqlalchemy.datatypes import Map
 
+from advisor.api.checks import examine
 from advisor.api.storage import current_revision
 from advisor.database import schema, upgrade
 from advisor.database.connect import open_for_reading, open_for_writing
@@ -242,3 +243,33 @@ def test_a_backup_has_blocks_of_the_size_of_a_new_file(database: Path, tmp_path:
 def test_migrations_do_not_lean_on_the_program() -> None:
     for path in (Path(schema.data_dir("migrations")) / "versions").glob("*.py"):
         assert re.search(r"^(from|import) advisor", path.read_text(), re.MULTILINE) is None
+
+
+@pytest.fixture
+def unreleased(database: Path) -> Path:
+    """A file with the number of the newest schema, made before two of its columns were."""
+    with duckdb.connect(str(database)) as connection:
+        for table, column in (("run", "note"), ("variant", "warp_latency")):
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+    return database
+
+
+def test_a_file_that_lacks_columns_of_its_schema_is_named(unreleased: Path) -> None:
+    problem = "no run.note and 1 other column"
+    for query in ("SELECT note FROM run", "SELECT warp_latency FROM variant"):
+        with (
+            pytest.raises(DatabaseError, match=problem) as caught,
+            open_for_reading(unreleased) as connection,
+        ):
+            connection.execute(query)
+        assert "ingest its profiles into a new file" in str(caught.value.hint)
+    with pytest.raises(DatabaseError, match=problem):
+        upgrade.upgrade(unreleased)
+    checks = {check.subject: check for check in examine(str(unreleased), wait=9)}
+    assert not checks["database"].good
+    assert problem in checks["database"].text
+
+
+def test_a_column_that_no_schema_has_is_the_fault_of_the_query(database: Path) -> None:
+    with pytest.raises(duckdb.BinderException), open_for_reading(database) as connection:
+        connection.execute("SELECT nothing FROM run")
