@@ -377,13 +377,21 @@ def test_reads_what_a_summary_says_of_a_kernel_that_was_launched_once() -> None:
     assert second.counters["gpu__time_duration.sum"] == 7_000
 
 
-def test_takes_means_over_launches_for_no_launch() -> None:
-    records = read(SUMMARY + MEANS)
-    assert launches_of(SUMMARY + MEANS) == launches_of(SUMMARY)
-    (skipped,) = [record for record in records if isinstance(record, Skipped)]
-    assert "print again without --print-summary" in skipped.reason
-    with pytest.raises(InputError, match="only means over several launches"):
-        read(SUMMARY.split('"77"', maxsplit=1)[0] + MEANS)
+def test_reads_the_launches_that_a_summary_tells_of_together() -> None:
+    *others, least, greatest, rest = launches_of(SUMMARY + MEANS)
+    assert others == launches_of(SUMMARY)
+    durations = [each.counters["gpu__time_duration.sum"] for each in (least, greatest, rest)]
+    assert durations == [1_000, 3_000, 2_000]
+    assert [each.index for each in (least, greatest, rest)] == [2, 3, 4]
+    (skipped,) = [record for record in read(SUMMARY + MEANS) if isinstance(record, Skipped)]
+    assert "which launch had which value" in skipped.reason
+
+
+def test_refuses_means_over_too_many_launches() -> None:
+    means = MEANS.replace('"0","3"', '"0","100000"')
+    assert launches_of(SUMMARY + means) == launches_of(SUMMARY)
+    with pytest.raises(InputError, match="only means over 100,000 launches and more"):
+        read(SUMMARY.split('"77"', maxsplit=1)[0] + means)
 
 
 @pytest.mark.parametrize(

@@ -217,22 +217,6 @@ def test_reads_a_shape_without_blanks() -> None:
     )
 
 
-def test_refuses_a_summary_of_several_launches() -> None:
-    text = """\
-==PROF== Connected to process 1 (/a)
-  f(int) (1, 1, 1)x(256, 1, 1), Device 0, CC 8.9, Invocations 14
-    Section: Occupancy
-    --------------------- ----------- ------- ------- -------
-    Metric Name           Metric Unit Minimum Maximum Average
-    --------------------- ----------- ------- ------- -------
-    Achieved Occupancy              %    7.81   35.49   31.81
-    --------------------- ----------- ------- ------- -------
-"""
-    with pytest.raises(InputError, match="only means over several launches") as caught:
-        read(text)
-    assert "--print-summary" in str(caught.value.hint)
-
-
 SUMMARY = """\
   once(int) (64, 1, 1)x(256, 1, 1), Device 0, CC 8.9, Invocations 1
     Section: Occupancy
@@ -253,21 +237,53 @@ SUMMARY = """\
 """
 
 
-def test_reads_the_launch_of_a_summary_and_skips_means() -> None:
-    (launch,) = launches_of(SUMMARY)
-    assert (launch.kernel_name, launch.grid, launch.device) == ("once(int)", (64, 1, 1), 0)
-    assert launch.counters["sm__warps_active.avg.pct_of_peak_sustained_active"] == 31.81
-    assert launch.counters["sm__maximum_warps_per_active_cycle_pct"] == 100
+ACHIEVED = "sm__warps_active.avg.pct_of_peak_sustained_active"
+
+
+def test_reads_the_launches_of_a_summary() -> None:
+    once, *often = launches_of(SUMMARY)
+    assert (once.kernel_name, once.grid, once.device) == ("once(int)", (64, 1, 1), 0)
+    assert once.counters[ACHIEVED] == 31.81
+    assert once.counters["sm__maximum_warps_per_active_cycle_pct"] == 100
+    assert [launch.index for launch in often] == list(range(1, 15))
+    assert {launch.kernel_name for launch in often} == {"often(int)"}
+    achieved = [launch.counters[ACHIEVED] for launch in often]
+    assert (min(achieved), max(achieved)) == (7.81, 35.49)
+    assert sum(achieved) / 14 == pytest.approx(22.02)
+    assert achieved[2:] == [pytest.approx((14 * 22.02 - 7.81 - 35.49) / 12)] * 12
     assert skipped_of(SUMMARY) == [
-        "only means over several launches of some kernels; print again without --print-summary"
+        "which launch had which value (a summary tells the least, the mean and the greatest): "
+        "often(int)"
     ]
 
 
-def test_skips_means_before_a_launch() -> None:
-    once, often = SUMMARY.split("\n\n")
-    (launch,) = launches_of(f"{often}\n{once}\n")
-    assert launch.kernel_name == "once(int)"
-    assert launch.counters["sm__warps_active.avg.pct_of_peak_sustained_active"] == 31.81
+def test_reads_two_launches_of_a_summary_and_one_behind_them() -> None:
+    once, often = SUMMARY.replace("22.02", "21.65").split("\n\n")
+    text = f"{often.replace('Invocations 14', 'Invocations 2')}\n{once}\n"
+    assert [launch.counters[ACHIEVED] for launch in launches_of(text)] == [7.81, 35.49, 31.81]
+
+
+def test_refuses_a_summary_of_more_launches_than_it_can_hold() -> None:
+    _, often = SUMMARY.replace("Invocations 14", "Invocations 100000").split("\n\n")
+    with pytest.raises(InputError, match="only means over 100,000 launches and more") as caught:
+        read(f"==PROF== Connected to process 1 (/a)\n{often}")
+    assert "--print-summary" in str(caught.value.hint)
+    once, _ = SUMMARY.split("\n\n")
+    assert [launch.kernel_name for launch in launches_of(f"{often}\n{once}\n")] == ["once(int)"]
+
+
+def test_reads_a_summary_as_it_was_printed_in_2020() -> None:
+    kernel = "  add, Block Size 256, Grid Size 64, 3 invocations \n"
+    table = SUMMARY.split("\n", 1)[1].split("\n\n", maxsplit=1)[0]
+    clocks = table.replace("Occupancy\n", "GPU Speed Of Light\n", 1).replace(
+        "Achieved Occupancy              %   31.81   31.81   31.81",
+        "Duration                  usecond       2       6       5",
+    )
+    least, greatest, other = launches_of(f"{kernel}{table}\n\n{kernel}{clocks}\n")
+    assert (least.blocks, least.threads, least.kernel_name) == (64, 256, "add")
+    durations = [each.counters["gpu__time_duration.sum"] for each in (least, greatest, other)]
+    assert durations == [2_000, 6_000, 7_000]
+    assert least.counters[ACHIEVED] == 31.81
 
 
 def test_says_what_the_profiler_says() -> None:

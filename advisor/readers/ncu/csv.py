@@ -2,8 +2,8 @@
 
 The raw page has one row per launch, counters' names as columns and a row of units below the header.
 The details page has one row per launch and value, with labels in the place of counters' names, and
-rows for the messages of the vendor's rules. A summary has a row per kernel and value: of a kernel
-that was launched once these are the launch's, of others they are means, which are no launch.
+rows for the messages of the vendor's rules. A summary has a row per kernel and value: the least,
+the greatest and the mean over its launches.
 
 Lines of the profiler (``==PROF==``) and of the program may stand before, between and after; a file
 may hold several tables. In a log, lines carry a time or the rank of a process in front; each rank's
@@ -14,6 +14,7 @@ Source: Nsight Compute CLI documentation, "Console Output"; pages of 2019 to 202
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -39,6 +40,8 @@ FORMAT = "ncu-csv"
 COUNTERS = "ncu"
 
 _AS_DETAILS = {"Average": "Metric Value", "Device Id": "Device"}
+_EXTREMES = ("Minimum", "Maximum")
+_INVOCATIONS = re.compile(r"[1-9]\d{0,4}")  # that are read as launches
 _SIZES = {"Grid Size": "launch__grid_size", "Block Size": "launch__block_size"}
 _OF_LAUNCH = ("ID", "Process ID", "Kernel Name", "Block Size", "Grid Size", "Device")
 _SCOPES = frozenset({"local", "global"})
@@ -279,11 +282,13 @@ class _Details(_Table):
             self.notes.labels.add(f"{section}: {label}")
         else:
             launch.take(counter, unit, named["Metric Value"], self.numbers, at)
+            if cells := [named[column] for column in _EXTREMES if column in named]:
+                launch.spread(counter, unit, cells, self.numbers, at)
 
     def finish(self) -> Iterator[Record]:
         """Yield the launch that was being read."""
         if self.launch is not None:
-            yield self.launch.launch()
+            yield from self.launch.launches()
         self.launch = None
 
 
@@ -296,17 +301,18 @@ class _Summary(_Details):
         self.header = [_AS_DETAILS.get(name, name) for name in self.header]
 
     def building(self, named: Mapping[str, str]) -> Building:
-        """Return a launch, whose shape is told by the numbers of blocks and threads alone."""
+        """Return the launches of a kernel, whose shape is told by blocks and threads alone."""
         launch = super().building(named)
+        launch.invocations = int(named.get("Invocations") or 1)
         at = Location(name=self.notes.name)
         for column, counter in _SIZES.items():
             launch.take(counter, "", named.get(column, ""), self.numbers, at)
         return launch
 
     def add(self, row: TableRow) -> Iterator[Record]:
-        """Take a row; yield the launch that ends before it. Means over launches are left out."""
+        """Take a row; yield the launches that end before it."""
         named = dict(zip(self.header, row.cells, strict=False))
-        if named.get("Invocations", "1") == "1":
+        if _INVOCATIONS.fullmatch(named.get("Invocations", "1")):
             yield from super().add(row)
         else:
             yield from self.finish()

@@ -40,11 +40,15 @@ _CUT_KERNEL = re.compile(
     rf"(?P<name>\S.*?) {_SHAPE}(?:, (?P<date>{_DATE}))?"
     r"(?P<context>)(?P<stream>)(?:, Device (?P<device>\d+))?, CC (?P<cc>\d+\.\d+)"
 )
-_LAUNCHED_ONCE = re.compile(
-    rf"(?P<name>\S.*?)(?: {_SHAPE})?(?P<date>)(?P<context>)(?P<stream>)"
-    r", Device (?P<device>\d+), CC (?P<cc>\d+\.\d+), Invocations 1"
+_SUMMARISED = re.compile(
+    rf"(?P<name>\S.*?)(?: {_SHAPE})?"
+    r", Device (?P<device>\d+), CC (?P<cc>\d+\.\d+), Invocations (?P<invocations>\d{1,5})"
 )
-_SUMMARY = re.compile(r"\S.*, Invocations \d+")
+_SUMMARISED_2020 = re.compile(
+    r"(?P<name>\S.*), Block Size (?P<threads>\d{1,10}), Grid Size (?P<blocks>\d{1,10})"
+    r", (?P<invocations>\d{1,5}) invocations ?"
+)
+_SUMMARY = re.compile(r"\S.*, (?:Invocations \d+|\d+ invocations ?)")
 _KERNEL_FIRST_HALF = re.compile(rf"(?P<name>\S.*) {_SHAPE},?")
 _KERNEL_SECOND_HALF = re.compile(r"Context \d+, Stream \d+(?:, Device \d+, CC \d+\.\d+)?")
 _PLACE = 2  # blanks before a kernel's name, as it is printed
@@ -55,7 +59,10 @@ COLUMNS = 3
 """Label, unit and value."""
 
 OF_SUMMARY = 5
-"""Label, unit, and the least, greatest and mean value: all the same of a kernel launched once."""
+"""Label, unit, and the least, greatest and mean value over the launches of a kernel."""
+
+SIZES = {"blocks": "launch__grid_size", "threads": "launch__block_size"}
+"""What the line of a summary of 2020 tells about the shape of its launches, as counters."""
 
 _DASHES = re.compile(r"-+")
 _LISTED = re.compile(r"(?:[-+] )?(?P<label>[^\s:=](?:[^:=]*[^\s:=])?)(?: *:| =) +(?P<value>\S.*)")
@@ -105,13 +112,15 @@ class PageLine(NamedTuple):
 class Row:
     """Label, unit and value of a row that is understood without its table's columns.
 
-    ``is_written`` says that people wrote it, as a row of a table in Markdown or of a list.
+    ``is_written`` says that people wrote it, as a row of a table in Markdown or of a list. In a
+    summary the value is the mean, and ``extremes`` are the least and the greatest.
     """
 
     label: str
     unit: str
     cell: str
     is_written: bool = False
+    extremes: tuple[str, ...] = ()
 
     @property
     def has_unit(self) -> bool:
@@ -148,7 +157,7 @@ class PageTable:
         if any(text[end:start].strip() for end, start in zip(ends, starts, strict=True)):
             return None
         label, unit, *cells = (text[start:end].strip() for start, end in self.columns)
-        return Row(label=label, unit=unit, cell=cells[-1])
+        return Row(label=label, unit=unit, cell=cells[-1], extremes=tuple(cells[:-1]))
 
     def is_remark(self, line: PageLine) -> bool:
         """Return whether comment signs stand before a line that the table's ruler has not."""
@@ -297,10 +306,12 @@ def kernel(line: PageLine) -> re.Match[str] | None:
     """Return what a line says about a launch, if it begins one: its name, shape, context, device.
 
     A shape or a date tells it from other sentences; without them it stands where it is printed. A
-    summary of one launch is that launch.
+    summary tells of all launches of a kernel and shape at once.
     """
     if ", Invocations " in line.text:
-        return _LAUNCHED_ONCE.fullmatch(line.text)
+        return _SUMMARISED.fullmatch(line.text)
+    if " invocations" in line.text:
+        return _SUMMARISED_2020.fullmatch(line.text)
     if ", Context " in line.text:
         found = _KERNEL.fullmatch(line.text)
         if found and not (found["grid"] or found["date"]):
@@ -310,12 +321,12 @@ def kernel(line: PageLine) -> re.Match[str] | None:
 
 
 def is_summary(text: str) -> bool:
-    """Return whether a line begins the part of a summary about a kernel.
+    """Return whether a line begins the part of a summary about a kernel, of however many launches.
 
     >>> is_summary("add(int) (8, 1, 1)x(256, 1, 1), Device 0, CC 8.9, Invocations 14")
     True
     """
-    return ", Invocations " in text and _SUMMARY.fullmatch(text) is not None
+    return "nvocations" in text and _SUMMARY.fullmatch(text) is not None
 
 
 def first_half(line: PageLine) -> re.Match[str] | None:

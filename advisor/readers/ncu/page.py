@@ -47,6 +47,7 @@ class TextPage:
     process: int | None = None
     launch: Building | None = None
     begun_at: Location | None = None
+    header: str = ""
     row_at: int = 0
     half: re.Match[str] | None = None
     titles: set[tuple[str, str]] = field(default_factory=set)
@@ -195,7 +196,7 @@ class TextPage:
         done.name = done.name or done.part
         if not done.name:
             self.notes.unnamed.add(str(self.begun_at))
-        yield done.launch()
+        yield from done.launches()
 
     def _process(self, line: str) -> None:
         program, found, host = line.rpartition("@")
@@ -205,24 +206,32 @@ class TextPage:
             self.notes.process(program[match.end() :], host)
 
     def _begin(self, kernel: re.Match[str]) -> Iterator[Launch]:
-        yield from self.finish()
-        self.is_printed = True
-        named = kernel.groupdict("")
-        self._new(
-            Building(
-                notes=self.notes,
-                name=named["name"],
-                grid=dimensions(named["grid"]),
-                block=dimensions(named["block"]),
-                device=whole_number(named.get("device", "")),
-                context=whole_number(named.get("context", "")),
-                stream=whole_number(named.get("stream", "")),
-                process=self.process,
-                part=self.outline.name,
-            )
-        ).capability(named.get("cc", ""))
+        if self.header != kernel.string or "threads" not in kernel.groupdict():
+            yield from self.finish()
+            self._launch_of(kernel)
+        self.header = kernel.string
         self.section, self.part, self.table, self.tables = "", "", None, 0
         self.is_mean = False
+
+    def _launch_of(self, kernel: re.Match[str]) -> None:
+        """Open the launch that a line names, or all of them in a summary."""
+        self.is_printed = True
+        named = kernel.groupdict("")
+        launch = Building(
+            notes=self.notes,
+            name=named["name"],
+            grid=dimensions(named.get("grid", "")),
+            block=dimensions(named.get("block", "")),
+            device=whole_number(named.get("device", "")),
+            context=whole_number(named.get("context", "")),
+            stream=whole_number(named.get("stream", "")),
+            process=self.process,
+            part=self.outline.name,
+            invocations=int(named.get("invocations") or 1),
+        )
+        self._new(launch).capability(named.get("cc", ""))
+        for group, counter in lines.SIZES.items():
+            launch.take(counter, "", named.get(group, ""), self.numbers, self.at)
 
     def _new(self, launch: Building, at: Location | None = None) -> Building:
         self.launch, self.begun_at, self.is_page = launch, at, False
@@ -372,6 +381,8 @@ class TextPage:
         if row.has_unit:
             self.told.add(label_key(row.label))
         launch.take(counter, row.unit, row.cell, self.numbers, self.at)
+        if row.extremes:
+            launch.spread(counter, row.unit, row.extremes, self.numbers, self.at)
 
     def _counter(self, section: str, row: Row) -> str | None:
         """Return the counter of a row; without a section, the only one that its unit allows."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, repeat
 
 from advisor.errors import InputError, Location
 from advisor.model import (
@@ -37,7 +38,7 @@ SECTION = "    Section: "
 
 _CONNECTED = re.compile(r"==PROF== Connected to process \d+ \((.*)\)")
 _ERROR = "==ERROR== "
-_MEANS = "only means over several launches"
+_MEANS = "only means over 100,000 launches and more"
 _PRINT_AGAIN = "print again without --print-summary"
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})  # every host's own name for itself
 _DEVICE_ATTRIBUTE = "device__attribute_"
@@ -94,6 +95,11 @@ class Notes:
         default_factory=lambda: Unknown("the name of a kernel, which the page does not tell")
     )
     rows: Unknown = field(default_factory=lambda: Unknown("rows that do not fit their table"))
+    summaries: Unknown = field(
+        default_factory=lambda: Unknown(
+            "which launch had which value (a summary tells the least, the mean and the greatest)"
+        )
+    )
     tables: Unknown = field(
         default_factory=lambda: Unknown("tables and columns that may be of no launch")
     )
@@ -133,7 +139,7 @@ class Notes:
 
     def skipped(self) -> list[Skipped]:
         """Return one record for each kind of thing that was not understood."""
-        kinds = (self.labels, self.units, self.unlike, self.unnamed, self.tables)
+        kinds = (self.labels, self.units, self.unlike, self.unnamed, self.summaries, self.tables)
         records = [record for kind in kinds for record in kind.skipped(self.name)]
         records += [replace(record, cut=self.cut) for record in self.rows.skipped(self.name)]
         if self.is_summary:
@@ -159,7 +165,9 @@ class Building:
     """A launch while its values are read.
 
     ``part`` is the kernel that the part of the page speaks of, which names a launch that nothing
-    else names; its device is the one that the page names before it, or else behind it.
+    else names; its device is the one that the page names before it, or else behind it. Of the
+    launches of a summary, ``invocations`` of them, the counters are means, and ``extremes`` the
+    least and the greatest values.
     """
 
     notes: Notes
@@ -171,6 +179,8 @@ class Building:
     stream: int | None = None
     process: int | None = None
     part: str = ""
+    invocations: int = 1
+    extremes: tuple[dict[str, float], dict[str, float]] = field(default_factory=lambda: ({}, {}))
     is_written: bool = False
     clock_locked: bool | None = None
     counters: dict[str, float] = field(default_factory=dict)
@@ -210,6 +220,17 @@ class Building:
         else:
             self.invalid.add(counter)
 
+    def spread(
+        self, counter: str, unit: str, cells: Sequence[str], numbers: Numbers, at: Location
+    ) -> None:
+        """Keep the least and the greatest value of a counter, the mean of which was taken."""
+        factor = base_factor(unit)
+        found = [numbers.parse(cell, at) for cell in cells]
+        if counter not in self.counters or factor is None:
+            return
+        for values, value in zip(self.extremes, found, strict=True):
+            values[counter] = value * factor if isinstance(value, float) else self.counters[counter]
+
     def write(self) -> None:
         """Take it that people wrote of the launch: the part of the page names it, if anything."""
         self.name = self.name or self.part
@@ -231,6 +252,29 @@ class Building:
         if major.isdecimal() and minor.isdecimal() and max(len(major), len(minor)) <= 2:
             self.counters[f"{_DEVICE_ATTRIBUTE}compute_capability_major"] = float(major)
             self.counters[f"{_DEVICE_ATTRIBUTE}compute_capability_minor"] = float(minor)
+
+    def launches(self) -> Iterator[Launch]:
+        """Yield the finished launch, or those of a summary: the least, the greatest, the others.
+
+        The others share what is left of the sum, so that sum, mean and range of each counter are
+        those that the summary tells.
+        """
+        mean = self.launch()
+        if self.invocations == 1:
+            yield mean
+            return
+        self.notes.summaries.add(mean.kernel_name)
+        least, greatest = ({**mean.counters, **found} for found in self.extremes)
+        others = max(self.invocations - 2, 1)
+        rest = {
+            name: (self.invocations * value - least[name] - greatest[name]) / others
+            for name, value in mean.counters.items()
+        }
+        ends = (Packed.of(least), Packed.of(greatest))
+        kinds = chain(ends, repeat(Packed.of(rest), self.invocations - len(ends)))
+        for number, counters in enumerate(kinds):
+            yield replace(mean, index=mean.index + number, counters=counters)
+        self.notes.launches += self.invocations - 1
 
     def launch(self) -> Launch:
         """Return the finished launch and tell the notes about it and its device."""
