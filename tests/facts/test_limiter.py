@@ -213,3 +213,24 @@ def test_a_warp_or_two_of_each_scheduler_are_few_on_every_device(
 ) -> None:
     page = {"compute_utilization": compute, "dram_utilization": 0.005}
     assert facts_of(**page, active_warps=warps)["limiter"] == limiter
+
+
+@pytest.mark.parametrize(
+    ("stalls", "limiter"),
+    [
+        (
+            {"stall_long_scoreboard": 1.0, "stall_lg_throttle": 0.5, "stall_mio_throttle": 1.4},
+            "compute",
+        ),
+        ({"stall_long_scoreboard": 1.0, "stall_lg_throttle": 0.5, "stall_mio_throttle": 1.5}, None),
+        ({"stall_long_scoreboard": 1.0, "stall_lg_throttle": 0.5}, "compute"),
+        ({"stall_long_scoreboard": 1.0, "stall_lg_throttle": 0.5, "stall_drain": 1.6}, None),
+        ({"stall_long_scoreboard": 1.0, "stall_mio_throttle": 0.5}, None),  # L1's queue may be full
+        ({"stall_lg_throttle": 0.5, "stall_mio_throttle": 0.5}, None),  # data may be far
+    ],
+)
+def test_where_warps_hardly_wait_for_memory_compute_limits(
+    stalls: dict[str, float], limiter: str | None
+) -> None:
+    known = {"compute_utilization": 0.66, "dram_utilization": 0.28, "warp_latency": 10.0}
+    assert facts_of(**known, **stalls)["limiter"] == limiter
