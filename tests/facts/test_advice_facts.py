@@ -840,3 +840,25 @@ def test_knows_which_causes_the_profile_refutes(
     name: str, known: dict[str, Value], value: float | bool | None
 ) -> None:
     assert facts_of(**{"duration": 1.0} | known)[name] == value
+
+
+@pytest.mark.parametrize(
+    ("duration", "grid", "idle"),
+    [
+        (6e-6, 1.0, 0.6),  # one of eight multiprocessors for 0.4 of the launch
+        (6e-6, 2.0, 0.8),
+        (6e-6, 8.0, 0.95),
+        (6e-6, 9.0, None),  # two blocks share one
+        (1.1e-5, 1.0, None),  # not very short
+    ],
+)
+def test_tells_for_how_long_no_block_of_a_short_launch_runs(
+    duration: float, grid: float, idle: float | None
+) -> None:
+    facts = facts_of(
+        duration=duration,
+        grid_size=grid,
+        sm_count=8.0,
+        sm_busy=0.05,
+    )
+    assert facts["idle_of_launch"] == (None if idle is None else pytest.approx(idle))
