@@ -306,7 +306,7 @@ def kernel(line: PageLine) -> re.Match[str] | None:
     """Return what a line says about a launch, if it begins one: its name, shape, context, device.
 
     A shape or a date tells it from other sentences; without them it stands where it is printed. A
-    summary tells of all launches of a kernel and shape at once.
+    summary is about all launches of a kernel and shape at once.
     """
     if ", Invocations " in line.text:
         return _SUMMARISED.fullmatch(line.text)

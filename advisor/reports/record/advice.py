@@ -173,7 +173,7 @@ def _noted(ranked: Sequence[Action], rows: Mapping[str, Row], most: float) -> li
     for each in ranked:
         rule = each.evaluation.rule
         if most and (number(rows[each.evaluation.variant_id], "duration") or 0.0) > most:
-            is_note = rule.gain is None and rule.severity is Severity.NOTE
+            is_note = rule.severity is Severity.NOTE
             is_fit = is_note and not rule.is_about_measurement and not rule.is_unproven
             return [[each]] if is_fit else []
     return []
