@@ -282,8 +282,8 @@ class _Details(_Table):
             self.notes.labels.add(f"{section}: {label}")
         else:
             launch.take(counter, unit, named["Metric Value"], self.numbers, at)
-            if cells := [named[column] for column in _EXTREMES if column in named]:
-                launch.spread(counter, unit, cells, self.numbers, at)
+            extremes = [named[column] for column in _EXTREMES if column in named]
+            launch.spread(counter, unit, extremes, self.numbers, at)
 
     def finish(self) -> Iterator[Record]:
         """Yield the launch that was being read."""

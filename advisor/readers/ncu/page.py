@@ -381,8 +381,7 @@ class TextPage:
         if row.has_unit:
             self.told.add(label_key(row.label))
         launch.take(counter, row.unit, row.cell, self.numbers, self.at)
-        if row.extremes:
-            launch.spread(counter, row.unit, row.extremes, self.numbers, self.at)
+        launch.spread(counter, row.unit, row.extremes, self.numbers, self.at)
 
     def _counter(self, section: str, row: Row) -> str | None:
         """Return the counter of a row; without a section, the only one that its unit allows."""

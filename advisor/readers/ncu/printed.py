@@ -223,10 +223,13 @@ class Building:
     def spread(
         self, counter: str, unit: str, cells: Sequence[str], numbers: Numbers, at: Location
     ) -> None:
-        """Keep the least and the greatest value of a counter, the mean of which was taken."""
+        """Keep the least and the greatest value of a counter, the mean of which was taken.
+
+        There are none but in a summary.
+        """
         factor = base_factor(unit)
         found = [numbers.parse(cell, at) for cell in cells]
-        if counter not in self.counters or factor is None:
+        if not found or counter not in self.counters or factor is None:
             return
         for values, value in zip(self.extremes, found, strict=True):
             values[counter] = value * factor if isinstance(value, float) else self.counters[counter]
