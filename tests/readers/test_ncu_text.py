@@ -257,6 +257,14 @@ def test_reads_the_launches_of_a_summary() -> None:
     ]
 
 
+def test_what_is_the_same_in_all_launches_of_a_summary_stays_so() -> None:
+    text = SUMMARY.replace(" 7.81   35.49   22.02", "32.87   32.87   32.87")
+    text = text.replace(
+        "Invocations 14", "Invocations 3"
+    )  # (3 * 32.87 - 2 * 32.87) / 1 is 32.8699…
+    assert {launch.counters[ACHIEVED] for launch in launches_of(text)[1:]} == {32.87}
+
+
 def test_reads_two_launches_of_a_summary_and_one_behind_them() -> None:
     once, often = SUMMARY.replace("22.02", "21.65").split("\n\n")
     text = f"{often.replace('Invocations 14', 'Invocations 2')}\n{once}\n"

@@ -272,9 +272,12 @@ class Building:
         rest = {
             name: (self.invocations * value - least[name] - greatest[name]) / others
             for name, value in mean.counters.items()
+            if least[name] != greatest[name]  # else all are the mean, to the last digit
         }
         ends = (Packed.of(least), Packed.of(greatest))
-        kinds = chain(ends, repeat(Packed.of(rest), self.invocations - len(ends)))
+        kinds = chain(
+            ends, repeat(Packed.of({**mean.counters, **rest}), self.invocations - len(ends))
+        )
         for number, counters in enumerate(kinds):
             yield replace(mean, index=mean.index + number, counters=counters)
         self.notes.launches += self.invocations - 1
