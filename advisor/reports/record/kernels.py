@@ -28,7 +28,8 @@ from advisor.reports.record.rows import Row, finite, flag, lacks_peaks, number, 
 from advisor.rules.language.words import VendorWords
 
 _TOP_STALLS = 7
-_BOUNDS = {"t_sol": "at least", "wasted_time": "at most"}  # where a term of the roof is unknown
+_WASTED = "wasted_time"
+_BOUNDS = {"t_sol": "at least", _WASTED: "at most"}  # where a term of the roof is unknown
 _TIME, _WORK = "duration", "flops"
 _SEVERAL_WAYS = (_TIME, _WORK, *_BOUNDS)
 
@@ -284,6 +285,8 @@ def _kind(row: Row, line: _Line, layout: Layout) -> str:
         label = text(row, "work_source") or "derived"
         return sources.get(label, label)
     if entry.name in _BOUNDS and not flag(row, "t_sol_complete"):
+        if entry.name == _WASTED:  # above the least time, which utilisations bound as well
+            return _BOUNDS[_WASTED]
         known = filter(None, (text(row, "t_sol_known") or "").split(", "))
         counted = ", ".join(layout.label(name) for name in known)
         return f"{_BOUNDS[entry.name]}, by {counted} alone" if counted else _BOUNDS[entry.name]
