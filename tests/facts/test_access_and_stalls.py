@@ -288,3 +288,20 @@ def test_atomics_take_no_longer_than_the_busiest_slice_can_spend_on_them(
     launch |= {"atomic_slice_utilization": 0.08}
     worst = facts_of(**(launch | changed))["atomics_at_worst"]
     assert worst == (None if seconds is None else pytest.approx(seconds))
+
+
+@pytest.mark.parametrize(
+    ("known", "share"),
+    [
+        ({"shared_load_conflicts": 800.0, "shared_store_conflicts": 200.0}, 0.2),
+        ({"shared_store_conflicts": 200.0}, 0.04),
+        ({"shared_wavefronts": 900.0, "shared_wavefronts_ideal": 400.0}, 0.1),
+        ({"shared_store_conflicts": 200.0, "sm_busy": 0.5}, 0.08),  # on half of the device
+        ({}, None),
+    ],
+)
+def test_passes_of_conflicts_take_their_cycles(
+    known: dict[str, float], share: float | None
+) -> None:
+    facts = facts_of(**known, sm_count=10.0, sm_elapsed_cycles=1000.0)
+    assert facts["conflict_time_share"] == (None if share is None else pytest.approx(share))
