@@ -8,6 +8,7 @@ from advisor.errors import InputError
 from advisor.model import Launch, Session, Skipped
 from advisor.readers.base import ReadOptions, Source
 from advisor.readers.ncu import text as ncu_text
+from advisor.readers.ncu.values import whole_size
 from advisor.units import parse_unit
 
 NEW = """\
@@ -66,7 +67,7 @@ def test_reads_values_of_the_newer_form_in_base_units() -> None:
     assert launch.counters["dram__cycles_elapsed.avg.per_second"] == pytest.approx(6.23e9)
     assert launch.counters["gpu__time_duration.sum"] == pytest.approx(63_330)
     assert launch.counters["launch__grid_size"] == 1024
-    assert launch.counters["launch__shared_mem_per_block_static"] == pytest.approx(1020)
+    assert launch.counters["launch__shared_mem_per_block_static"] == 1024  # 1.02 Kbyte
     assert launch.texts["launch__func_cache_config"] == "CachePreferNone"
 
 
@@ -297,3 +298,23 @@ def test_reads_a_summary_as_it_was_printed_in_2020() -> None:
 def test_says_what_the_profiler_says() -> None:
     with pytest.raises(InputError, match="the profiler says: No kernels were profiled"):
         read("==PROF== Connected to process 1 (/a)\n==ERROR== No kernels were profiled.\n")
+
+
+@pytest.mark.parametrize(
+    ("cell", "size"),
+    [
+        ("1.02", 1024),
+        ("4.61", 4608),  # 4,605 to 4,615: nine times 512
+        ("8.19", 8192),
+        ("33.28", 33280),
+        ("0.00", 0),
+        ("0.02", 16),
+        ("102.40", 102400),
+    ],
+)
+def test_a_rounded_size_is_the_roundest_number_of_bytes(cell: str, size: int) -> None:
+    assert whole_size(cell, 1000.0) == size
+
+
+def test_an_exact_size_stays() -> None:
+    assert whole_size("4.61", 1.0) == 4.61

@@ -24,12 +24,14 @@ from advisor.readers.ncu.values import (
     base_factor,
     counters_in,
     is_size,
+    load_labels,
     load_messages,
     measured,
     no_number,
     printed_message,
     severity,
     shape_of,
+    whole_size,
 )
 from advisor.units import Dimension
 
@@ -38,6 +40,7 @@ SECTION = "    Section: "
 
 _CONNECTED = re.compile(r"==PROF== Connected to process \d+ \((.*)\)")
 _ERROR = "==ERROR== "
+_TWO_DECIMALS = re.compile(r"\d{1,4}\.\d\d", re.ASCII)
 _MEANS = "only means over 100,000 launches and more"
 _PRINT_AGAIN = "print again without --print-summary"
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})  # every host's own name for itself
@@ -216,7 +219,8 @@ class Building:
         elif self.notes.is_unlike(counter, unit):
             self.notes.unlike.add(f"{counter} in {unit}")
         elif math.isfinite(scaled := value * factor):
-            self.counters[counter] = scaled
+            is_size = counter in load_labels().sizes and _TWO_DECIMALS.fullmatch(cell)
+            self.counters[counter] = whole_size(cell, factor) if is_size else scaled
         else:
             self.invalid.add(counter)
 

@@ -201,6 +201,21 @@ def base_factor(unit: str) -> float | None:
         return None
 
 
+def whole_size(cell: str, factor: float) -> float:
+    """Return the size in bytes that a page has rounded, printed in units of ``factor`` bytes.
+
+    Of all that it may be, the multiple of the largest power of two.
+
+    >>> whole_size("4.61", 1000.0)
+    4608.0
+    """
+    number, step = float(cell), factor * 10.0 ** -len(cell.partition(".")[2]) / 2
+    low, high = math.ceil(number * factor - step), math.floor(number * factor + step)
+    if low < 1 or low >= high:
+        return number * factor
+    return float(high >> (bits := ((low - 1) ^ high).bit_length() - 1) << bits)
+
+
 @lru_cache(maxsize=256)
 def measured(unit: str) -> Dimension:
     """Return what a ``unit`` that is known measures."""
@@ -211,11 +226,13 @@ def measured(unit: str) -> Dimension:
 class CounterLabels:
     """Section and label as printed → counter.
 
-    ``shortened`` are the endings that names of counters are cut to, and what they stand for.
+    ``shortened`` are the endings that names of counters are cut to, and what they stand for;
+    ``sizes`` the counters of which a printed value is a rounded size in bytes.
     """
 
     sections: Mapping[str, object]
     shortened: Mapping[str, str]
+    sizes: frozenset[str]
 
     def counter(self, section: str, label: str, unit: str) -> str | None:
         """Return the counter's name, or None where there is none."""
@@ -261,6 +278,7 @@ def _labels(document: MappingNode) -> CounterLabels:
     return CounterLabels(
         {name: labels.as_mapping().plain() for name, labels in sections},
         {each.text("ending"): each.text("whole") for each in shortened},
+        frozenset(document.sequence("sizes").texts()),
     )
 
 

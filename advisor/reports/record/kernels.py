@@ -285,11 +285,7 @@ def _kind(row: Row, line: _Line, layout: Layout) -> str:
         label = text(row, "work_source") or "derived"
         return sources.get(label, label)
     if entry.name in _BOUNDS and not flag(row, "t_sol_complete"):
-        if entry.name == _WASTED:  # above the least time, which utilisations bound as well
-            return _BOUNDS[_WASTED]
-        known = filter(None, (text(row, "t_sol_known") or "").split(", "))
-        counted = ", ".join(layout.label(name) for name in known)
-        return f"{_BOUNDS[entry.name]}, by {counted} alone" if counted else _BOUNDS[entry.name]
+        return _bound(row, entry.name, layout)
     if line.column is None:
         return entry.kind
     label = text(row, line.column) or "measured"
@@ -297,6 +293,16 @@ def _kind(row: Row, line: _Line, layout: Layout) -> str:
     covered = (row.get("coverage") or {}).get(entry.name)
     some = "" if covered is None else f", {covered:,} of {whole(row, 'launch_count'):,} launches"
     return words + some
+
+
+def _bound(row: Row, name: str, layout: Layout) -> str:
+    """Return that a value is a bound, and of the roof what it is made of.
+
+    What is wasted stands above the least time, which utilisations bound as well.
+    """
+    known = filter(None, (text(row, "t_sol_known") or "").split(", "))
+    counted = ", ".join(layout.label(each) for each in known) if name != _WASTED else ""
+    return f"{_BOUNDS[name]}, by {counted} alone" if counted else _BOUNDS[name]
 
 
 def _others(row: Row, sheet: FactSheet) -> FactGroup:
