@@ -178,6 +178,7 @@ def page_labels_schema() -> Schema:
     cut = pair(ending=text("what a name ends with"), whole=text("what that stands for"))
     keys = {
         "shortened": list_of(cut, "what people cut of names of counters"),
+        "sizes": texts("counters of which a page rounds sizes in bytes"),
         "alone": list_of(text("a regular expression"), "how lines of the profiler alone begin"),
         "worth": text("a regular expression with percent and local: how messages of worth begin"),
         "unlocked": text("the line that says that clocks were not held"),

@@ -43,16 +43,16 @@ ESTIMATES = [
         {"l2_utilization": 0.5},
         (5e-5, 1e-4, 2e-4),
     ),
-    # 1.25 waves take the time of 2: 0.75 of 2 is lost, a whole wave of 2 at most.
+    # 1.25 waves take the time of 2: 0.75 of 2 is lost, and no more.
     # Several blocks share a multiprocessor, whose busiest unit works for 40 % of the time: the last
     # ones wait for it no more, and what is lost is 60 % of that.
-    ("estimator: tail", {"waves": 1.25, "blocks_per_sm": 1}, (1.875e-4, 3.75e-4, 5e-4)),
-    ("estimator: tail", {"waves": 1.25, "blocks_per_sm": 2}, (1.125e-4, 2.25e-4, 5e-4)),
+    ("estimator: tail", {"waves": 1.25, "blocks_per_sm": 1}, (1.875e-4, 3.75e-4, 3.75e-4)),
+    ("estimator: tail", {"waves": 1.25, "blocks_per_sm": 2}, (1.125e-4, 2.25e-4, 3.75e-4)),
     # Multiprocessors stood without a block for 30 % of the time, which is more.
     (
         "estimator: tail",
         {"waves": 1.25, "blocks_per_sm": 2, "sm_busy": 0.7},
-        (1.5e-4, 3e-4, 5e-4),
+        (1.5e-4, 3e-4, 3.75e-4),
     ),
     # A fifth of the places is taken; halves of blocks take half of the time, parts a quarter, and
     # the busiest unit 40 % of it.
