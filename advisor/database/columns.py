@@ -7,15 +7,12 @@ from pathlib import Path
 
 import duckdb
 
+from advisor.database.schema import COLUMNS
 from advisor.errors import DatabaseError, Location
 from advisor.quantities import Quantity, pack_quantities
 from advisor.quoting import quoted
 
 _TABLES = ("launch", "variant")  # that have a column per quantity
-_COLUMNS = """
-    SELECT table_name, column_name FROM duckdb_columns()
-    WHERE database_name = current_database() AND schema_name = current_schema()
-"""
 
 
 def require_columns(
@@ -79,7 +76,7 @@ def _lacking(
     wanted = [(column, quantity) for quantity in quantities for column in _names(quantity)]
     if not wanted:
         return []
-    found = set(connection.execute(_COLUMNS).fetchall())
+    found = set(connection.execute(COLUMNS).fetchall())
     tables = [table for table in _TABLES if (table, "duration") in found]
     return [
         (table, column, quantity)

@@ -28,10 +28,11 @@ SELECT 'the macro', function_name FROM duckdb_functions()
 WHERE function_type IN ('macro', 'table_macro') AND NOT internal
 LIMIT 1
 """
-_COLUMNS = """
+COLUMNS = """
 SELECT table_name, column_name FROM duckdb_columns()
 WHERE database_name = current_database() AND schema_name = current_schema()
 """
+"""Asks for the columns of all tables of the open file."""
 
 
 def revisions(scripts: Path | None = None) -> tuple[str, ...]:
@@ -92,10 +93,10 @@ def require_whole(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     """
     with duckdb.connect(":memory:") as newest:
         newest.execute((data_dir("migrations") / NEWEST).read_text(encoding="utf-8"))
-        wanted = newest.execute(_COLUMNS).fetchall()
+        wanted = newest.execute(COLUMNS).fetchall()
     with contextlib.suppress(duckdb.TransactionException):  # there is none
         connection.rollback()
-    known = set(connection.execute(_COLUMNS).fetchall())
+    known = set(connection.execute(COLUMNS).fetchall())
     lacking = [f"{table}.{column}" for table, column in wanted if (table, column) not in known]
     if lacking:
         others = len(lacking) - 1

@@ -387,6 +387,26 @@ def test_reads_the_launches_that_a_summary_tells_of_together() -> None:
     assert "which launch had which value" in skipped.reason
 
 
+def test_rounded_sizes_are_one_in_all_launches_of_a_summary() -> None:
+    size = MEANS.replace("gpu__time_duration.sum", "launch__shared_mem_per_block_static")
+    size = size.replace('"usecond","1","3","2"', '"Kbyte/block","4.61","4.61","4.61"')
+    *_, least, greatest, rest = launches_of(SUMMARY + MEANS + size)
+    sizes = {
+        each.counters["launch__shared_mem_per_block_static"] for each in (least, greatest, rest)
+    }
+    assert sizes == {4608}
+
+
+def test_a_header_without_one_of_the_extremes_tells_the_mean() -> None:
+    cut = (SUMMARY + MEANS).replace('"Minimum",', "").replace('"1","3","2"', '"3","2"')
+    cut = cut.replace('"16","16","16"', '"16","16"').replace(
+        '"12.5","12.5","12.5"', '"12.5","12.5"'
+    )
+    cut = cut.replace('"7","7","7"', '"7","7"')
+    durations = [each.counters["gpu__time_duration.sum"] for each in launches_of(cut)[2:]]
+    assert durations == [2_000, 2_000, 2_000]
+
+
 def test_refuses_means_over_too_many_launches() -> None:
     means = MEANS.replace('"0","3"', '"0","100000"')
     assert launches_of(SUMMARY + means) == launches_of(SUMMARY)

@@ -266,6 +266,17 @@ def test_what_is_the_same_in_all_launches_of_a_summary_stays_so() -> None:
     assert {launch.counters[ACHIEVED] for launch in launches_of(text)[1:]} == {32.87}
 
 
+def test_extremes_that_are_no_numbers_are_the_mean() -> None:
+    text = SUMMARY.replace(" 7.81   35.49   22.02", "  nan     n/a   22.02")
+    assert {launch.counters[ACHIEVED] for launch in launches_of(text)[1:]} == {22.02}
+
+
+def test_no_launches_are_no_launch() -> None:
+    _, often = SUMMARY.replace("Invocations 14", "Invocations 0").split("\n\n")
+    with pytest.raises(InputError, match="only means"):
+        read(f"==PROF== Connected to process 1 (/a)\n{often}")
+
+
 def test_reads_two_launches_of_a_summary_and_one_behind_them() -> None:
     once, often = SUMMARY.replace("22.02", "21.65").split("\n\n")
     text = f"{often.replace('Invocations 14', 'Invocations 2')}\n{once}\n"

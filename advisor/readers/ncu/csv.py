@@ -27,7 +27,6 @@ from advisor.readers.ncu.rows import EXPORT_AGAIN, HEADER, TableRow, TableRows
 from advisor.readers.ncu.values import (
     CounterLabels,
     Numbers,
-    dimensions,
     is_counter,
     load_labels,
     printed_message,
@@ -42,7 +41,16 @@ COUNTERS = "ncu"
 _AS_DETAILS = {"Average": "Metric Value", "Device Id": "Device"}
 _EXTREMES = ("Minimum", "Maximum")
 _INVOCATIONS = re.compile(r"[1-9]\d{0,4}")  # that are read as launches
-_SIZES = {"Grid Size": "launch__grid_size", "Block Size": "launch__block_size"}
+_TOLD = {
+    "Kernel Name": "name",
+    "Grid Size": "grid",
+    "Block Size": "block",
+    "Device": "device",
+    "CC": "cc",
+    "Context": "context",
+    "Stream": "stream",
+    "Invocations": "invocations",
+}  # about a launch, by columns
 _OF_LAUNCH = ("ID", "Process ID", "Kernel Name", "Block Size", "Grid Size", "Device")
 _SCOPES = frozenset({"local", "global"})
 
@@ -160,18 +168,9 @@ class _Table:
     def building(self, named: Mapping[str, str]) -> Building:
         """Return a launch with what the columns that both pages have say about it."""
         self.notes.process(named.get("Process Name", ""), named.get("Host Name", ""))
-        launch = Building(
-            notes=self.notes,
-            name=named["Kernel Name"],
-            grid=dimensions(named.get("Grid Size", "")),
-            block=dimensions(named.get("Block Size", "")),
-            device=whole_number(named.get("Device", "")),
-            context=whole_number(named.get("Context", "")),
-            stream=whole_number(named.get("Stream", "")),
-            process=whole_number(named.get("Process ID", "")),
-        )
-        launch.capability(named.get("CC", ""))
-        return launch
+        told = {_TOLD[column]: cell for column, cell in named.items() if column in _TOLD}
+        process = whole_number(named.get("Process ID", ""))
+        return Building.told(self.notes, told, process=process)
 
     def left_out(self, row: TableRow, problem: str) -> Skipped:
         """Return the record about a row that is not whole, where such are taken.
@@ -299,15 +298,6 @@ class _Summary(_Details):
     def __post_init__(self) -> None:
         """Call the columns as the details page does."""
         self.header = [_AS_DETAILS.get(name, name) for name in self.header]
-
-    def building(self, named: Mapping[str, str]) -> Building:
-        """Return the launches of a kernel, whose shape is told by blocks and threads alone."""
-        launch = super().building(named)
-        launch.invocations = int(named.get("Invocations") or 1)
-        at = Location(name=self.notes.name)
-        for column, counter in _SIZES.items():
-            launch.take(counter, "", named.get(column, ""), self.numbers, at)
-        return launch
 
     def add(self, row: TableRow) -> Iterator[Record]:
         """Take a row; yield the launches that end before it."""

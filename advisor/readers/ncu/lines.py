@@ -42,11 +42,11 @@ _CUT_KERNEL = re.compile(
 )
 _SUMMARISED = re.compile(
     rf"(?P<name>\S.*?)(?: {_SHAPE})?"
-    r", Device (?P<device>\d+), CC (?P<cc>\d+\.\d+), Invocations (?P<invocations>\d{1,5})"
+    r", Device (?P<device>\d+), CC (?P<cc>\d+\.\d+), Invocations (?P<invocations>[1-9]\d{0,4})"
 )
 _SUMMARISED_2020 = re.compile(
-    r"(?P<name>\S.*), Block Size (?P<threads>\d{1,10}), Grid Size (?P<blocks>\d{1,10})"
-    r", (?P<invocations>\d{1,5}) invocations ?"
+    r"(?P<name>\S.*), Block Size (?P<block>\d{1,10}), Grid Size (?P<grid>\d{1,10})"
+    r", (?P<invocations>[1-9]\d{0,4}) invocations ?"
 )
 _SUMMARY = re.compile(r"\S.*, (?:Invocations \d+|\d+ invocations ?)")
 _KERNEL_FIRST_HALF = re.compile(rf"(?P<name>\S.*) {_SHAPE},?")
@@ -60,9 +60,6 @@ COLUMNS = 3
 
 OF_SUMMARY = 5
 """Label, unit, and the least, greatest and mean value over the launches of a kernel."""
-
-SIZES = {"blocks": "launch__grid_size", "threads": "launch__block_size"}
-"""What the line of a summary of 2020 tells about the shape of its launches, as counters."""
 
 _DASHES = re.compile(r"-+")
 _LISTED = re.compile(r"(?:[-+] )?(?P<label>[^\s:=](?:[^:=]*[^\s:=])?)(?: *:| =) +(?P<value>\S.*)")
@@ -318,6 +315,11 @@ def kernel(line: PageLine) -> re.Match[str] | None:
             return found if line.whole.startswith(" " * _PLACE) and not line.is_remark else None
         return found
     return _CUT_KERNEL.fullmatch(line.text) if ", CC " in line.text else None
+
+
+def comes_before_each_section(kernel: re.Match[str]) -> bool:
+    """Return whether the line of a kernel has the form of 2020, which each section repeats."""
+    return kernel.re is _SUMMARISED_2020
 
 
 def is_summary(text: str) -> bool:

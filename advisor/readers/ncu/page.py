@@ -21,10 +21,8 @@ from advisor.readers.ncu.printed import Building, Notes, finding
 from advisor.readers.ncu.values import (
     CounterLabels,
     Numbers,
-    dimensions,
     load_labels,
     load_messages,
-    whole_number,
 )
 from advisor.readers.ncu.versions import Versions
 from advisor.readers.ncu.written import label_key, tell_a_profile
@@ -206,32 +204,15 @@ class TextPage:
             self.notes.process(program[match.end() :], host)
 
     def _begin(self, kernel: re.Match[str]) -> Iterator[Launch]:
-        if self.header != kernel.string or "threads" not in kernel.groupdict():
+        if self.header != kernel.string or not lines.comes_before_each_section(kernel):
             yield from self.finish()
-            self._launch_of(kernel)
+            self.is_printed = True
+            told = kernel.groupdict("")
+            of_page = {"process": self.process, "part": self.outline.name}
+            self._new(Building.told(self.notes, told, **of_page))
         self.header = kernel.string
         self.section, self.part, self.table, self.tables = "", "", None, 0
         self.is_mean = False
-
-    def _launch_of(self, kernel: re.Match[str]) -> None:
-        """Open the launch that a line names, or all of them in a summary."""
-        self.is_printed = True
-        named = kernel.groupdict("")
-        launch = Building(
-            notes=self.notes,
-            name=named["name"],
-            grid=dimensions(named.get("grid", "")),
-            block=dimensions(named.get("block", "")),
-            device=whole_number(named.get("device", "")),
-            context=whole_number(named.get("context", "")),
-            stream=whole_number(named.get("stream", "")),
-            process=self.process,
-            part=self.outline.name,
-            invocations=int(named.get("invocations") or 1),
-        )
-        self._new(launch).capability(named.get("cc", ""))
-        for group, counter in lines.SIZES.items():
-            launch.take(counter, "", named.get(group, ""), self.numbers, self.at)
 
     def _new(self, launch: Building, at: Location | None = None) -> Building:
         self.launch, self.begun_at, self.is_page = launch, at, False

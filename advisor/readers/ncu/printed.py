@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
+from typing import Any
 
 from advisor.errors import InputError, Location
 from advisor.model import (
@@ -23,6 +24,7 @@ from advisor.readers.ncu.values import (
     Numbers,
     base_factor,
     counters_in,
+    dimensions,
     is_size,
     load_labels,
     load_messages,
@@ -31,6 +33,7 @@ from advisor.readers.ncu.values import (
     printed_message,
     severity,
     shape_of,
+    whole_number,
     whole_size,
 )
 from advisor.units import Dimension
@@ -195,6 +198,31 @@ class Building:
     def __post_init__(self) -> None:
         self.device_name = self.device_name or self.notes.device
 
+    @classmethod
+    def told(cls, notes: Notes, told: Mapping[str, str], **more: Any) -> Building:
+        """Return a launch with what its line or row tells, and ``more`` fields.
+
+        Of name, grid, block, device, context, stream, cc and invocations. In summaries grid and
+        block may be the numbers of blocks and threads alone.
+        """
+        launch = cls(
+            notes=notes,
+            name=told["name"],
+            grid=dimensions(told.get("grid", "")),
+            block=dimensions(told.get("block", "")),
+            device=whole_number(told.get("device", "")),
+            context=whole_number(told.get("context", "")),
+            stream=whole_number(told.get("stream", "")),
+            invocations=int(told.get("invocations") or 1),
+            **more,
+        )
+        launch.capability(told.get("cc", ""))
+        for shape in ("grid", "block"):
+            size = whole_number(told.get(shape, ""))
+            if size is not None:
+                launch.counters[f"launch__{shape}_size"] = float(size)
+        return launch
+
     def take(self, counter: str, unit: str, cell: str, numbers: Numbers, at: Location) -> None:
         """Keep what ``cell`` says about a counter: a number in base units, or a text.
 
@@ -218,9 +246,8 @@ class Building:
             self.notes.units.add(unit)
         elif self.notes.is_unlike(counter, unit):
             self.notes.unlike.add(f"{counter} in {unit}")
-        elif math.isfinite(scaled := value * factor):
-            is_size = counter in load_labels().sizes and _TWO_DECIMALS.fullmatch(cell)
-            self.counters[counter] = whole_size(cell, factor) if is_size else scaled
+        elif math.isfinite(scaled := _scaled(counter, cell, value, factor)):
+            self.counters[counter] = scaled
         else:
             self.invalid.add(counter)
 
@@ -229,14 +256,16 @@ class Building:
     ) -> None:
         """Keep the least and the greatest value of a counter, the mean of which was taken.
 
-        There are none but in a summary.
+        There are none but in a summary. Where one is no finite number, the mean stands for it.
         """
         factor = base_factor(unit)
-        found = [numbers.parse(cell, at) for cell in cells]
-        if not found or counter not in self.counters or factor is None:
+        if len(cells) != len(self.extremes) or counter not in self.counters or factor is None:
             return
-        for values, value in zip(self.extremes, found, strict=True):
-            values[counter] = value * factor if isinstance(value, float) else self.counters[counter]
+        for values, cell in zip(self.extremes, cells, strict=True):
+            value = numbers.parse(cell, at)
+            if isinstance(value, float):
+                scaled = _scaled(counter, cell, value, factor)
+                values[counter] = scaled if math.isfinite(scaled) else self.counters[counter]
 
     def write(self) -> None:
         """Take it that people wrote of the launch: the part of the page names it, if anything."""
@@ -345,6 +374,12 @@ class Building:
             self.notes.devices[number] = ReportedDevice(
                 id=number, name=name or "", attributes=attributes
             )
+
+
+def _scaled(counter: str, cell: str, value: float, factor: float) -> float:
+    """Return a printed value in base units; of a rounded size, the whole bytes it stands for."""
+    is_size = counter in load_labels().sizes and _TWO_DECIMALS.fullmatch(cell)
+    return whole_size(cell, factor) if is_size else value * factor
 
 
 def finding(text: str, section: str, kind: str) -> ReferenceFinding:
