@@ -139,7 +139,7 @@ def _spellings() -> dict[str, Unit]:
         for ending in ("", "s")
         for prefix in ("", "K", "M", "G")
     }
-    units |= dict.fromkeys(("1", "branch", "branches"), DIMENSIONLESS)
+    units |= dict.fromkeys(("1", "branch", "branches", "pass", "passes"), DIMENSIONLESS)
     units["%"] = Unit(DIMENSIONLESS.dimension, Fraction(1, 100))
     return units
 

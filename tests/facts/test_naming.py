@@ -23,6 +23,8 @@ NAMES = {  # as profilers print them; those of the program's own come to no libr
     "void vector_fft<8u, 0u>(kernel_arguments_t<unsigned int>)": "cuFFT",
     "void cusparse::csrmv_v3_kernel<int>(float)": "cuSPARSE",
     "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<int>>": "PyTorch",
+    "void at::elementwise_kernel<128, 2, at::CUDAFunctor_add<float>>(int, T3)": "PyTorch",
+    "void mine::scale<at::Half>(at::Half *)": None,
     "void unnamed>::distribution_elementwise_grid_stride_kernel<float, 4>(long)": "PyTorch",
     "void cub::DeviceRadixSortOnesweepKernel<cub::Policy, (bool)0>(int *)": "CUB",
     "void cub::CUB_200101_NS::DeviceReduceKernel<int>(int)": "CUB",
@@ -50,6 +52,30 @@ def test_libraries_are_known_by_the_names_of_their_kernels() -> None:
     query = f"select kernel_name, {library.sql()} from (select unnest(?) as kernel_name)"
     with duckdb.connect() as connection:
         assert dict(connection.execute(query, [list(NAMES)]).fetchall()) == NAMES
+
+
+CALLS = {
+    "void Kernel2<cutlass_80_tensorop_s16816gemm_f16_128x64_64x3_nn_align8>(Params)": None,
+    "void Kernel2<cutlass_80_tensorop_s16816gemm_f16_128x64_64x3_nn_align4>(Params)": "narrow operands",
+    "void Kernel2<cutlass_80_tensorop_s1688gemm_128x64_32x3_nn_align4>(Params)": None,
+    "void Kernel2<cutlass_80_tensorop_s1688gemm_128x64_32x3_nn_align1>(Params)": "narrow operands",
+    "void Kernel2<cutlass_75_tensorop_f16_s1688gemm_f16_256x64_nn_align4>(P)": "narrow operands",
+    "void Kernel2<cutlass_80_tensorop_i16832gemm_s8_128x128_64x3_tn_align16>(P)": None,
+    "void Kernel2<cutlass_80_tensorop_i16832gemm_s8_128x128_64x3_tn_align4>(P)": "narrow operands",
+    "void Kernel2<cutlass_80_tensorop_d884gemm_64x64_16x4_nn_align1>(Params)": None,
+    "void Kernel2<cutlass_80_simt_sgemm_256x128_8x4_nn_align1>(Params)": None,
+    "void at::native::elementwise_kernel<128, 2, int>(int, T1)": "strided operands",
+    "void at::native::vectorized_elementwise_kernel<4, int>(int, T1)": None,
+    "void at::native::unrolled_elementwise_kernel<int>(int, T1)": None,
+    "void mine::elementwise_kernel<128>(int)": None,
+}
+
+
+def test_names_of_libraries_tell_what_the_operands_are_like() -> None:
+    told = vocabulary_once().facts["library_call"].expression
+    query = f"select kernel_name, {told.sql()} from (select unnest(?) as kernel_name)"
+    with duckdb.connect() as connection:
+        assert dict(connection.execute(query, [list(CALLS)]).fetchall()) == CALLS
 
 
 WORK = {
