@@ -40,6 +40,7 @@ def profiler_schema() -> Schema:
         "profiler": text("its name in rules/counters"),
         "name": text("what it is called"),
         "suffixes": texts("what its files are called"),
+        "printed": map_of({"type": "string"}, "what has more than profiles of a format"),
         "command": list_of(part, "the call, part by part; what has no value is left out"),
         "options": mapping_of(only(options, profilers.OPTION_KEYS)),
         "sections": list_of(

@@ -158,6 +158,7 @@ class Answers:
         answer = {
             "run": found.run_id,
             "command": None if collection is None else collection.command,
+            "printed_note": found.printed_note or None,
             "kernels": list(found.kernels),
             "settles": [
                 {"rule": each.rule_id, "title": each.title, "kernels": each.kernels}

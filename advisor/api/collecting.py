@@ -51,6 +51,7 @@ class Settled:
 class ToCollect:
     """What a run leaves open; ``collection`` is None where nothing worth asking for is.
 
+    ``printed_note`` says what has more than this profile, where it was printed from a report.
     ``not_knowable`` are the rules that ``profiler`` can never decide; None where nobody described
     the run's profiler.
     """
@@ -61,6 +62,7 @@ class ToCollect:
     settles: tuple[Settled, ...] = ()
     profiler: str | None = None
     not_knowable: tuple[str, ...] = ()
+    printed_note: str = ""
 
 
 def to_collect(
@@ -124,6 +126,9 @@ def settling(
         settles=_settled(open_, found),
         profiler=name,
         not_knowable=never,
+        printed_note=""
+        if reach is None
+        else reach.profiler.printed.get(text(about, "format") or "", ""),
     )
 
 

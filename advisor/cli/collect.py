@@ -57,6 +57,7 @@ def _json(found: ToCollect) -> str:
         "metrics": collection.get("metrics", ()),
         "kernels": found.kernels,
         "needs_version": collection.get("needs_version"),
+        "printed_note": found.printed_note or None,
         "seconds_at_stake": collection.get("value"),
         "settles": [asdict(each) for each in found.settles],
         "profiler": found.profiler,
@@ -95,6 +96,9 @@ def _nothing(found: ToCollect) -> str:
 def _command(paper: Paper, found: ToCollect, collection: Collection) -> None:
     version = collection.needs_version
     needed = "" if version is None else f", with {found.profiler} {version} or later"
+    if found.printed_note:
+        paper.write(found.printed_note)
+        paper.blank()
     paper.write(f"Run this{needed}, then pass the profile that it writes to advisor ingest:")
     paper.command(collection.command)
     if collection.unsplit is not None:

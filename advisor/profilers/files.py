@@ -19,6 +19,7 @@ KEYS = (
     "profiler",
     "name",
     "suffixes",
+    "printed",
     "command",
     "options",
     "sections",
@@ -134,12 +135,14 @@ class Profiler:
     or ``{function}`` comes once for each, one whose place has no value is left out. ``always`` are
     patterns of counters that come without being asked for, ``by_name`` those that one may ask for
     by their names. ``launch`` are the counters that tell values of a launch, such as its grid.
-    Without a command there is nothing to ask.
+    ``printed`` names, for formats of profiles, what has more. Without a command there is nothing
+    to ask.
     """
 
     id: str
     name: str
     suffixes: tuple[str, ...] = ()
+    printed: Mapping[str, str] = field(default_factory=dict)
     command: tuple[str, ...] = ()
     options: Options = field(default_factory=Options)
     sections: tuple[Section, ...] = ()
@@ -266,12 +269,13 @@ def _profiler(document: MappingNode) -> Profiler:
         id=document.text("profiler"),
         name=document.text("name"),
         suffixes=_texts(document, "suffixes"),
+        printed=_text_by_name(document, "printed"),
         command=_command(document),
         options=_options(document),
         sections=tuple(_sections(document)),
         always=_texts(document, "always"),
         by_name=tuple(_offers(document)),
-        launch=_launch(document),
+        launch=_text_by_name(document, "launch"),
         never=tuple(_never(document)),
     )
 
@@ -331,10 +335,10 @@ def _versions(node: MappingNode) -> tuple[str | None, str | None]:
     return first, last
 
 
-def _launch(document: MappingNode) -> dict[str, str]:
-    if "launch" not in document:
+def _text_by_name(document: MappingNode, key: str) -> dict[str, str]:
+    if key not in document:
         return {}
-    node = document.mapping("launch")
+    node = document.mapping(key)
     return {name: node.text(name) for name in node}
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.page_mutants import text_page
+
 if TYPE_CHECKING:
     from conftest import Run
 
@@ -55,3 +57,31 @@ def test_keeps_to_the_suppressed(
     monkeypatch.chdir(tmp_path)
     after = json.loads(filled("collect", "--format", "json").out)
     assert rule not in [each["rule_id"] for each in after["settles"]]
+
+
+def test_asks_first_for_the_report_that_a_page_was_printed_from(
+    advisor: Run, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.txt"
+    page.write_text(text_page())
+    assert advisor("ingest", str(page)).status == 0
+    note = "If the report (.ncu-rep) that this page was printed from is still there"
+    assert advisor("collect").out.startswith(note)
+    assert json.loads(advisor("collect", "--format", "json").out)["printed_note"].startswith(note)
+    end = note.partition(") ")[2]  # Markdown escapes the brackets before it
+    assert [text.count(end) for text in reports(advisor, tmp_path)] == [1, 1, 1]
+
+
+def test_asks_for_nothing_first_where_the_report_is_there(filled: Run, tmp_path: Path) -> None:
+    assert json.loads(filled("collect", "--format", "json").out)["printed_note"] is None
+    assert not any("ingest that first" in text for text in reports(filled, tmp_path))
+
+
+def reports(advisor: Run, folder: Path) -> list[str]:
+    """Return the report as a terminal, a web page and Markdown have it, on one line each."""
+    found = [advisor("report").out]
+    for form in ("html", "markdown"):
+        path = folder / f"report.{form}"
+        assert advisor("report", f"--{form}", "-o", str(path)).status == 0
+        found.append(path.read_text())
+    return [" ".join(text.split()) for text in found]

@@ -56,7 +56,7 @@ def test_libraries_are_known_by_the_names_of_their_kernels() -> None:
 
 CALLS = {
     "void Kernel2<cutlass_80_tensorop_s16816gemm_f16_128x64_64x3_nn_align8>(Params)": None,
-    "void Kernel2<cutlass_80_tensorop_s16816gemm_f16_128x64_64x3_nn_align4>(Params)": "narrow operands",
+    "void Kernel2<cutlass_80_tensorop_s16816gemm_f16_128x64_64x3_nn_align4>(P)": "narrow operands",
     "void Kernel2<cutlass_80_tensorop_s1688gemm_128x64_32x3_nn_align4>(Params)": None,
     "void Kernel2<cutlass_80_tensorop_s1688gemm_128x64_32x3_nn_align1>(Params)": "narrow operands",
     "void Kernel2<cutlass_75_tensorop_f16_s1688gemm_f16_256x64_nn_align4>(P)": "narrow operands",

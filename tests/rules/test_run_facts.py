@@ -131,6 +131,16 @@ def test_counts_what_is_not_known_nowhere(settings: EvaluationSettings) -> None:
     assert (found["unplaced_duration"], found["unplaced_kernels"]) == (1, 1)
 
 
+def test_counts_what_keeps_kernels_off_the_roofline(settings: EvaluationSettings) -> None:
+    some = """
+        SELECT * FROM (VALUES (3.0, NULL, 8.0), (3.0, 5.0, NULL), (4.0, NULL, NULL),
+            (1.0, NULL, NULL))
+        AS t(evidence_level, work_done, dram_bytes)
+    """
+    found = row(settings, some)
+    assert (found["unplaced_by_work"], found["unplaced_by_bytes"]) == (2, 2)
+
+
 def test_has_no_row_for_a_run_without_kernels(settings: EvaluationSettings) -> None:
     assert row(settings, f"SELECT * FROM ({KERNELS}) WHERE false") == {}
 

@@ -124,7 +124,10 @@ def _rest(kernels: Sequence[KernelRecord], total: float | None) -> Rest | None:
 
 
 def to_collect(
-    evaluations: Sequence[Evaluation], collection: Collection | None, reach: Reach | None = None
+    evaluations: Sequence[Evaluation],
+    collection: Collection | None,
+    reach: Reach | None,
+    format_name: str | None,
 ) -> Collect | None:
     """Return what could not be decided, and the command that settles what can be."""
     unknown = [each for each in evaluations if each.outcome is Outcome.UNKNOWN]
@@ -137,6 +140,7 @@ def to_collect(
         most_valuable=None if collection is None else collection.value,
         command=None if collection is None else collection.command,
         needs_version=None if collection is None else collection.needs_version,
+        printed_note="" if reach is None else reach.profiler.printed.get(format_name or "", ""),
         not_knowable_count=len(never),
         profiler=None if reach is None else reach.profiler.name,
     )

@@ -149,8 +149,9 @@ class Collect:
     """What was not evaluated for want of counters, and the command that would settle it.
 
     ``needs_version`` is the first version of the profiler that has all of it, where the one that
-    was used has not. ``not_knowable_count`` are the rules that ``profiler`` can never decide; they
-    are not among the others.
+    was used has not. ``printed_note`` says what has more than this profile, where it was printed.
+    ``not_knowable_count`` are the rules that ``profiler`` can never decide; they are not among the
+    others.
     """
 
     rule_count: int
@@ -158,6 +159,7 @@ class Collect:
     most_valuable: float | None
     command: str | None
     needs_version: str | None = None
+    printed_note: str = ""
     not_knowable_count: int = 0
     profiler: str | None = None
 

@@ -83,7 +83,7 @@ def advice_of_run(source: ReportSource) -> RunAdvice:
         actions=actions,
         more_actions=len(ranked) - sum(len(action.kernels) for action in actions),
         results=advice.results(source, evaluations, ranked, worst, ask),
-        collect=advice.to_collect(evaluations, collection, reach),
+        collect=advice.to_collect(evaluations, collection, reach, text(source.run, "format")),
         suppressed=suppressed(screened, source.variants),
         findings=run_findings(judged.evaluations, request.suppressions, request.today),
         rejudged=""

@@ -158,6 +158,8 @@ def _collect(paper: Paper, report: Report) -> None:
             "profile does not have."
         )
     if collect.command:
+        if collect.printed_note:
+            paper.write(collect.printed_note)
         paper.write(f"{collect.command_note}:")
         paper.command(collect.command)
     if collect.not_knowable_note:
