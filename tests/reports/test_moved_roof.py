@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from advisor.reports.record.advice import _Common, _remarks
-from advisor.reports.record.gain_notes import roof_moved
+from advisor.reports.record.gain_notes import gain_notes, roof_moved
 from advisor.reports.record.kernel_records import Gain
 from advisor.rules import Evaluation, Outcome, Rule, Seconds, rank
+from advisor.rules.engine.rank import Action
 from tests.support.knowledge import rules_once
 
 ROW = {"t_least": 6e-4, "duration": 1e-3, "wasted_time": 4e-4}
@@ -44,6 +45,17 @@ def test_names_both_roofs_of_all_kernels_together(moving: Rule) -> None:
     assert note(group, rows, 12e-4, 16e-4) == (
         f"{moved} Of the gain, 400 µs is beyond the 800 µs that is wasted today."
     )
+
+
+def test_says_that_a_new_profile_saves_nothing_itself(moving: Rule) -> None:
+    measuring = next(rule for rule in rules_once() if rule.id == "roofline/profile-again")
+    gain = Gain(low=0.0, likely=1e-4, high=4e-4)
+    for rule, says in ((measuring, True), (moving, False)):
+        evaluation = replace(found(rule, "a", 4e-4), gain=Seconds(low=0.0, likely=1e-4, high=4e-4))
+        said = gain_notes(
+            [Action(evaluation=evaluation, gain=evaluation.gain, position=1)], gain, {"a": ROW}
+        )
+        assert said.startswith("A new profile saves nothing itself") is says
 
 
 def test_is_silent_where_the_roof_stays(moving: Rule) -> None:

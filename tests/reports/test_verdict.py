@@ -116,6 +116,30 @@ def test_opens_with_a_note_where_it_is_all_there_is() -> None:
     assert NOTHING not in verdict_of([DONE], [replace(note, severity="warning")]).sentence
 
 
+def test_promises_of_a_new_profile_only_what_the_cause_may_be_worth() -> None:
+    far = {**DONE, "limiter": "latency", "t_least": 2e-3, "t_sol_achievable": 3e-3}
+    gain = Gain(low=0.0, likely=2e-3, high=4e-3)
+    again = replace(card("profiling again", about_measurement=False), gain=gain, only_measures=True)
+    said = plain(verdict_of([far], [again]).sentence)
+    assert said == (
+        "This run is latency-bound. Start by profiling again: what that shows may save 0 to 4.0 ms "
+        "of 10.0 ms, likely 2.0 ms."
+    )
+    share = replace(again, gain=None, share=Gain(low=0.0, likely=0.2, high=0.4))
+    said = plain(verdict_of([far], [share]).sentence)
+    assert said.endswith("what that shows may save 0 to 40 % of the kernel's time, likely 20 %.")
+
+
+def test_adds_no_promise_of_a_new_profile_to_the_sum() -> None:
+    again = replace(example_report().actions[0], only_measures=True)
+    both = verdict_of([DONE], [again, example_report().actions[1]]).figures[2]
+    assert (both.value, both.unit) == ("3.0", "ms, 30 %")
+    alone = verdict_of([DONE], [again]).figures[2]
+    assert (alone.value, alone.note) == ("none", "what a new profile shows may save time")
+    of_time = replace(again, gain=None, share=Gain(low=0.0, likely=0.2, high=0.4))
+    assert verdict_of([DONE], [of_time]).figures[2].value == "none"
+
+
 def test_says_what_balanced_means() -> None:
     paragraph = plain(verdict_of([{**DONE, "limiter": "balanced"}]).paragraph)
     assert paragraph.startswith(

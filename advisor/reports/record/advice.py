@@ -213,6 +213,7 @@ def _card(
         gain_note="" if gain is None else gain_notes(group, gain, source.variants),
         instructions=_worst(best, worst),
         about_measurement=rule.is_about_measurement,
+        only_measures=rule.only_measures,
         voids=rule.voids,
         share=_widest([each.share for each in group if each.share is not None]),
     )

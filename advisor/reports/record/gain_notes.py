@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from advisor.rules.engine.evaluation import Evaluation
     from advisor.rules.engine.rank import Action
 
+_FOUND = "A new profile saves nothing itself: this is what the cause that it shows may be worth."
 _START = "t_launch"
 """The fact that is the time of empty launches."""
 
@@ -20,7 +21,8 @@ _START = "t_launch"
 def gain_notes(group: Sequence[Action], gain: Gain, rows: Mapping[str, Row]) -> str:
     """Return what is to know of the gain of an action: what it overlaps, how it moves the roof."""
     evaluations = [each.evaluation for each in group]
-    return " ".join(filter(None, (_after(group), roof_moved(evaluations, gain, rows))))
+    found = _FOUND if evaluations[0].rule.only_measures else ""
+    return " ".join(filter(None, (found, _after(group), roof_moved(evaluations, gain, rows))))
 
 
 def _after(group: Sequence[Action]) -> str:

@@ -79,7 +79,8 @@ class Recommendation:
 
     ``title`` is an order, ``headline`` the same after "Start by". ``gain_note`` says how it moves
     the roof, and what of the gain is beyond wasted time. ``about_measurement`` marks what makes no
-    kernel faster, but its numbers sounder; ``voids`` what makes the profile of its kernels
+    kernel faster, but its numbers sounder; ``only_measures`` what finds the cause that the gain is
+    worth; ``voids`` what makes the profile of its kernels
     meaningless, so that no gain is known. ``share`` is the gain as a share of the time of kernels
     whose time is unknown, from the least to the most of any.
     """
@@ -104,6 +105,7 @@ class Recommendation:
     gain_note: str = ""
     instructions: Ranking | None = None
     about_measurement: bool = False
+    only_measures: bool = False
     voids: bool = False
     share: Gain | None = None
 

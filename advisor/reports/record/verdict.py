@@ -141,17 +141,18 @@ def _limiter(rows: Sequence[Row], sums: Totals) -> tuple[str | None, float]:
 
 
 def _to_do(action: Recommendation, sums: Totals) -> str:
+    saves = "what that shows may save" if action.only_measures else "saves"
     if action.gain is None and action.share is not None:
         between, likely = saved.shares(action.share), wording.share(action.share.likely)
-        return f"{action.headline}: saves {between} of the kernel's time, likely {likely}"
+        return f"{action.headline}: {saves} {between} of the kernel's time, likely {likely}"
     if action.gain is None or sums.duration is None:
         return action.headline
     gain, total = action.gain, wording.seconds(sums.duration)
     likely = wording.seconds(gain.likely, 2)
     if gain.low == 0:  # it may save nothing, and the first sentence says so
         between = wording.between(gain.low, gain.high, 2)
-        return f"{action.headline}: saves {between} of {total}, likely {likely}"
-    return f"{action.headline}: saves about {likely} of {total}"
+        return f"{action.headline}: {saves} {between} of {total}, likely {likely}"
+    return f"{action.headline}: {saves} about {likely} of {total}"
 
 
 def _check(actions: Sequence[Recommendation]) -> str:
@@ -248,16 +249,20 @@ def _figures(rows: Sequence[Row], sums: Totals, actions: Sequence[Recommendation
 
 
 def _likely(actions: Sequence[Recommendation], sums: Totals) -> Figure:
-    gains = [action.gain for action in actions if action.gain is not None]
+    steps = [action for action in actions if not action.only_measures]
+    gains = [action.gain for action in steps if action.gain is not None]
     label = "likely gain of the steps below"
-    share = next((action.share for action in actions if action.share is not None), None)
+    share = next((action.share for action in steps if action.share is not None), None)
     if not gains and share is not None:
         value = wording.share(share.likely).removesuffix(f"{wording.NO_BREAK}%")
         note = f"{saved.shares(share)}; nobody measured the time"
         first = "likely gain of the first step"
         return Figure(label=first, value=value, unit="% of its kernel's time", note=note)
     if not gains:
-        return Figure(label=label, value="none", unit="", note="nothing here has an estimate")
+        note = "nothing here has an estimate"
+        if len(steps) < len(actions):
+            note = "what a new profile shows may save time"
+        return Figure(label=label, value="none", unit="", note=note)
     likely = sum(gain.likely for gain in gains)
     low, high = sum(gain.low for gain in gains), sum(gain.high for gain in gains)
     value, unit = wording.scaled(likely, "s", 2)

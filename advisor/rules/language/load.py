@@ -90,6 +90,7 @@ def load_directories(
         replace(
             rule,
             is_state=settings.names_no_cause(rule.id),
+            only_measures=settings.only_measures(rule.id),
             is_unproven=rule.id not in proven
             and is_shipped(rule)
             and not relations.voids(rule.id),  # to miss it costs more than to say it once too often

@@ -158,14 +158,14 @@ class Rule(Seldom):
     """One rule file, checked and compiled.
 
     ``subject`` is the name of an entry of ``subjects.SUBJECTS``.
-    ``is_state`` marks what describes a kernel without naming a cause; ``is_unproven`` a shipped
-    rule that was not yet seen to tell real kernels apart. ``explained_by`` are rules whose findings
-    cause this one's where they promise a share ``explained_at`` of its gain, ``unexplained_at``
-    the share that must be left of it to be worth an action beside theirs; ``handicap`` divides
-    the expected gain where advice is ordered, and ``voids`` marks a finding beside which the
-    profile of its kernel tells nothing. ``instructions`` names what shows the symptom in single
-    instructions. ``title`` says what to do, ``headline`` says it after "Start by"; both, ``why``
-    and ``caveats`` name terms and no facts.
+    ``is_state`` marks what describes a kernel without naming a cause, ``only_measures`` what finds
+    a cause and saves nothing itself; ``is_unproven`` a shipped rule that was not yet seen to tell
+    real kernels apart. ``explained_by`` are rules whose findings cause this one's where they
+    promise a share ``explained_at`` of its gain, ``unexplained_at`` the share that must be left of
+    it to be worth an action beside theirs; ``handicap`` divides the expected gain where advice is
+    ordered, and ``voids`` marks a finding beside which the profile of its kernel tells nothing.
+    ``instructions`` names what shows the symptom in single instructions. ``title`` says what to do,
+    ``headline`` says it after "Start by"; both, ``why`` and ``caveats`` name terms and no facts.
     """
 
     SELDOM: ClassVar = ("examples", "why", "recommendation", "caveats", "verify", "references")
@@ -192,6 +192,7 @@ class Rule(Seldom):
     instructions: str | None = None
     enabled: bool = True
     is_state: bool = False
+    only_measures: bool = False
     is_unproven: bool = False
     explained_by: tuple[str, ...] = ()
     explained_at: float = 1.0

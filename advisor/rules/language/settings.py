@@ -18,7 +18,7 @@ from advisor.rules.language.thresholds import in_scope, read_thresholds
 from advisor.rules.language.words import Vendors, load_words
 
 _PROTECTED = ("rests_on", "mechanisms")
-_KEYS = ("threshold", "floor", "confidence", "verify", "guards", "states", "collect")
+_KEYS = ("threshold", "floor", "confidence", "verify", "guards", "measures", "states", "collect")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,10 +75,10 @@ class EvaluationSettings:
     ``goes_along`` how much of the other units' time goes with relieved work (``gains.Raw``).
 
     ``time`` names the fact that is the time of the subject. ``states`` are patterns of the ids of
-    rules that name no cause; ``run`` are the facts of runs, from a file of their own, and
-    ``instruction_views`` what instructions are ranked by. ``relations`` say which findings exclude
-    or explain each other. ``verify_tolerance`` is the relative change that is none when advice is
-    verified. ``vendors`` are the words of a reader.
+    rules that name no cause, ``measures`` of those that advise to measure; ``run`` are the facts of
+    runs, from a file of their own, and ``instruction_views`` what instructions are ranked by.
+    ``relations`` say which findings exclude or explain each other. ``verify_tolerance`` is the
+    relative change that is none when advice is verified. ``vendors`` are the words of a reader.
     """
 
     thresholds: Mapping[str, Threshold]
@@ -92,6 +92,7 @@ class EvaluationSettings:
     uncalibrated_factor: float
     verify_tolerance: float
     guards: tuple[SharedGuard, ...]
+    measures: tuple[str, ...]
     states: tuple[str, ...]
     collect: CollectSettings
     relations: FactRelations
@@ -107,6 +108,10 @@ class EvaluationSettings:
     def names_no_cause(self, rule_id: str) -> bool:
         """Return whether a rule only describes what is."""
         return any(fnmatchcase(rule_id, pattern) for pattern in self.states)
+
+    def only_measures(self, rule_id: str) -> bool:
+        """Return whether the advice of a rule finds a cause, and saves nothing itself."""
+        return any(fnmatchcase(rule_id, pattern) for pattern in self.measures)
 
 
 def load_settings(
@@ -138,6 +143,7 @@ def load_settings(
         uncalibrated_factor=confidence.mapping("uncalibrated_gain").number("factor"),
         verify_tolerance=_tolerance(document.mapping("verify")),
         guards=tuple(_guard(n.as_mapping(), symbols, vendors) for n in document.sequence("guards")),
+        measures=tuple(document.sequence("measures").texts()),
         states=tuple(document.sequence("states").texts()),
         collect=_collect(document.mapping("collect")),
         relations=load_relations(),
