@@ -254,6 +254,14 @@ def test_reads_what_a_message_is_worth(words: str, scope: str) -> None:
     assert (found.estimate, found.scope, found.text) == (0.125, scope, TOLD)
 
 
+@pytest.mark.parametrize("indent", [1, 4, 10])
+def test_reads_the_text_below_what_a_message_is_worth_at_any_indent(indent: int) -> None:
+    words = TOLD.split(" of ")
+    lines = [f"{' ' * indent}{words[0]}", f"{' ' * indent}of {words[1]}"]
+    (launch,) = launches_of("\n".join(["OPT   Est. Speedup: 12.5%", *lines, ""]))
+    assert [found.text for found in launch.reference_findings] == [TOLD]
+
+
 def test_says_where_too_few_rows_were_left_out() -> None:
     page = ROWS + "\nagain\nDuration    usecond    11.00\n"
     assert len(launches_of(page)) == 1

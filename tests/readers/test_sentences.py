@@ -19,6 +19,7 @@ EACH_WARP = "On average, each warp of this workload spends {} cycles being stall
         ("waiting for a scoreboard dependency on a MIO operation.", "short_scoreboard"),
         ("waiting for the MIO (memory input/output) instruction queue.", "mio_throttle"),
         ("waiting on a fixed latency execution dependency.", "wait"),
+        ("waiting to be selected to fetch an instruction or waiting", "no_instruction"),
     ],
 )
 def test_reads_the_cycles_of_a_stall(waiting: str, state: str) -> None:
@@ -108,6 +109,12 @@ def test_reads_the_conflicts_of_shared_accesses(kind: str, op: str) -> None:
         f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum": 40960.0,
         f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum": 61440.0,
     }
+
+
+@pytest.mark.parametrize("bits", ["32", "64"])
+def test_reads_how_many_operations_stand_alone(bits: str) -> None:
+    found = counters_in([f"This kernel executes 30 fused and 70 non-fused FP{bits} instructions."])
+    assert found == {f"message:fp{bits}_fused": 30, f"message:fp{bits}_unfused": 70}
 
 
 def test_says_nothing_of_other_messages() -> None:

@@ -42,3 +42,20 @@ def test_messages_say_what_counters_hold(real_data: Path) -> None:
                     compared[counter] += 1
     assert compared.total() >= _LEAST_PLACES, compared
     assert compared.keys() <= {sentence.counter for sentence in load_sentences()}
+
+
+def test_messages_tell_shares_that_counters_give(real_data: Path) -> None:
+    of_threads = "smsp__sass_thread_inst_executed_op_{kind}{name}_pred_on.sum.per_cycle_elapsed"
+    compared = 0
+    for launch in launches(real_data / "ncu-rep"):
+        told = counters_in([finding.text for finding in launch.reference_findings])
+        for bits, kind in (("fp32", "f"), ("fp64", "d")):
+            names = [of_threads.format(kind=kind, name=name) for name in ("add", "mul", "fma")]
+            if f"message:{bits}_unfused" not in told or not launch.counters.keys() >= {*names}:
+                continue
+            unfused, fused = told[f"message:{bits}_unfused"], told[f"message:{bits}_fused"]
+            added, multiplied, both = (launch.counters[name] for name in names)
+            counted = (added + multiplied) / (added + multiplied + both)
+            assert unfused / (unfused + fused) == pytest.approx(counted, abs=0.06)
+            compared += 1
+    assert compared >= 10  # by hand: warps whose threads are idle in part are all that differs

@@ -254,7 +254,7 @@ class TextPage:
         if begun is None or self.launch is None or not line.text:
             return False
         indent = line.indent if begun.is_remark else line.margin
-        if indent < begun.indent + _MESSAGE_INDENT:
+        if indent < begun.indent + self._least_indent():
             return False
         if not self.message:
             if lines.is_head(line.text) or self.forms.row(line.text):
@@ -263,6 +263,12 @@ class TextPage:
         if len(self.message) < _MOST_LINES:
             self.message.append(line.text if begun.is_remark else line.whole.strip())
         return True
+
+    def _least_indent(self) -> int:
+        """Return how far a message goes in; what stands below its worth alone is its text."""
+        if self.message and load_messages().worth.fullmatch(self.message[0].strip()):
+            return 1
+        return _MESSAGE_INDENT
 
     def _begins_message(self, line: PageLine) -> bool:
         """Take the first line of a message: one below a title, or one that only the vendor says."""
