@@ -14,7 +14,7 @@ from advisor.errors import Location, RuleError
 from advisor.expression import Kind
 from advisor.facts import Vocabulary
 from advisor.rules.language.rule import Template
-from advisor.rules.language.sentences import FILTERS
+from advisor.rules.language.sentences import FILTERS, told
 from advisor.rules.language.templates import read_template
 from advisor.rules.language.words import load_words
 from advisor.wording import NO_BREAK
@@ -32,6 +32,24 @@ def test_fills_in_numbers_with_their_units(vocabulary: Vocabulary) -> None:
     text = "{{ load_efficiency | percent }} in {{ duration | seconds }}, {{ dram_bytes | bytes }}"
     shown = filled(text, vocabulary, load_efficiency=0.25, duration=4e-4, dram_bytes=1.5e9)
     assert shown == "25 % in 400 µs, 1.50 GB"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Warps stall 93 %. Schedulers issued in unknown of cycles.", "Warps stall 93 %."),
+        ("Half of it waits. unknown waves ran. 4 blocks fit.", "Half of it waits. 4 blocks fit."),
+        ("L2 is 91 % busy; DRAM is unknown busy.", "L2 is 91 % busy."),
+        ("DRAM is unknown busy; L2 is 91 % busy.", "L2 is 91 % busy."),
+        ("It took 1.5 ms in unknown launches.", "It took 1.5 ms in unknown launches."),
+        ("unknown, unknown", "unknown, unknown"),
+        ("The unknowns are many. They stay.", "The unknowns are many. They stay."),
+    ],
+)
+def test_leaves_out_what_a_sentence_cannot_say(
+    vocabulary: Vocabulary, text: str, told: str
+) -> None:
+    assert filled(text, vocabulary) == told
 
 
 def test_says_unknown_where_there_is_no_value(vocabulary: Vocabulary) -> None:
@@ -131,7 +149,7 @@ def test_says_what_jinja_would_say(numbers: list[float | None], vocabulary: Voca
             for name, value in zip(template.names, cycle(numbers), strict=False)
         }
         values |= TERMS
-        assert template.fill(values) == jinja.render(values).strip()
+        assert template.fill(values) == told(jinja.render(values).strip())
 
 
 def is_number(name: str, vocabulary: Vocabulary) -> bool:

@@ -13,7 +13,7 @@ from advisor.errors import Location
 from advisor.expression import Dialect, Expression
 from advisor.quoting import quoted
 from advisor.records import Seldom, dataclass
-from advisor.rules.language.sentences import Piece, spoken
+from advisor.rules.language.sentences import Piece, spoken, told
 from advisor.rules.language.verification import Verify
 from advisor.units import parse_unit
 
@@ -81,8 +81,8 @@ class Template:
     at: Location
 
     def fill(self, values: Mapping[str, Value]) -> str:
-        """Return the sentence with the values in it; what is NULL reads "unknown"."""
-        return spoken(self.pieces, values).strip()
+        """Return the sentences with the values in them; those with one that is NULL go."""
+        return told(spoken(self.pieces, values).strip())
 
 
 @dataclass(frozen=True, kw_only=True)

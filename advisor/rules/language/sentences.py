@@ -6,7 +6,8 @@ A sentence is a tuple of pieces. It names facts, passes them through the filters
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from advisor import wording
@@ -113,6 +114,8 @@ Piece = PlainPiece | Named | Filtered | ComparedPieces | Both | Negated | Chosen
 
 
 _ARROW = " → "
+_SENTENCE, _CLAUSE = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9]|unknown\b)"), "; "
+_UNKNOWN = re.compile(rf"\b{wording.UNKNOWN}\b")
 
 
 def spoken(pieces: tuple[Piece, ...], values: Mapping[str, object]) -> str:
@@ -131,3 +134,27 @@ def spoken(pieces: tuple[Piece, ...], values: Mapping[str, object]) -> str:
     )
     left_out = {place for places in same for place in places}
     return "".join(word for place, word in enumerate(words) if place not in left_out)
+
+
+def told(text: str) -> str:
+    """Return a text without the sentences, and clauses, in which a value is unknown.
+
+    Where nothing would be left, it is as it was.
+    """
+    if not _UNKNOWN.search(text):
+        return text
+    sentences = [_known(each, _CLAUSE) for each in _SENTENCE.split(text)]
+    return _known(text, " ", sentences)
+
+
+def _known(text: str, between: str, parts: Sequence[str] | None = None) -> str:
+    """Return those of its parts that say what is known; all where none does."""
+    known = [
+        each
+        for each in (text.split(between) if parts is None else parts)
+        if not _UNKNOWN.search(each)
+    ]
+    if not known:
+        return text
+    end = "." if text.endswith(".") and not known[-1].endswith(".") else ""
+    return between.join(known) + end
