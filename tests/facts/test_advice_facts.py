@@ -862,3 +862,8 @@ def test_tells_for_how_long_no_block_of_a_short_launch_runs(
         sm_busy=0.05,
     )
     assert facts["idle_of_launch"] == (None if idle is None else pytest.approx(idle))
+
+
+def test_takes_the_smallest_device_where_none_is_known() -> None:
+    facts = facts_of(duration=6e-6, grid_size=4.0, sm_busy=0.05, rated_sm_count=40.0)
+    assert facts["idle_of_launch"] == pytest.approx(0.5)

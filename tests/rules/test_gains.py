@@ -61,6 +61,12 @@ ESTIMATES = [
         {"places_taken": 0.2, "halves_take": 0.5, "parts_take": 0.25},
         (1.25e-4, 3e-4, 6e-4),
     ),
+    # No block ran for a quarter of the launch, which stays.
+    (
+        "estimator: spread",
+        {"places_taken": 0.2, "halves_take": 0.5, "parts_take": 0.25, "idle_of_launch": 0.25},
+        (9.375e-5, 2.25e-4, 4.5e-4),
+    ),
     # From 25 to 50 % occupancy: half the time at most, 60 % idle of it, and half of that.
     (
         "estimator: occupancy_latency, now: occupancy_achieved, possible: wasted * 2.5",

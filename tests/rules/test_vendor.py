@@ -63,9 +63,7 @@ def test_refuses_a_message_that_it_does_not_know(knowledge: Knowledge) -> None:
             {
                 "waves": 1.2,
                 "tail_share": 0.4,
-                "occupancy_achieved": 0.95,
-                "occupancy_theoretical": 1.0,
-                "sm_busy": 0.95,
+                "idle_slots": 0.1,
             },
             "ruled out",
             "guarded",
