@@ -326,7 +326,7 @@ def _bar_list(paper: Paper, heading: str, bars: Sequence[Bar]) -> None:
 def _results(paper: Paper, kernel: KernelRecord) -> None:
     for outcome, heading in (
         ("fires", "Findings"),
-        ("ruled out", "Not the cause"),
+        ("ruled out", "Not the cause, or not yet"),
         ("unknown", "Unknown: counters not collected"),
         ("not knowable here", "Not knowable here: the profiler cannot measure it"),
     ):
