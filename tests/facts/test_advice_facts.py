@@ -834,6 +834,18 @@ def test_tells_instructions_from_issue_slots_where_nobody_counted_them(
                                 "warp_size": 32.0, "registers_per_sm": 65536.0}, False),
         ("registers_can_rise", {"registers_per_thread": 248.0}, False),
         ("registers_can_rise", {"registers_per_thread": 240.0}, None),
+        ("memory_waits", {"stall_long_scoreboard": 6.0, "warp_latency": 10.0,
+                          "dram_utilization": 0.79, "compute_utilization": 0.1}, True),
+        ("memory_waits", {"stall_long_scoreboard": 6.0, "warp_latency": 10.0,
+                          "dram_utilization": 0.8, "compute_utilization": 0.1}, False),
+        ("memory_waits", {"stall_long_scoreboard": 5.0, "warp_latency": 10.0,
+                          "dram_utilization": 0.1, "compute_utilization": 0.1}, False),
+        ("memory_waits", {}, False),
+        ("load_path_busy", {"l2_utilization": 0.8, "l1_hit_rate": 0.75,
+                            "dram_utilization": 0.6, "l2_hit_rate": 0.5}, 0.2),
+        ("load_path_busy", {"l2_utilization": 0.25, "l1_hit_rate": 0.0,
+                            "dram_utilization": 0.6, "l2_hit_rate": 0.5}, 0.3),
+        ("load_path_busy", {"l2_utilization": 0.4, "dram_utilization": 0.6}, 0.6),
     ],
 )  # fmt: skip
 def test_knows_which_causes_the_profile_refutes(
@@ -862,8 +874,3 @@ def test_tells_for_how_long_no_block_of_a_short_launch_runs(
         sm_busy=0.05,
     )
     assert facts["idle_of_launch"] == (None if idle is None else pytest.approx(idle))
-
-
-def test_takes_the_smallest_device_where_none_is_known() -> None:
-    facts = facts_of(duration=6e-6, grid_size=4.0, sm_busy=0.05, rated_sm_count=40.0)
-    assert facts["idle_of_launch"] == pytest.approx(0.5)

@@ -131,9 +131,10 @@ def test_a_single_launch_adds_up_to_itself(seed: int) -> None:
 def test_a_launch_that_is_not_valid_is_left_out_where_it_is_the_only_one() -> None:
     launches = single_launches(3)
     with stored(launches) as connection:
-        assert rows(connection, vocabulary_once()) == rows(
-            connection, vocabulary_once(), relations=FROM_LAUNCHES
-        )
+        found = rows(connection, vocabulary_once())
+        expected = rows(connection, vocabulary_once(), relations=FROM_LAUNCHES)
+        # The time of the run is a sum of many, in any order.
+        assert not any(differences(*pair) for pair in zip(found, expected, strict=True))
         excluded = "select variant_id from variant where launches_excluded = 1 order by variant_id"
         assert connection.execute(excluded).fetchall() == [
             (each["variant_id"],) for each in launches if not each["grid_size"]

@@ -73,7 +73,13 @@ def test_says_simulated(report: Report) -> None:
 
 def test_shows_facts_findings_ruled_out_unknown_and_the_vendor(report: Report) -> None:
     text = kernel_text(report, [report.kernels[2]])
-    for heading in ("Facts", "Findings", "Not the cause, or not yet", "Unknown", "Vendor's findings"):
+    for heading in (
+        "Facts",
+        "Findings",
+        "Not the cause, or not yet",
+        "Unknown",
+        "Vendor's findings",
+    ):
         assert f"\n{heading}" in text
 
 
