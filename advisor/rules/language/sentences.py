@@ -7,7 +7,7 @@ A sentence is a tuple of pieces. It names facts, passes them through the filters
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from advisor import wording
@@ -139,22 +139,19 @@ def spoken(pieces: tuple[Piece, ...], values: Mapping[str, object]) -> str:
 def told(text: str) -> str:
     """Return a text without the sentences, and clauses, in which a value is unknown.
 
-    Where nothing would be left, it is as it was.
+    Where nothing would be left, all of it stays.
     """
     if not _UNKNOWN.search(text):
         return text
-    sentences = [_known(each, _CLAUSE) for each in _SENTENCE.split(text)]
-    return _known(text, " ", sentences)
+    return " ".join(_known([_known_clauses(each) for each in _SENTENCE.split(text)]))
 
 
-def _known(text: str, between: str, parts: Sequence[str] | None = None) -> str:
-    """Return those of its parts that say what is known; all where none does."""
-    known = [
-        each
-        for each in (text.split(between) if parts is None else parts)
-        if not _UNKNOWN.search(each)
-    ]
-    if not known:
-        return text
-    end = "." if text.endswith(".") and not known[-1].endswith(".") else ""
-    return between.join(known) + end
+def _known_clauses(sentence: str) -> str:
+    clauses = _known(sentence.split(_CLAUSE))
+    end = "." if sentence.endswith(".") and not clauses[-1].endswith(".") else ""
+    return _CLAUSE.join(clauses) + end
+
+
+def _known(parts: list[str]) -> list[str]:
+    """Return the parts that say what is known; all where none does."""
+    return [each for each in parts if not _UNKNOWN.search(each)] or parts
