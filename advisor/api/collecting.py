@@ -126,9 +126,7 @@ def settling(
         settles=_settled(open_, found),
         profiler=name,
         not_knowable=never,
-        printed_note=""
-        if reach is None
-        else reach.profiler.printed.get(text(about, "format") or "", ""),
+        printed_note="" if reach is None else reach.profiler.printed_note(text(about, "format")),
     )
 
 

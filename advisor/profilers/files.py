@@ -222,6 +222,10 @@ class Profiler:
         wanted = set(names)
         return tuple(dict.fromkeys(s.name for s in self.sections if s.name in wanted))
 
+    def printed_note(self, format_name: str | None) -> str:
+        """Return what has more than profiles of a format; empty for what is no print."""
+        return self.printed.get(format_name or "", "")
+
     def why_never(self, name: str) -> str | None:
         """Return why it can never know a name; None where the file does not say."""
         return next((each.because for each in self.never if name in each.names), None)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import duckdb
 import pytest
 
 from tests.facts.test_advice_facts import of
 from tests.facts.test_mapping import quantities_of
-from tests.support.facts import Value, facts_of, vocabulary_once
+from tests.support.facts import Value, facts_of, told_by_names
 
 MEMORY = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"
 L1 = "l1tex__throughput.avg.pct_of_peak_sustained_active"
@@ -57,10 +56,7 @@ TYPES = {
 
 
 def test_types_are_known_by_the_parameters_of_a_kernel() -> None:
-    named = vocabulary_once().facts["named_types"].expression
-    query = f"select kernel_name, {named.sql()} from (select unnest(?) as kernel_name)"
-    with duckdb.connect() as connection:
-        assert dict(connection.execute(query, [list(TYPES)]).fetchall()) == TYPES
+    assert told_by_names("named_types", TYPES) == TYPES
 
 
 DOUBLES: dict[str, Value] = {

@@ -10,7 +10,7 @@ import pytest
 from advisor.errors import RuleError
 from advisor.facts import load_vocabulary
 from advisor.facts.naming import ByName
-from tests.support.facts import facts_of, vocabulary_once
+from tests.support.facts import facts_of, told_by_names, vocabulary_once
 
 NAMES = {  # as profilers print them; those of the program's own come to no library
     "void Kernel2<cutlass_80_tensorop_s16816gemm_f16_128x64_64x3_nn_align8>(Params)": "cuBLAS",
@@ -50,10 +50,7 @@ NAMES = {  # as profilers print them; those of the program's own come to no libr
 
 
 def test_libraries_are_known_by_the_names_of_their_kernels() -> None:
-    library = vocabulary_once().facts["library"].expression
-    query = f"select kernel_name, {library.sql()} from (select unnest(?) as kernel_name)"
-    with duckdb.connect() as connection:
-        assert dict(connection.execute(query, [list(NAMES)]).fetchall()) == NAMES
+    assert told_by_names("library", NAMES) == NAMES
 
 
 CALLS = {
@@ -74,10 +71,7 @@ CALLS = {
 
 
 def test_names_of_libraries_tell_what_the_operands_are_like() -> None:
-    told = vocabulary_once().facts["library_call"].expression
-    query = f"select kernel_name, {told.sql()} from (select unnest(?) as kernel_name)"
-    with duckdb.connect() as connection:
-        assert dict(connection.execute(query, [list(CALLS)]).fetchall()) == CALLS
+    assert told_by_names("library_call", CALLS) == CALLS
 
 
 WORK = {
@@ -116,10 +110,7 @@ WORK = {
 
 
 def test_some_work_is_known_by_the_names_of_its_kernels() -> None:
-    named = vocabulary_once().facts["named_work"].expression
-    query = f"select kernel_name, {named.sql()} from (select unnest(?) as kernel_name)"
-    with duckdb.connect() as connection:
-        assert dict(connection.execute(query, [list(WORK)]).fetchall()) == WORK
+    assert told_by_names("named_work", WORK) == WORK
 
 
 def test_a_kernel_without_a_name_belongs_to_no_library() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -41,6 +41,14 @@ def facts_of(**values: Value) -> Row:
     Values of the device go by their names, too. What is not given is NULL.
     """
     return _Kernel(_Kernels([values], alone=True), 0)
+
+
+def told_by_names(fact: str, names: Iterable[str]) -> dict[str, Value]:
+    """Return what a fact tells of kernels by their names."""
+    told = vocabulary_once().facts[fact].expression
+    query = f"select kernel_name, {told.sql()} from (select unnest(?) as kernel_name)"
+    with duckdb.connect() as connection:
+        return dict(connection.execute(query, [list(names)]).fetchall())
 
 
 def kernels_of(launches: Sequence[Row], names: Collection[str] = ()) -> list[Row]:

@@ -140,7 +140,7 @@ def to_collect(
         most_valuable=None if collection is None else collection.value,
         command=None if collection is None else collection.command,
         needs_version=None if collection is None else collection.needs_version,
-        printed_note="" if reach is None else reach.profiler.printed.get(format_name or "", ""),
+        printed_note="" if reach is None else reach.profiler.printed_note(format_name),
         not_knowable_count=len(never),
         profiler=None if reach is None else reach.profiler.name,
     )
