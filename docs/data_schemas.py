@@ -34,6 +34,11 @@ def profiler_schema() -> Schema:
         "keeps": texts("options that hold for the next call, too"),
     }
     never = {"names": texts("quantities, values and facts"), "because": text("why, as a clause")}
+    retired = {
+        "devices": texts("what their isa is called in seed/devices"),
+        "last": section["last"],
+        "source": text("where that is written"),
+    }
     places = "|".join(profilers.PLACES)
     part = text("words of the call", pattern=f"^([^{{]|\\{{({places})\\}}|\\{{\\W)*$")
     keys = {
@@ -56,6 +61,10 @@ def profiler_schema() -> Schema:
         "never": list_of(
             mapping_of(only(never, profilers.NEVER_KEYS), required=("because",)),
             "what it can never know",
+        ),
+        "retired": list_of(
+            mapping_of(only(retired, profilers.RETIRED_KEYS), required=("devices", "last")),
+            "devices that newer versions do not profile",
         ),
     }
     keys = only(keys, profilers.KEYS)

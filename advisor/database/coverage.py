@@ -28,3 +28,10 @@ def known_quantities(
         row[0]: frozenset(name for name, count in zip(names, row[1:], strict=True) if count)
         for row in rows
     }
+
+
+def isas_of(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[str]:
+    """Return what instruction sets the devices of a run have, by ``device.isa``."""
+    query = "SELECT DISTINCT isa FROM main.variant JOIN main.device USING (device_id) WHERE "
+    rows = connection.execute(query + of_runs([run_id])).fetchall()
+    return [isa for (isa,) in rows if isa is not None]

@@ -27,11 +27,13 @@ KEYS = (
     "by_name",
     "launch",
     "never",
+    "retired",
 )
 OFFER_KEYS = ("first", "last", "counters")
 SECTION_KEYS = ("name", *OFFER_KEYS, "reserve")
 OPTION_KEYS = ("programs", "flags", "chooses", "keeps")
 NEVER_KEYS = ("names", "because")
+RETIRED_KEYS = ("devices", "last", "source")
 PLACES = ("section", "sections", "metrics", "options", "function", "pattern", "launches", "program")
 """What may stand in braces in a part of a command."""
 
@@ -120,6 +122,14 @@ class Options:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Retired:
+    """Devices, by their ``isa``, and the ``last`` version that profiles them."""
+
+    devices: tuple[str, ...]
+    last: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Never:
     """Quantities, values of launches and facts that a profiler can never know, and why."""
 
@@ -134,7 +144,8 @@ class Profiler:
     ``command`` are the parts of a call, with places in braces (``PLACES``): one with ``{section}``
     or ``{function}`` comes once for each, one whose place has no value is left out. ``always`` are
     patterns of counters that come without being asked for, ``by_name`` those that one may ask for
-    by their names. ``launch`` are the counters that tell values of a launch, such as its grid.
+    by their names. ``retired`` are devices that newer versions
+    do not profile. ``launch`` are the counters that tell values of a launch, such as its grid.
     ``printed`` names, for formats of profiles, what has more. Without a command there is nothing
     to ask.
     """
@@ -150,9 +161,16 @@ class Profiler:
     by_name: tuple[Offer, ...] = ()
     launch: Mapping[str, str] = field(default_factory=dict)
     never: tuple[Never, ...] = ()
+    retired: tuple[Retired, ...] = ()
     _bringing: dict[str, tuple[int, ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+
+    def last_for(self, devices: Iterable[str]) -> str | None:
+        """Return the last version that profiles all of some devices; None where the newest does."""
+        wanted = set(devices)
+        last = (each.last for each in self.retired if wanted.intersection(each.devices))
+        return min(last, key=version_key, default=None)
 
     def sections_with(
         self, counter: str, version: str | None, *, reserve: bool = True
@@ -281,6 +299,7 @@ def _profiler(document: MappingNode) -> Profiler:
         by_name=tuple(_offers(document)),
         launch=_text_by_name(document, "launch"),
         never=tuple(_never(document)),
+        retired=tuple(_retired(document)),
     )
 
 
@@ -351,3 +370,11 @@ def _never(document: MappingNode) -> Iterator[Never]:
         node = item.as_mapping()
         node.refuse_unknown(NEVER_KEYS)
         yield Never(names=_texts(node, "names"), because=node.text("because"))
+
+
+def _retired(document: MappingNode) -> Iterator[Retired]:
+    for item in document.sequence("retired") if "retired" in document else ():
+        node = item.as_mapping()
+        node.refuse_unknown(RETIRED_KEYS)
+        _, last = _versions(node)
+        yield Retired(devices=_texts(node, "devices"), last=last or node.text("last"))

@@ -208,6 +208,19 @@ def test_names_only_counters_that_the_version_of_the_command_has(
     assert [*asked.values()] == [False, True, True, False, False]
 
 
+def test_asks_no_version_that_does_not_profile_the_device(
+    rule: Rule, settings: EvaluationSettings, asking: Asking
+) -> None:
+    sections = (Section(name="A", first="2020.1", counters=("of A",)), *PROFILER.sections[1:])
+    reach = replace(asking.reach, profiler=replace(PROFILER, sections=sections))
+    found = [unknown(rule, "v1", 6.0, "A"), unknown(rule, "v1", 6.0, "B")]
+    for version in ("2019.3", None):
+        retired = Asking(reach=reach, version=version, newest="2019.5", known={})
+        told = collect(found, LAUNCHES, settings.collect, APP, retired)
+        assert told is not None
+        assert (told.sections, told.needs_version) == (("B",), None)
+
+
 def test_says_which_version_can_be_asked_by_name(
     rule: Rule, settings: EvaluationSettings, asking: Asking
 ) -> None:

@@ -72,6 +72,12 @@ def test_takes_the_section_that_tells_a_fact(ncu: Reach) -> None:
     assert known.words("v1", ["l2_hit_rate"]) == ""
 
 
+def test_tells_the_last_version_that_profiles_a_device(ncu: Reach) -> None:
+    assert ncu.profiler.last_for(["cc-8.0", "cc-9.0"]) is None
+    assert ncu.profiler.last_for(["cc-7.0"]) == "2025.2"
+    assert ncu.profiler.last_for(["cc-7.0", "cc-6.1"]) == "2019.5"
+
+
 def test_asks_for_no_counter_that_reports_of_the_version_lack(ncu: Reach) -> None:
     # Widths of accesses were in the memory tables from 2021.3 to 2023.2 and are in none since.
     told = {

@@ -8,7 +8,7 @@ from dataclasses import field
 
 import duckdb
 
-from advisor.database.coverage import known_quantities
+from advisor.database.coverage import isas_of, known_quantities
 from advisor.database.parts import launches_of
 from advisor.expression.needs import NOTHING
 from advisor.model import names_function
@@ -184,12 +184,14 @@ def _ordered(names: Iterable[str]) -> tuple[str, ...]:
 class Asking:
     """What a profiler would tell about the kernels of a run.
 
-    ``version`` is that of the profiler that made the run, ``known`` are the quantities that have a
+    ``version`` is that of the profiler that made the run, ``newest`` the last one that profiles the
+    devices of the run, None where the newest of all does. ``known`` are the quantities that have a
     value, by variant.
     """
 
     reach: Reach
     version: str | None
+    newest: str | None = None
     known: Mapping[str, Known]
     _searches: dict[tuple[Known, Mode], Search] = field(default_factory=dict, compare=False)
     _wanted: dict[tuple[Known, str], CountersWanted] = field(default_factory=dict, compare=False)
@@ -198,7 +200,7 @@ class Asking:
     def ask(self, lacking: Iterable[Lacking]) -> ProfilerRequest:
         """Return what to ask for so that subjects get the facts that they lack."""
         wanted = (self._want(variant, missing) for variant, missing in lacking)
-        return self.reach.asked(wanted, self.version)
+        return self.reach.asked(wanted, self.version or self.newest)
 
     def can_tell(self, variant: str, missing: Sequence[str]) -> bool:
         """Return whether there is a counter that may give one of the facts that a variant lacks."""
@@ -227,7 +229,7 @@ class Asking:
     def _of_fact(self, name: str, known: Known) -> CountersWanted:
         """Return the counters that a fact lacks: in sections, else by name, else of later versions.
 
-        Where the profiler's version is not known, the newest is meant.
+        Where the profiler's version is not known, the newest that profiles these devices is meant.
         """
         key = (known, name)
         if key not in self._wanted:
@@ -235,14 +237,16 @@ class Asking:
         return self._wanted[key]
 
     def _worked_out(self, name: str, known: Known) -> CountersWanted:
-        for version in dict.fromkeys((self.version, None)):
+        retired = self.newest is not None
+        versions = (self.version or self.newest,) if retired else (self.version, None)
+        for version in dict.fromkeys(versions):
             for by_name in (False, True):
                 mode = Mode(version=version, by_name=by_name)
                 search = self._search(known, mode)
                 quantities = search.lacking(name)
                 if quantities is not None:
                     counters = search.counters(quantities)
-                    is_later = version != self.version
+                    is_later = not retired and version != self.version
                     return (
                         CountersWanted(later=counters) if is_later else CountersWanted(now=counters)
                     )
@@ -271,7 +275,8 @@ def asking(
     found = NOTHING.union(*(each for name in missing if (each := lacking(name))))
     names = sorted(reach.below(found))
     known = known_quantities(connection, run_id, names) if names else {}
-    return Asking(reach=reach, version=version, known=known)
+    newest = reach.profiler.last_for(isas_of(connection, run_id))
+    return Asking(reach=reach, version=version, newest=newest, known=known)
 
 
 def missing_facts(evaluations: Iterable[Evaluation]) -> frozenset[str]:
