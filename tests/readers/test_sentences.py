@@ -57,6 +57,15 @@ def test_reads_the_busiest_pipe(pipe: str, over: str, counter: str) -> None:
     assert counters_in([message]) == {counter.format("pct_of_peak_sustained"): 41.7}
 
 
+@pytest.mark.parametrize("over", ["active", "elapsed"])
+def test_reads_the_tensor_pipe_that_shares_another(over: str) -> None:
+    shared = f"Shared is the highest-utilized pipeline (91.9%) based on {over} cycles. It executes"
+    counter = f"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_{over}"
+    message = f"{shared} tensor operations. It's dominated by its Tensor (FP) sub-pipeline."
+    assert counters_in([message]) == {counter: 91.9}
+    assert counters_in([f"{shared} it. It's dominated by its FP64 sub-pipeline."]) == {}
+
+
 @pytest.mark.parametrize(
     ("words", "state"),
     [

@@ -33,7 +33,8 @@ TYPES = {Kind.NUMBER: "DOUBLE", Kind.TEXT: "VARCHAR", Kind.BOOLEAN: "BOOLEAN"}
 SCATTERED: dict[str, Value] = {
     "kernel_id": "k1", "short_name": "gather", "launch_count": 2.0, "duration": 4e-4,
     "limiter": "memory", "load_efficiency": 0.25, "load_waste": 0.75,
-    "load_sectors_per_request": 16.0, "l1_utilization": 0.8, "evidence_level": 1.0,
+    "load_sectors_per_request": 16.0, "l1_utilization": 0.8, "global_path_utilization": 0.8,
+    "evidence_level": 1.0,
 }  # fmt: skip
 SILENT: dict[str, Value] = {
     "kernel_id": "k2", "short_name": "copy", "launch_count": 1.0, "duration": 1e-4,
