@@ -88,8 +88,8 @@ def _nothing(found: ToCollect) -> str:
     if found.profiler is None:
         return f"Nothing is known about what the profiler of {found.run_id} can collect."
     return (
-        f"Nothing to collect: {found.run_id} has every counter of {found.profiler} that "
-        "could show a saving."
+        f"Nothing to collect: {found.profiler} has no other counter that could show a saving "
+        f"in {found.run_id}."
     )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import sys
 import time
 from pathlib import Path
 
@@ -63,4 +66,9 @@ def demo(settings: CommandSettings, output: str) -> None:
             progress=progress,
         )
     click.echo(directory / "site" / "index.html")
-    click.echo(f"next: advisor --db {settings.database} report", err=True)
+    click.echo(f"next: {_called()} --db {shlex.quote(settings.database)} report", err=True)
+
+
+def _called() -> str:
+    """Return what the program is called where a shell finds it by that, else where it lies."""
+    return "advisor" if shutil.which("advisor") else shlex.quote(sys.argv[0])

@@ -17,6 +17,9 @@ from advisor.reports.record.commands import program
 from advisor.wording import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from advisor.ingest.batches import Ingested
     from advisor.ingest.profiles import RunLabels
     from advisor.ingest.records import HowToRead
     from advisor.ingest.trial import Tried
@@ -107,6 +110,7 @@ def ingest(settings: CommandSettings, /, paths: tuple[str, ...], **options: Any)
     if options["dry_run"]:
         return _try(settings, paths, how)
     labels = labels_of(options)
+    runs: list[str] = []
     with Progress("reading", clock=time.monotonic) as progress:
         if options["spool"] is not None:
             from advisor.ingest.spool import spool_paths
@@ -127,12 +131,28 @@ def ingest(settings: CommandSettings, /, paths: tuple[str, ...], **options: Any)
                 progress=progress,
                 configuration=settings.configuration,
             )
-            totals = print_all(stored, progress)
+            totals = print_all(_noted(stored, runs), progress)
     if totals["new"] or totals["known"]:
         spool = options["spool"]
-        follows = "report" if spool is None else f"db merge {shlex.quote(spool)}"
+        follows = _report_of(runs) if spool is None else f"db merge {shlex.quote(spool)}"
         click.echo(f"next: {program(settings.database)} {follows}", err=True)
     return status_of(totals)
+
+
+def _noted(results: Iterable[Ingested], runs: list[str]) -> Iterator[Ingested]:
+    """Yield the outcome of profiles, and note their runs."""
+    for result in results:
+        if result.run_id:
+            runs.append(result.run_id)
+        yield result
+
+
+def _report_of(runs: Sequence[str]) -> str:
+    """Return the command that reports on what was ingested: one run, or the newest of several.
+
+    A page tells no time, so the run of a single profile need not be the newest.
+    """
+    return f"report {runs[0]}" if len(set(runs)) == 1 else "report"
 
 
 def labels_of(options: dict[str, Any]) -> RunLabels:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 _EPILOG = """\b
 Examples:
-  advisor model serving.yaml --device "h100 sxm" --device "a100 sxm"
+  advisor model seed/scenarios/serving.yaml --device "h100 sxm" --device "a100 sxm"
   advisor model matrix-product m=64 n=11008 k=4096 element=2 --device "h100 sxm"
-  advisor model serving.yaml --sweep batch=1:1000 --format csv
+  advisor model seed/scenarios/serving.yaml --sweep batch=1:1000 --format csv
   advisor model --transformer config.json --phase decode --context 4096 --device "h100 sxm"
   advisor model --costs analysis.json --device v7x --work tensor_bf16
 """

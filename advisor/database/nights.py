@@ -116,7 +116,7 @@ class NightRun:
         """What it ran on, in the words of messages; beside the key of series, never in it."""
         return {
             "driver": self.driver_version,
-            "run time": self.runtime,
+            "runtime": self.runtime,
             "profiler": self.profiler,
             "clock control": self.clock_control,
             "host": self.host,

@@ -38,8 +38,9 @@ _FINDINGS = """
 """
 _VENDOR_FINDINGS = """
     SELECT variant_id, rule,
-      arg_max(title, (coalesce(estimate, 0), -launch_index, text, title)) AS title, severity, scope,
-      arg_max(text, (coalesce(estimate, 0), -launch_index, text, title)) AS text,
+      arg_max(title, (coalesce(estimate, 0), -launch_index, length(text), text, title)) AS title,
+      severity, scope,
+      arg_max(text, (coalesce(estimate, 0), -launch_index, length(text), text, title)) AS text,
       max(estimate) AS estimate, count(*) AS launches
     FROM reference_finding JOIN launch USING (run_number, run_id, launch_index)
     WHERE {of_run} AND text <> '' AND (severity NOT IN ('none', 'ok') OR estimate IS NOT NULL)
@@ -139,7 +140,11 @@ def stored_findings(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[
 
 
 def findings_of_vendor(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Row]:
-    """Return the vendor's findings by variant, the largest estimate first."""
+    """Return the vendor's findings by variant, the largest estimate first.
+
+    Of several of one rule the one that promises most; of those alike the longest message of the
+    first launch, whose counts have the most digits.
+    """
     return _rows(connection, _of_run(_VENDOR_FINDINGS, run_id))
 
 

@@ -187,9 +187,9 @@ def why_unknown(kernel: MeasuredWork) -> str | None:
     if kernel.work is None and not has_traffic:
         return "the profile counts neither its work nor its traffic"
     if kernel.work is None and kernel.memory_side is not True:
-        return "the profile does not count its work, and memory is not its busiest side"
+        return "the profile does not count its work, and memory is not what limits it"
     if not has_traffic and kernel.memory_side is not False:
-        return "the profile does not count its traffic, and compute is not its busiest side"
+        return "the profile does not count its traffic, and compute is not what limits it"
     if not kernel.practical:
         return "the profile lacks the peaks that its time compares with"
     return None

@@ -130,5 +130,5 @@ def told_and_nothing_else(database: str) -> None:
     assert moved == {}
     assert found.nights[23].changed == (
         "driver 550.54.15 → 560.35.03",
-        "run time CUDA 12.4 → CUDA 12.6",
+        "runtime CUDA 12.4 → CUDA 12.6",
     )

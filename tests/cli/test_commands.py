@@ -129,9 +129,10 @@ def test_tells_the_run_and_what_to_do_next(advisor: Run, night: str) -> None:
     outcome = advisor("ingest", night)
     assert outcome.status == 0
     assert outcome.out.startswith("new")
-    database = re.search(r"^next: advisor --db (\S+) report$", outcome.err, re.MULTILINE)
-    assert database is not None
-    assert database[1].endswith("test.duckdb")
+    said = re.search(r"^next: advisor --db (\S+) report (\w+)$", outcome.err, re.MULTILINE)
+    assert said is not None
+    assert said[1].endswith("test.duckdb")
+    assert said[2] == outcome.out.split()[1]
 
 
 def test_takes_the_same_file_twice_as_one_run(advisor: Run, night: str) -> None:
@@ -246,10 +247,10 @@ def test_examines_installation_and_database(filled: Run) -> None:
 
 def test_a_finding_beside_an_action_says_what_it_is_counted_with(filled: Run) -> None:
     text = " ".join(filled("show", ".").out.split())
-    found = re.findall(r"Counted with (\w+/[\w-]+)\.", text)
+    found = re.findall(r"The same time as (\w+/[\w-]+): do not add the two\.", text)
     assert found
     for rule in found:
-        assert text.index(f" {rule} ") < text.index(f"Counted with {rule}.")
+        assert text.index(f" {rule} ") < text.index(f"The same time as {rule}:")
 
 
 def test_shows_the_worst_instructions_of_a_kernel(filled: Run) -> None:

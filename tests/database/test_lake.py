@@ -512,7 +512,7 @@ def test_what_is_no_lake_of_ours_is_refused(tmp_path: Path, mark: str | None, pr
 def test_the_vendors_messages_do_not_depend_on_the_order_of_rows(
     database: Path, tmp_path: Path
 ) -> None:
-    """Two messages of one rule about one launch: title and text are of the same one."""
+    """Two messages of one rule about one launch: title and text are of the one that counts more."""
     path = Path(shutil.copy(database, tmp_path / "messages.duckdb"))
     found = []
     with duckdb.connect(str(path)) as connection:
@@ -526,11 +526,11 @@ def test_the_vendors_messages_do_not_depend_on_the_order_of_rows(
                     "INSERT INTO reference_finding BY NAME SELECT ? AS run_id, ? AS launch_index,"
                     " ? AS run_number, 'Stalls' AS rule, 'warning' AS severity,"
                     " ? AS title, ? AS text",
-                    [run, launch, of_run, f"title {number}", f"text {number}"],
+                    [run, launch, of_run, f"title {number}", f"{11 - number} sectors"],
                 )
             (row,) = findings_of_vendor(connection, run)
             found.append((row["title"], row["text"]))
-    assert found == [("title 2", "text 2")] * 2
+    assert found == [("title 1", "10 sectors")] * 2
 
 
 @pytest.mark.parametrize(("most", "is_read_again"), [(200_000, False), (0, True)])

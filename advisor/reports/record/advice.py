@@ -274,7 +274,7 @@ def _remarks(evaluation: Evaluation, place: Action | None, common: _Common) -> I
         if place.after:
             yield f"Overlaps with {', '.join(place.after)}."
     elif gain and (first := common.beside.get((evaluation.variant_id, evaluation.rule.id))):
-        yield f"Counted with {first}."
+        yield f"The same time as {first}: do not add the two."
     if evaluation.rule.is_unproven:
         yield _UNPROVEN
 

@@ -52,7 +52,8 @@ def _device(run: Row, devices: Sequence[Row]) -> Condition:
     if units := number(first, "unit_count"):
         notes.append(f"{wording.fixed(units)} {text(first, 'unit_kind') or 'units'}")
     if text(first, "origin") == "report":
-        notes.append("not in the device list, peaks from the profile alone")
+        unlisted = "not in the device list, " if text(run, "device_names") else ""
+        notes.append(f"{unlisted}peaks from the profile alone")
     if text(first, "confidence") == "low":
         notes.append("specifications uncertain")
     return Condition(

@@ -53,12 +53,12 @@ def roof_moved(evaluations: Sequence[Evaluation], gain: Gain, rows: Mapping[str,
     falls_from, to = wording.seconds(now), wording.seconds(then)
     if then >= now or falls_from == to:
         return ""
-    moved = f"This moves the roof: the time at it falls from {falls_from} to {to}."
+    moved = f"This moves the roof: the time at the roof falls from {falls_from} to {to}."
     if all(each.rule.assumes.keys() <= {_START} for each in evaluations):
         moved = f"The time at the roof, {falls_from}, is that of empty launches, which this saves."
     if gain.likely > wasted:
         beyond, of = wording.seconds(gain.likely - wasted), wording.seconds(wasted)
-        return f"{moved} Of the gain, {beyond} is beyond the {of} that is wasted today."
+        return f"{moved} So {beyond} of the gain is beyond the {of} wasted today."
     if gain.high > wasted:
         return f"{moved} So it may save more than the {wording.seconds(wasted)} wasted today."
     return moved

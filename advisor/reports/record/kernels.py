@@ -29,7 +29,8 @@ from advisor.rules.language.words import VendorWords
 
 _TOP_STALLS = 7
 _WASTED = "wasted_time"
-_BOUNDS = {"t_sol": "at least", _WASTED: "at most"}  # where a term of the roof is unknown
+_COUNTED = "t_sol"
+_BOUNDS = {"t_least": "at least", _COUNTED: "at least", _WASTED: "at most"}  # terms are unknown
 _TIME, _WORK = "duration", "flops"
 _SEVERAL_WAYS = (_TIME, _WORK, *_BOUNDS)
 
@@ -207,7 +208,8 @@ def _room(row: Row, binding: str, fraction: float, sheet: FactSheet) -> str:
     """Return what the roof leaves to win; nothing where it is not what holds the kernel."""
     if text(row, "limiter") == "latency" or not flag(row, "t_sol_complete"):
         return ""
-    factor = f"At most {wording.ratio(1 / max(fraction, 1e-9))}" if fraction < 1 else "No speed-up"
+    most = wording.ratio(1 / max(fraction, 1e-9))
+    factor = f"In practice, at most {most}" if fraction < 1 else "In practice, no speed-up"
     if binding in sheet.layout.levels:
         return f"{factor} is possible without moving fewer bytes."
     work, traffic = number(row, "t_compute"), number(row, "t_dram")
@@ -296,13 +298,12 @@ def _kind(row: Row, line: _Line, layout: Layout) -> str:
 
 
 def _bound(row: Row, name: str, layout: Layout) -> str:
-    """Return that a value is a bound, and of the roof what it is made of.
-
-    What is wasted stands above the least time, which utilisations bound as well.
-    """
+    """Return that a value is a bound, and of the counted work what that is."""
     known = filter(None, (text(row, "t_sol_known") or "").split(", "))
-    counted = ", ".join(layout.label(each) for each in known) if name != _WASTED else ""
-    return f"{_BOUNDS[name]}, by {counted} alone" if counted else _BOUNDS[name]
+    counted = ", ".join(layout.label(each) for each in known)
+    if name != _COUNTED or not counted:
+        return _BOUNDS[name]
+    return f"{_BOUNDS[name]}, by {counted} alone"
 
 
 def _others(row: Row, sheet: FactSheet) -> FactGroup:

@@ -45,7 +45,7 @@ _REJUDGED = (
     "The stored findings come from other rules, facts or thresholds, so this report judges the run"
     " again; `{advisor} refresh {run_id}` stores the result."
 )
-_UNPROVEN = "Unproven: not yet found in one real run and absent from another."
+_UNPROVEN = "Unproven: no real profiles have shown yet where this holds and where it does not."
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -217,7 +217,7 @@ def reasons(row: ComparedSeries) -> Iterator[str]:
         )
         terms = ", ".join(parts)
         if terms:
-            yield f"made of: {terms} (factors multiply)"
+            yield f"time changed by: {terms} (minus is faster; factors multiply)"
     if not row.causes and row.moved:
         facts = (f"{one.label} ×{significant(one.after / one.before)}" for one in row.moved)
         yield f"moved most: {', '.join(facts)}"
