@@ -12,6 +12,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from urllib.parse import quote
 
 import orjson
@@ -25,6 +26,17 @@ _ACTED_ON = re.compile(
 _NEVER_ACTED_ON = bytes(range(0x7F))  # in JSON, which asks for none of the first 32
 _AS_RECORDS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_NON_STR_KEYS
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def utc_text(moment: datetime) -> str:
+    """Return a moment, stored in UTC without a zone, as ISO 8601 with its zone.
+
+    Without one, JavaScript and others take it for local time.
+
+    >>> utc_text(datetime(2026, 1, 5, 2, 30))
+    '2026-01-05T02:30:00+00:00'
+    """
+    return moment.replace(tzinfo=UTC).isoformat()
 
 
 def json_text(

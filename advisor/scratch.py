@@ -46,6 +46,28 @@ def scratch_folder(parent: Path | str | None = None, of: str = "") -> Iterator[P
         yield folder
 
 
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Give a place to write what becomes ``path`` when the block ends: whole, or not at all.
+
+    A link stays one and its target is replaced; a device or a pipe is written to as it is.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        yield target
+        return
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        yield part
+        part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
 def sweep(parent: Path, of: str = "") -> None:
     """Remove the folders that ``scratch_folder`` made there for processes that were killed."""
     import shutil

@@ -12,7 +12,7 @@ from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.connect import open_for_reading
 from advisor.database.outcomes import stored_outcomes
 from advisor.database.parts import rows_of
-from advisor.escaping import json_text
+from advisor.escaping import json_text, utc_text
 from advisor.facts import current, kernels_select
 from advisor.knowledge.load import find_rule, load_knowledge
 from advisor.records import dataclass
@@ -256,7 +256,7 @@ def _said(row: Row, dot: tuple[Row, Row] | None) -> dict[str, Any]:
 
 
 def _plain(value: object) -> object:
-    return value.isoformat() if isinstance(value, datetime) else value
+    return utc_text(value) if isinstance(value, datetime) else value
 
 
 def _day(moment: datetime) -> str:

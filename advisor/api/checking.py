@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from advisor.cache import collector_off
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.connect import open_for_reading
+from advisor.database.parts import variants_of
 from advisor.database.planning import plan_for
-from advisor.database.read import find_run
+from advisor.database.read import StoredRun, find_run
 from advisor.errors import UsageError
 from advisor.knowledge.load import load_knowledge
 
 if TYPE_CHECKING:
+    import duckdb
+
+    from advisor.knowledge.knowledge import Knowledge
     from advisor.reports.record.gate import Gate, Looked
     from advisor.rules.language.rule import Severity
 
@@ -55,19 +61,54 @@ def check(
     comparison = None
     with open_for_reading(database, wait) as connection, collector_off():
         head = find_run(connection, run)
-        base = None if baseline is None else find_run(connection, baseline)
+        base = None if baseline is None else _other(connection, baseline, head)
         plan_for(connection, max(head.launches, 0 if base is None else base.launches))
         looked: list[Looked] = []
         if base is not None and (REGRESSION in fail_on or severity is not None):
             comparison = compare_runs(connection, base, head, knowledge)
             looked += regressions(comparison, database) if REGRESSION in fail_on else ()
-            looked += new_findings(connection, comparison, severity, database) if severity else ()
+            if severity:
+                wanted = _as_severe_as(severity, knowledge)
+                is_suppressed = _suppressed(connection, head.run_id, configuration)
+                looked += new_findings(connection, comparison, wanted, is_suppressed, database)
         if BUDGET in fail_on:
             words = run_words(connection, [head.run_id], knowledge.settings)[head.run_id]
             looked += budgets(
                 connection, head, configuration.budgets, knowledge.vocabulary, words, database
             )
     return make_gate(head, base, looked, comparison)
+
+
+def _other(connection: duckdb.DuckDBPyConnection, baseline: str, head: StoredRun) -> StoredRun:
+    """Return the run that a baseline names; the run itself would always pass."""
+    base = find_run(connection, baseline)
+    if base.run_id == head.run_id:
+        problem = f"{baseline!r} is the run itself, {head.run_id}"
+        raise UsageError(problem, hint=f"{baseline}~1 is the night before")
+    return base
+
+
+def _as_severe_as(least: Severity, knowledge: Knowledge) -> dict[str, Severity]:
+    """Return the severity of each rule that is at least as severe as one."""
+    order = list(type(least))
+    return {
+        rule.id: rule.severity
+        for rule in knowledge.rules
+        if order.index(rule.severity) <= order.index(least)
+    }
+
+
+def _suppressed(
+    connection: duckdb.DuckDBPyConnection, run_id: str, configuration: Configuration
+) -> Callable[[str, str], bool]:
+    """Return what tells whether the configuration suppresses a rule's finding on a variant."""
+    today = datetime.fromtimestamp(time.time(), tz=UTC).date()
+    holding = [each for each in configuration.suppress if not each.expired(today)]
+    names = {
+        str(row["variant_id"]): (str(row["kernel_name"]), str(row["short_name"]))
+        for row in variants_of(connection, run_id)
+    }
+    return lambda rule, variant: any(each.covers(rule, names[variant]) for each in holding)
 
 
 def _severity(fail_on: Sequence[str]) -> Severity | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.api.modelling import check_devices, load_machines
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import ConfigError, Location, OutputError, UsageError
+from advisor.scratch import whole_file
 
 if TYPE_CHECKING:
     from advisor.hardware.compare import DeviceComparison
@@ -61,10 +62,9 @@ def add_devices(
 
 
 def _copy(path: Path, kept: Path) -> None:
-    part = kept.with_name(kept.name + ".part")
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(path.read_bytes())
-        part.replace(kept)
+        with whole_file(kept) as part:
+            part.write_bytes(path.read_bytes())
     except OSError as error:
         raise OutputError(f"cannot write {kept}: {error.strerror}") from error

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.escaping import utc_text
+
 if TYPE_CHECKING:
     from advisor.reports.record.series_records import (
         AcceptedLevel,
@@ -25,7 +27,7 @@ def as_json(history: History) -> dict[str, object]:
         "schema_version": SCHEMA_VERSION,
         "branch": history.branch,
         "simulated": history.is_simulated,
-        "since": None if since is None else since.isoformat(),
+        "since": None if since is None else utc_text(since),
         "nights": [_night(night) for night in history.nights],
         "series": [_series(each, history, numbers) for each in history.series],
         "alike": [
@@ -42,7 +44,7 @@ def _machine(moved: MachineMoved | None) -> dict[str, object] | None:
         return None
     return {
         "run": moved.night.run_id,
-        "time": moved.night.time.isoformat(),
+        "time": utc_text(moved.night.time),
         "relative": moved.relative,
         "moved": moved.moved,
         "series": moved.series,
@@ -52,7 +54,7 @@ def _machine(moved: MachineMoved | None) -> dict[str, object] | None:
 def _night(night: HistoryNight) -> dict[str, object]:
     return {
         "run": night.run_id,
-        "time": night.time.isoformat(),
+        "time": utc_text(night.time),
         "commit": night.commit,
         "note": night.note,
         "environment": night.environment,
@@ -74,8 +76,8 @@ def _series(each: SeriesHistory, history: History, numbers: dict[str, int]) -> d
         "launch_shapes": list(each.launch_shapes),
         "better": "lower",
         "nights": result.nights,
-        "first": each.nights[0].time.isoformat(),
-        "last": each.newest_night.time.isoformat(),
+        "first": utc_text(each.nights[0].time),
+        "last": utc_text(each.newest_night.time),
         "missing": each.is_missing,
         "noise": result.noise,
         "calibrated_noise": each.calibrated_noise,
@@ -109,7 +111,7 @@ def change_json(each: SeriesHistory, change: Change) -> dict[str, object]:
         "kind": change.kind,
         **_moment(each, change.index),
         "end_index": change.end_index,
-        "end_time": each.nights[change.end_index].time.isoformat(),
+        "end_time": utc_text(each.nights[change.end_index].time),
         "before": change.before,
         "after": change.after,
         "relative": change.relative,
@@ -122,7 +124,7 @@ def _moment(each: SeriesHistory, index: int | None) -> dict[str, object]:
     night = None if index is None else each.nights[index]
     return {
         "index": index,
-        "time": None if night is None else night.time.isoformat(),
+        "time": None if night is None else utc_text(night.time),
         "run": None if night is None else night.run_id,
         "commit": None if night is None else night.commit,
     }

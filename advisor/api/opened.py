@@ -12,6 +12,7 @@ from advisor.api.shown import RunReport, RunsCompared, Table
 from advisor.configuration import Configuration, load_configuration
 from advisor.database.arrow import ArrowTable, arrow_table
 from advisor.errors import UsageError
+from advisor.escaping import utc_text
 
 if TYPE_CHECKING:
     from advisor.ingest.batches import Ingested
@@ -205,7 +206,7 @@ def _of_series(each: SeriesHistory) -> Iterator[tuple[object, ...]]:
         change = changes.get(place)
         yield (
             night.run_id,
-            night.time.isoformat(),
+            utc_text(night.time),
             duration,
             each.kernel,
             each.series_id,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from advisor.cache import collector_off, kept, remembered
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.read import open_run, run_details
+from advisor.errors import UsageError
 from advisor.facts import create_views
 from advisor.facts.formulas import yaml_files
 from advisor.knowledge.load import load_knowledge
@@ -268,4 +269,7 @@ def _markdown(report: Report, place: str) -> dict[str, str]:
         if picture is None:
             return {place: markdown(report, None, code)}
         beside = Path(place).with_suffix(".svg")
+        if beside == Path(place):
+            problem = f"{place} is where the roofline of the report goes"
+            raise UsageError(problem, hint="name the report otherwise, such as report.md")
         return {place: markdown(report, beside.name, code), str(beside): picture}

@@ -17,6 +17,7 @@ import click
 
 from advisor.cli.lazy import LazyGroup
 from advisor.cli.options import a_number
+from advisor.cli.stdout import ready_stdout
 from advisor.errors import AdvisorError, OutputError
 from advisor.hidden import DATA_FRAMES, hide, quicken_duckdb
 from advisor.version import __version__
@@ -214,6 +215,7 @@ def main() -> None:
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     stopped_by = _signals()
+    ready_stdout()
     gc.set_threshold(_NEW_OBJECTS)
     atexit.register(gc.freeze)  # no search through all objects for garbage when all of them go
     try:

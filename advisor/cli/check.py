@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _TRIPPED, _INCONCLUSIVE = 1, 5
 _EPILOG = """\b
 Examples:
-  advisor check --baseline main-nightly
+  advisor check my-branch --baseline main
   advisor check latest --baseline 3f2a --fail-on regression --fail-on new-finding:error
   advisor check --fail-on budget --format junit -o advisor.xml
 
@@ -69,7 +69,8 @@ def check(
     """Fail where a run is worse than a baseline, or over its budgets.
 
     RUN and --baseline are what `report` takes: an id or the beginning of one, a label, a branch, a
-    commit, "latest", or "last~7". Improvements never fail.
+    commit, "latest", or "last~7". Improvements never fail. A kernel that only one of the runs has
+    cannot be judged. Of a group's ranks each is checked on its own.
     """
     from advisor.api.checking import check as check_run
     from advisor.reports.write import gate as written

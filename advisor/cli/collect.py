@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from advisor.cli.application import CommandSettings
-from advisor.cli.output import has_unicode, plain, terminal_width
+from advisor.cli.output import plain, terminal_width
+from advisor.cli.stdout import has_unicode
 
 if TYPE_CHECKING:
     from advisor.api.collecting import ToCollect

@@ -11,12 +11,12 @@ from advisor.cli.options import moment, output_file
 from advisor.cli.output import (
     FORMATS,
     Narrow,
-    has_unicode,
     plain,
     terminal_width,
     write_rows,
     write_text,
 )
+from advisor.cli.stdout import has_unicode
 
 _EPILOG = """\b
 Examples:

@@ -9,7 +9,8 @@ import click
 
 from advisor.cli.application import CommandSettings
 from advisor.cli.options import a_number, output_file
-from advisor.cli.output import csv_text, has_unicode, terminal_width, write_text
+from advisor.cli.output import csv_text, terminal_width, write_text
+from advisor.cli.stdout import has_unicode
 from advisor.errors import UsageError
 
 if TYPE_CHECKING:

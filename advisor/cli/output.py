@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import shutil
@@ -16,6 +17,7 @@ import click
 
 from advisor.errors import OutputError
 from advisor.records import dataclass
+from advisor.scratch import whole_file
 from advisor.wording import one_line, printable
 
 FORMATS = click.Choice(["table", "csv", "json"])
@@ -59,11 +61,6 @@ def terminal_width() -> int:
     """Return the columns of the terminal, or those that COLUMNS says; else 0 (no limit)."""
     asked = os.environ.get("COLUMNS", "").isdecimal()
     return shutil.get_terminal_size().columns if asked or sys.stdout.isatty() else 0
-
-
-def has_unicode() -> bool:
-    """Return whether stdout can show more than ASCII."""
-    return (sys.stdout.encoding or "ascii").lower().replace("-", "").startswith("utf")
 
 
 def table(
@@ -138,11 +135,21 @@ def csv_text(columns: Sequence[str], rows: Iterable[Row]) -> str:
 def _write_json(columns: Sequence[str], rows: Iterable[Row]) -> None:
     from advisor.escaping import json_text
 
+    names = _unlike(columns)
     click.echo("[", nl=False)
     for number, row in enumerate(rows):
-        record = dict(zip(columns, map(plain, row), strict=True))
+        record = dict(zip(names, map(plain, row), strict=True))
         click.echo("," * bool(number) + "\n" + json_text(record), nl=False)
     click.echo("\n]")
+
+
+def _unlike(columns: Sequence[str]) -> list[str]:
+    """Return names that differ, as JSON has each key once: ``a`` and ``a_1`` of ``a`` twice."""
+    names: list[str] = []
+    for name in columns:
+        others = (f"{name}_{number}" for number in itertools.count(1))
+        names.append(name if name not in names else next(n for n in others if n not in names))
+    return names
 
 
 def plain(cell: Cell) -> Cell:
@@ -163,15 +170,9 @@ def write_text(text: str, output: str | None) -> None:
     if output is None or output == "-":
         click.echo(text, nl=not text.endswith("\n"))
         return
-    path = Path(output)
-    part = path.with_name(path.name + ".part")
     try:
-        try:
+        with whole_file(Path(output)) as part:
             part.write_text(text, encoding="utf-8")
-            part.replace(path)
-        except OSError:
-            part.unlink(missing_ok=True)
-            raise
     except OSError as error:
         problem = f"cannot write {output}: {error.strerror}"
         raise OutputError(problem, hint="choose another place with -o") from error

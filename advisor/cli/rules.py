@@ -10,11 +10,11 @@ from advisor.cli.application import CommandSettings
 from advisor.cli.output import (
     FORMATS,
     Narrow,
-    has_unicode,
     terminal_width,
     write_rows,
     write_text,
 )
+from advisor.cli.stdout import has_unicode
 from advisor.wording import count, printable
 
 _LIST = Narrow(

@@ -37,7 +37,7 @@ def runs() -> None:
 
 
 @runs.command("list")
-@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True)
+@click.option("--limit", type=click.IntRange(1, 2**31 - 1), default=50, show_default=True)
 @click.option("--format", "style", type=FORMATS, default="table", show_default=True)
 @click.pass_obj
 def list_(settings: CommandSettings, limit: int, style: str) -> None:

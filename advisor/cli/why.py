@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from advisor.cli.application import CommandSettings
-from advisor.cli.output import has_unicode, terminal_width
+from advisor.cli.output import terminal_width
+from advisor.cli.stdout import has_unicode
 
 _EPILOG = """\b
 Examples:

@@ -9,6 +9,7 @@ import duckdb
 
 from advisor.database.arrow import typed_rows
 from advisor.errors import OutputError
+from advisor.scratch import whole_file
 
 
 def write_parquet(path: Path, kinds: Mapping[str, type], rows: Sequence[Sequence[object]]) -> None:
@@ -19,12 +20,9 @@ def write_parquet(path: Path, kinds: Mapping[str, type], rows: Sequence[Sequence
     Raises:
         OutputError: the file cannot be written.
     """
-    part = path.with_name(path.name + ".part")
     try:
-        with duckdb.connect() as connection:
+        with whole_file(path) as part, duckdb.connect() as connection:
             typed_rows(connection, kinds, rows).write_parquet(str(part), compression="zstd")
-        part.replace(path)
     except (duckdb.IOException, OSError) as error:
-        part.unlink(missing_ok=True)
         hint = "choose another place with -o"
         raise OutputError(f"cannot write {path}: {error}", hint=hint) from error

@@ -99,7 +99,7 @@ def find_run(connection: duckdb.DuckDBPyConnection, wanted: str = LATEST) -> Sto
 
     That is ``latest`` or ``last``; a label or a branch: its newest run; a commit or the beginning
     of one: its newest run; the beginning of an id. Behind each ``~7`` goes seven runs back in the
-    history of the run: among those of its branch, measured like it.
+    history of the run: among those of its branch and its rank, measured like it.
 
     Raises:
         UsageError: there is none, or several are meant.
@@ -189,12 +189,12 @@ def _labelled(run: StoredRun) -> str:
 def _earlier(
     connection: duckdb.DuckDBPyConnection, run: StoredRun, nights: int, wanted: str
 ) -> StoredRun:
-    """Return the run that many runs before one, of its branch and measured like it."""
+    """Return the run that many runs before one, of its branch, its rank, and measured like it."""
     clause = (
         "WHERE branch IS NOT DISTINCT FROM $branch AND simulated = $simulated"
-        f" AND ({NIGHT}, run_id) <= ($night, $run_id)"
+        f" AND rank IS NOT DISTINCT FROM $rank AND ({NIGHT}, run_id) <= ($night, $run_id)"
     )
-    asked: dict[str, object] = {"branch": run.branch, "simulated": run.simulated}
+    asked: dict[str, object] = {"branch": run.branch, "simulated": run.simulated, "rank": run.rank}
     asked |= {"night": run.night, "run_id": run.run_id}
     found = _runs(connection, clause, asked, place=nights)
     if not found:

@@ -100,6 +100,90 @@ def test_the_check_fails_on_a_regression_and_never_on_an_improvement(
     assert better.status == 0
 
 
+def test_the_check_does_not_compare_a_run_with_itself(
+    advisor: Run, nights: tuple[Path, dict[int, str]]
+) -> None:
+    path, runs = nights
+    found = advisor("--db", str(path), "check", runs[13], "--baseline", runs[13])
+    assert found.status == 2
+    assert f"is the run itself, {runs[13]}" in found.err
+
+
+def test_the_check_cannot_judge_a_kernel_that_one_run_lacks(advisor: Run, tmp_path: Path) -> None:
+    for night, kernel in enumerate(("old_name(float *)", "new_name(float *)"), start=1):
+        profile = page(tmp_path / f"{night}.csv", kernel, 100, 101)
+        assert advisor("ingest", profile, "--at", f"2026-01-0{night}").status == 0
+    plain = advisor("check", "--baseline", "last~1")
+    assert plain.status == 0
+    assert "2 could not be judged" in plain.out
+    assert "old_name: only the baseline has it" in plain.out
+    assert "new_name: the baseline does not have it" in plain.out
+    assert advisor("check", "--baseline", "last~1", "--strict").status == 5
+
+
+def test_the_check_follows_suppressions_severities_and_rules_of_today(
+    advisor: Run, nights: tuple[Path, dict[int, str]], tmp_path: Path
+) -> None:
+    path, runs = nights
+    config = tmp_path / "own.yaml"
+
+    def failed(text: str, least: str = "warning") -> list[str]:
+        config.write_text(text)
+        wanted = ("--fail-on", f"new-finding:{least}", "--format", "json")
+        found = advisor(
+            "--db", str(path), "--config", str(config),
+            "check", runs[26], "--baseline", runs[1], *wanted,
+        )  # fmt: skip
+        answer = json.loads(found.out)
+        assert found.status == bool(answer["failed"])
+        return [each["name"] for each in answer["failed"]]
+
+    rule, *others = failed("wait: 1")
+    assert rule not in failed(f"suppress: [{{rule: {rule}, reason: known}}]")
+    assert rule in failed(f"suppress: [{{rule: {rule}, reason: known, expires: 2020-01-01}}]")
+    assert rule in failed(f"suppress: [{{rule: {rule}, kernel: none_such*, reason: known}}]")
+    assert rule not in failed(f"disable: [{rule}]")
+    assert rule not in failed(f"severity: {{{rule}: note}}")
+    assert failed('suppress: [{rule: "*", reason: known}]', "note") == []
+    assert set(others) <= set(failed(f"disable: [{rule}]"))
+
+
+def test_the_command_of_a_new_finding_explains_it(
+    advisor: Run, nights: tuple[Path, dict[int, str]]
+) -> None:
+    path, runs = nights
+    wanted = ("--fail-on", "new-finding:warning", "--format", "json")
+    found = advisor("--db", str(path), "check", runs[26], "--baseline", runs[1], *wanted)
+    command = json.loads(found.out)["failed"][0]["command"].split()
+    assert command[:4] == ["advisor", "--db", str(path), "rules"]
+    explained = advisor(*command[1:])
+    assert explained.status == 0, explained.err
+    assert "fires" in explained.out
+
+
+def test_a_budget_of_no_kernel_cannot_be_judged(
+    advisor: Run, nights: tuple[Path, dict[int, str]], tmp_path: Path
+) -> None:
+    path, runs = nights
+    config = tmp_path / "budgets.yaml"
+    config.write_text("budgets: [{kernel: 'nope*', fact: duration, at_most: 1, unit: ms}]")
+    words = ("--db", str(path), "--config", str(config), "check", runs[13], "--fail-on", "budget")
+    assert "nope*: no kernel of this run is called so" in advisor(*words).out
+    assert advisor(*words, "--strict").status == 5
+
+
+def test_an_earlier_run_of_a_rank_is_one_of_that_rank(advisor: Run, tmp_path: Path) -> None:
+    runs = {}
+    for night in (1, 2):
+        for rank in (0, 1):
+            profile = page(tmp_path / f"{night}-{rank}.csv", "k(float *)", 100 + night, 100 + rank)
+            words = ("--group", f"g{night}", "--rank", str(rank), "--at", f"2026-01-0{night}")
+            runs[night, rank] = advisor("ingest", profile, *words).out.split()[1]
+    for rank in (0, 1):
+        found = advisor("check", runs[2, rank], "--baseline", f"{runs[2, rank]}~1")
+        assert f"against {runs[1, rank]}" in found.out
+
+
 def test_the_check_tells_what_moved_with_the_environment_and_fails_nothing(
     advisor: Run, nights: tuple[Path, dict[int, str]]
 ) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC
 
-from advisor.escaping import csv_lines
+from advisor.escaping import csv_lines, utc_text
 from advisor.records import dataclass
 from advisor.reports.record.kernel_records import Gain
 from advisor.reports.record.published import Published, PublishedFinding, PublishedMove
@@ -120,7 +119,7 @@ def _move(run: str, each: PublishedMove) -> Row:
         each.verdict,
         each.state,
         each.run_id,
-        each.time.replace(tzinfo=UTC).isoformat(),
+        utc_text(each.time),
         each.commit,
         each.note,
         each.base,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import duckdb
@@ -97,11 +97,15 @@ def make_gate(
 
 
 def regressions(comparison: RunComparison, database: str) -> Iterator[Looked]:
-    """Yield a line for each series that both runs have; improvements never trip."""
+    """Yield a line for each series; improvements never trip.
+
+    A series that one of the runs lacks cannot be judged: it is new, gone, or has another name.
+    """
     runs = f"{comparison.base.run_id} {comparison.head.run_id}"
     command = on_database(f"advisor compare {runs}", database)
     for row in comparison.rows:
         if row.base is None or row.head is None:
+            yield _alone(row, command)
             continue
         tripped: bool | None = row.verdict == Verdict.REGRESSED
         if row.verdict in _UNSURE:
@@ -120,6 +124,21 @@ def regressions(comparison: RunComparison, database: str) -> Iterator[Looked]:
         )
 
 
+def _alone(row: ComparedSeries, command: str) -> Looked:
+    found = row.base or row.head
+    where = "only the baseline has it" if row.head is None else "the baseline does not have it"
+    time = "" if found is None else f", {seconds(found.total)}"
+    return Looked(
+        kind=REGRESSION,
+        kernel=row.kernel,
+        name=row.series,
+        tripped=None,
+        text=f"{where}{time}; `advisor series link` joins a kernel that was renamed",
+        command=command,
+        variant_id=None if row.head is None else row.head.variant_id,
+    )
+
+
 def _moved(row: ComparedSeries) -> str:
     assert row.base is not None
     assert row.head is not None
@@ -132,12 +151,14 @@ def _moved(row: ComparedSeries) -> str:
 def new_findings(
     connection: duckdb.DuckDBPyConnection,
     comparison: RunComparison,
-    least: Severity,
+    severities: Mapping[str, Severity],
+    is_suppressed: Callable[[str, str], bool],
     database: str,
 ) -> Iterator[Looked]:
     """Yield what fires in the head, and did not for the same series in the baseline.
 
-    Only findings at least as severe as ``least``.
+    Only findings of the rules in ``severities``, by what these are today; ``is_suppressed`` is
+    asked of a rule and a variant of the head.
     """
     rows = comparison.rows
     of_base = {row.base.variant_id: row.series for row in rows if row.base is not None}
@@ -146,19 +167,20 @@ def new_findings(
     known = {
         (rule, of_base.get(variant)) for rule, variant, _, _ in firing_findings(connection, base)
     }
-    for rule, variant, severity, evidence in firing_findings(connection, head):
+    for rule, variant, _, evidence in firing_findings(connection, head):
         row = of_head.get(variant)
-        if row is None or _SEVERITIES.index(Severity(severity)) > _SEVERITIES.index(least):
+        if row is None or rule not in severities or is_suppressed(rule, variant):
             continue
         is_new = (rule, row.series) not in known
+        severity = severities[rule]
         yield Looked(
             kind=NEW_FINDING,
             kernel=row.kernel,
             name=rule,
             tripped=is_new,
             text=f"{severity}: {evidence}",
-            command=on_database(f"advisor rules explain {rule} {head}", database),
-            weight=float(len(_SEVERITIES) - _SEVERITIES.index(Severity(severity))),
+            command=on_database(f"advisor rules explain {rule} {variant} --run {head}", database),
+            weight=float(len(_SEVERITIES) - _SEVERITIES.index(severity)),
             variant_id=variant,
         )
 
@@ -173,8 +195,10 @@ def budgets(
 ) -> Iterator[Looked]:
     """Yield a line for each budget and kernel that it covers; unknown where a fact is.
 
+    So is a budget that covers none: its kernel may have been renamed.
+
     Raises:
-        ConfigError: a budget names no fact that is a number, has another unit, or covers no kernel.
+        ConfigError: a budget names no fact that is a number, or has another unit.
     """
     for each in budgets:
         _check(each, vocabulary)
@@ -187,10 +211,20 @@ def budgets(
     columns = [column[0] for column in cursor.description or ()]
     kernels = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
     for budget in budgets:
-        for kernel in kernels:
-            if budget.covers((kernel["kernel_name"], kernel["short_name"])):
-                command = f"advisor show {kernel['variant_id']} --run {run.run_id}"
-                yield _held(budget, kernel, vocabulary, words, on_database(command, database))
+        covered = [k for k in kernels if budget.covers((k["kernel_name"], k["short_name"]))]
+        for kernel in covered:
+            command = f"advisor show {kernel['variant_id']} --run {run.run_id}"
+            yield _held(budget, kernel, vocabulary, words, on_database(command, database))
+        if not covered:
+            yield Looked(
+                kind=BUDGET,
+                kernel=budget.kernel,
+                name=budget.fact,
+                called=words.name(budget.fact).text,
+                tripped=None,
+                text="no kernel of this run is called so",
+                command=on_database(f"advisor report {run.run_id}", database),
+            )
 
 
 def _check(budget: Budget, vocabulary: Vocabulary) -> None:

@@ -156,9 +156,14 @@ def _by_waste(row: Row) -> tuple[bool, float, bool, float, str]:
 def named(rows: Sequence[Row], kernel: str, run_id: str) -> list[Row]:
     """Return the rows of kernels that a name, a part of one, a regular expression or an id means.
 
+    Who writes a whole name means that kernel, whatever it would mean as an expression.
+
     Raises:
         UsageError: it means none of the run, or is no regular expression.
     """
+    whole = [row for row in rows if kernel in (row["kernel_name"], row["short_name"])]
+    if whole:
+        return whole
     try:
         pattern = re.compile(kernel)
     except re.error as error:

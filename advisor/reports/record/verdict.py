@@ -288,7 +288,7 @@ def _evidence(rows: Sequence[Row], sums: Totals) -> Figure:
     rest = len(rows) - len(full)
     return Figure(
         label="evidence",
-        value=wording.share(time / sums.duration).split(wording.NO_BREAK)[0],
+        value=wording.share(time / sums.duration).removesuffix(f"{wording.NO_BREAK}%"),
         unit="% of time",
         note="has a roofline" + (f"; {wording.count(rest, 'kernel')} without" if rest else ""),
     )

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime
 from typing import Any
 
+from advisor.escaping import utc_text
 from advisor.reports.record.over_time import AdviceOutcome, MovedSeries, RunHistory
 
 
 def history_json(history: RunHistory) -> dict[str, Any]:
     """Return what JSON holds of a history; what is not finite is None."""
     return {
-        "since": _moment(history.since),
+        "since": utc_text(history.since),
         "nights": len(history.nights),
         "previous": history.previous,
         "baseline": history.baseline,
@@ -21,7 +21,7 @@ def history_json(history: RunHistory) -> dict[str, Any]:
         "environment": [
             {
                 "run_id": step.run_id,
-                "time": _moment(step.time),
+                "time": utc_text(step.time),
                 "what": step.what,
                 "base": step.base,
                 "head": step.head,
@@ -40,7 +40,7 @@ def _moved(row: MovedSeries) -> dict[str, Any]:
         "verdict": row.verdict,
         "state": row.state,
         "run_id": row.run_id,
-        "time": _moment(row.time),
+        "time": utc_text(row.time),
         "commit": row.commit,
         "note": row.note,
         "base": _finite(row.base),
@@ -79,7 +79,3 @@ def _outcome(each: AdviceOutcome) -> dict[str, Any]:
 
 def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
-
-
-def _moment(moment: datetime) -> str:
-    return moment.replace(tzinfo=UTC).isoformat()
