@@ -65,7 +65,7 @@ def test_asks_first_for_the_report_that_a_page_was_printed_from(
     page = tmp_path / "page.txt"
     page.write_text(text_page())
     assert advisor("ingest", str(page)).status == 0
-    note = "If the report (.ncu-rep) that this page was printed from is still there"
+    note = "If you still have the report (.ncu-rep) behind this page"
     assert advisor("collect").out.startswith(note)
     assert json.loads(advisor("collect", "--format", "json").out)["printed_note"].startswith(note)
     end = note.partition(") ")[2]  # Markdown escapes the brackets before it

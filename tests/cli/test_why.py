@@ -49,7 +49,7 @@ def test_it_shows_only_what_gave_the_value(filled: Run) -> None:
     """Of a case the branch that was taken, of alternatives the one that is known."""
     wasted = numbers(filled, "wasted_time")["wasted_time"]
     assert wasted["formula"] == "case when known(t_sol) then duration - t_least end"
-    assert wasted["spoken"] == "time - least time"
+    assert wasted["spoken"] == "time - time at the roof"
     assert wasted["rests_on"] == ["duration", "t_least"]
 
 
@@ -61,7 +61,7 @@ def test_without_a_word_it_opens_what_every_report_shows(filled: Run) -> None:
     outcome = filled("why", KERNEL)
     assert outcome.status == 0
     assert "wasted time: " in outcome.out
-    assert "= time - least time" in outcome.out
+    assert "= time - time at the roof" in outcome.out
     assert "= gpu__time_duration.sum  (report)" in outcome.out
 
 
