@@ -78,7 +78,7 @@ def test_the_first_night_decides_nothing_and_says_why(demo: str) -> None:
     )
     cases = list(root.iter("testcase"))
     assert [[child.tag for child in case] for case in cases] == [["skipped"]] * 14
-    assert "The next run" in str(cases[0][0].get("message"))
+    assert "Ingest a later profile" in str(cases[0][0].get("message"))
 
 
 def test_a_gate_says_what_moved_between_its_runs(demo: str) -> None:

@@ -190,7 +190,7 @@ def test_the_first_night_has_no_history_and_says_from_when(demo: str) -> None:
     first = history_of(demo).nights[0].run_id
     report = report_of(demo, first)
     assert report.history is None
-    assert report.first_night.startswith("The next run")
+    assert report.first_night.startswith("Ingest a later profile")
     pages = render_report(demo, first, form=ReportForm(style="json", output="r.json"), wait=0)
     assert json.loads(pages["r.json"])["history"] is None
     page = render_report(demo, first, form=ReportForm(style="html", output="r.html"), wait=0)[
