@@ -695,6 +695,7 @@ def upgrade() -> None:
         sa.Column("t_shared", sa.Double),
         sa.Column("t_sol", sa.Double),
         sa.Column("t_sol_achievable", sa.Double),
+        sa.Column("t_placed_achievable", sa.Double),
         sa.Column("t_sol_practical", sa.Double),
         sa.Column("t_sol_complete", sa.Boolean),
         sa.Column("binding_resource", sa.String),
