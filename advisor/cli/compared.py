@@ -60,5 +60,5 @@ def _blocks(comparison: RunComparison, database: str, width: int) -> Iterator[st
     links = list(renamed(comparison.rows, database))[:_LINKS]
     if links:
         yield ""
-        yield "If a kernel that is gone goes on as the new one of its name:"
+        yield "If a kernel that is gone goes on as the new one:"
         yield from (f"  {command}" for command in links)

@@ -119,6 +119,10 @@ def test_the_check_cannot_judge_a_kernel_that_one_run_lacks(advisor: Run, tmp_pa
     assert "old_name: only the baseline has it" in plain.out
     assert "new_name: the baseline does not have it" in plain.out
     assert advisor("check", "--baseline", "last~1", "--strict").status == 5
+    compared = advisor("compare", "last~1", "last").out
+    (link,) = re.findall(r"advisor --db \S+ (series link \w+ \w+)", compared)
+    assert advisor(*link.split()).status == 0
+    assert "1 new" not in advisor("compare", "last~1", "last").out
 
 
 def test_the_check_follows_suppressions_severities_and_rules_of_today(

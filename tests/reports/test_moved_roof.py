@@ -37,13 +37,13 @@ def note(
 def test_names_both_roofs_of_all_kernels_together(moving: Rule) -> None:
     # Each could save 0.8 of 1 ms, where 0.4 ms lie above the roof: 0.6 ms become 0.2 ms.
     group, rows = [found(moving, "a", 8e-4), found(moving, "b", 8e-4)], {"a": ROW, "b": ROW}
-    moved = "This moves the roof: the time at it falls from 1.20 ms to 400 µs."
+    moved = "This moves the roof: the time at the roof falls from 1.20 ms to 400 µs."
     assert note(group, rows, 7e-4, 8e-4) == moved
     assert note(group, rows, 8e-4, 16e-4) == (
         f"{moved} So it may save more than the 800 µs wasted today."
     )
     assert note(group, rows, 12e-4, 16e-4) == (
-        f"{moved} Of the gain, 400 µs is beyond the 800 µs that is wasted today."
+        f"{moved} So 400 µs of the gain is beyond the 800 µs wasted today."
     )
 
 
@@ -84,8 +84,8 @@ def test_the_findings_of_a_kernel_say_it_too(moving: Rule) -> None:
     common = _Common(rows={"a": ROW}, worst={}, asking=None, titles={}, commands={}, beside={})
     (said,) = _remarks(gained, None, common)
     assert said.replace("\N{NO-BREAK SPACE}", " ") == (
-        "This moves the roof: the time at it falls from 600 µs to 200 µs."
-        " Of the gain, 200 µs is beyond the 400 µs that is wasted today."
+        "This moves the roof: the time at the roof falls from 600 µs to 200 µs."
+        " So 200 µs of the gain is beyond the 400 µs wasted today."
     )
     assert list(_remarks(replace(gained, gain=None), None, common)) == []
 
@@ -95,7 +95,7 @@ def test_what_is_an_action_itself_is_counted_with_no_other(moving: Rule) -> None
     gained = replace(found(moving, "a", 4e-4), gain=gain, cap_likely=4e-4)
     beside = {("a", moving.id): "launch/tiny-blocks"}
     common = _Common(rows={"a": ROW}, worst={}, asking=None, titles={}, commands={}, beside=beside)
-    assert list(_remarks(gained, None, common)) == ["Counted with launch/tiny-blocks."]
+    assert list(_remarks(gained, None, common)) == ["The same time as launch/tiny-blocks: do not add the two."]
     (action,) = rank([gained])
     assert list(_remarks(gained, action, common)) == []
     after = replace(action, after=("launch/tiny-blocks",))

@@ -189,13 +189,17 @@ def _named(run: StoredRun) -> str:
 
 
 def renamed(rows: Sequence[ComparedSeries], database: str) -> Iterator[str]:
-    """Yield the commands that join a series that is gone with the one new one of its name."""
+    """Yield the commands that join a series that is gone with the one new one of its name.
+
+    Where just one is gone and one is new, they may be one kernel under two names.
+    """
     begins = program(database)
     gone, new = (
         [row for row in rows if row.verdict == word and row.kernel] for word in (GONE, NEW)
     )
+    is_pair = len(gone) == len(new) == 1
     for row in gone:
-        alike = [each.series for each in new if each.kernel == row.kernel]
+        alike = [each.series for each in new if is_pair or each.kernel == row.kernel]
         if len(alike) == 1 and sum(each.kernel == row.kernel for each in gone) == 1:
             yield f"{begins} series link {row.series} {alike[0]}  ({one_line(row.kernel)})"
 
