@@ -247,13 +247,16 @@ def _each_once(machines: Iterable[Machine]) -> tuple[Machine, ...]:
 def _applicable(knowledge: Knowledge, name: str) -> Rule:
     """Return the rule of a name that says what following it changes in a kernel."""
     from advisor.knowledge.load import find_rule
-    from advisor.rules.language.subjects import KERNEL
+    from advisor.modelling.applied import changeable
 
     rule = find_rule(knowledge.rules, name)
-    if rule.subject == KERNEL and rule.assumes:
+    if changeable(rule, knowledge.vocabulary):
         return rule
     problem = f"{name} does not say what following it changes in a kernel"
-    hint = f"a rule with `assumes` about kernels is needed; advisor rules show {name} shows it"
+    hint = (
+        "a rule about kernels with `assumes` of quantities is needed;"
+        f" advisor rules show {name} shows it"
+    )
     raise UsageError(problem, hint=hint)
 
 

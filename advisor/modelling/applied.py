@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from advisor.database.relations import Relations
+    from advisor.facts.vocabulary import Vocabulary
     from advisor.rules import Rule
     from advisor.rules.engine.compiled import Compiled
 
@@ -48,17 +49,28 @@ class Assumed:
     changes: Mapping[str, QuantityChange] = field(default_factory=dict)
 
 
+def changeable(rule: Rule, vocabulary: Vocabulary) -> tuple[str, ...]:
+    """Return what a rule about kernels assumes of quantities, which launches have.
+
+    Facts that follow from them, such as the start of a launch, are no columns to write to.
+    """
+    if rule.subject != KERNEL:
+        return ()
+    quantities = vocabulary.quantities
+    return tuple(n for n in rule.assumes if n in quantities.quantities or n in quantities.launch)
+
+
 def found_and_assumed(
     connection: duckdb.DuckDBPyConnection, compiled: Compiled, run_id: str, relations: Relations
 ) -> tuple[Assumed, ...]:
-    """Return what each rule with ``assumes`` changes, for the kernels of a run where it fires."""
+    """Return what each rule changes that can be changed, for the kernels where it fires."""
     keep_rows(connection, _TABLE, compiled.kernels_from(relations), [run_id])
     try:
         evaluations = evaluate_table(connection, compiled, _TABLE, relations)
         fires = [
             (each.rule.id, each.variant_id)
             for each in evaluations
-            if each.outcome is Outcome.FIRES and each.rule.subject == KERNEL and each.rule.assumes
+            if each.outcome is Outcome.FIRES and changeable(each.rule, compiled.vocabulary)
         ]
         return tuple(_assumed(connection, compiled, fires))
     finally:
@@ -75,9 +87,10 @@ def _assumed(
     for index, rule in enumerate(program.rules):
         if rule.id not in by_rule:
             continue
-        names = list(rule.assumes)
-        after = _values(connection, program.assumptions(_TABLE, _KEY, index))
+        names = changeable(rule, compiled.vocabulary)
         columns = ", ".join(map(quoted, (_KEY, *names)))
+        assumed = f"({program.assumptions(_TABLE, _KEY, index)})"
+        after = _values(connection, select(columns, assumed))
         before = _values(connection, select(columns, _TABLE))
         for variant_id in sorted(by_rule[rule.id]):
             pairs = zip(names, before[variant_id], after[variant_id], strict=True)

@@ -109,6 +109,23 @@ def test_applies_advice_alone_and_beside_the_rest(filled: Run) -> None:
     assert all(each["low"] <= each["likely"] <= each["high"] for each in beside["kernels"])
 
 
+def test_leaves_out_what_no_launch_has_as_a_column(
+    filled: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    low = "thresholds:\n  launch/very-short: {part: 1.0e-6}\n"
+    (tmp_path / "advisor.yaml").write_text(low)
+    monkeypatch.chdir(tmp_path)
+    query = "select count(*) as found from findings where rule_id = 'launch/very-short'"
+    filled("refresh")
+    assert json.loads(filled("query", query, "--format", "json").out)[0]["found"] > 0
+    alone, beside = scenarios(filled, "--apply", "memory/uncoalesced-loads")
+    assert alone["kernels"]
+    assert beside["adds"] >= 0
+    refused = filled("whatif", "--apply", "launch/very-short")
+    assert (refused.status, refused.out) == (2, "")
+    assert "launch/very-short does not say what following it changes in a kernel" in refused.err
+
+
 def test_a_declared_operation_explains_its_time(
     filled: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
