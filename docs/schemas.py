@@ -17,8 +17,9 @@ from advisor.counters.files import SECTIONS
 from advisor.counters.instructions import VIEW_KEYS, InstructionView, load_instruction_views
 from advisor.facts import operations
 from advisor.facts.bindings import PARTS
+from advisor.facts.declared import AGGREGATES, FACT_KEYS, KINDS, LEVELS, OF_NUMBERS, WAYS
 from advisor.facts.runs import load_run_facts
-from advisor.facts.vocabulary import AGGREGATES, FACT_KEYS, KINDS, WAYS, load_vocabulary
+from advisor.facts.vocabulary import load_vocabulary
 from advisor.hardware import machines
 from advisor.modelling import read, read_scenario, read_steps, workloads
 from advisor.modelling.scenario import ROOFS
@@ -256,13 +257,18 @@ def _tested_where(key: str, filled: Schema, outcome: Outcome) -> Schema:
     }
 
 
+def _one_of(key: str, words: Sequence[object]) -> Schema:
+    """Return: there is a key, and one of some words under it."""
+    return {"required": [key], "properties": {key: {"enum": [*words]}}}
+
+
 def facts_schema() -> Schema:
     """Return the schema of ``facts/*.yaml``."""
     keys = only(
         {
             "kind": choice(KINDS, "number where left out"),
             "unit": text("s, B, FLOP/s, Hz, W, 1 …; numbers have one, others have none"),
-            "level": choice(("launch", "kernel"), "computed per launch, or per kernel (default)"),
+            "level": choice(LEVELS, "computed per launch, or per kernel (default)"),
             "aggregate": choice(sorted(AGGREGATES), "how values of launches become the kernel's"),
             "paired": {
                 "type": "boolean",
@@ -285,10 +291,12 @@ def facts_schema() -> Schema:
         **mapping_of(keys, required=("about", "source")),
         "oneOf": [{"required": [way]} for way in WAYS],
         "if": {"required": ["kind"], "properties": {"kind": {"enum": ["text", "boolean"]}}},
-        "then": {"not": {"required": ["unit"]}},
+        "then": {"not": {"anyOf": [{"required": ["unit"]}, _one_of("aggregate", OF_NUMBERS)]}},
         "else": {"required": ["unit"]},
+        "not": {"allOf": [_one_of("level", ["launch"]), _one_of("paired", [True])]},
         "dependentSchemas": {
-            "aggregate": {"required": ["level"], "properties": {"level": {"const": "launch"}}}
+            "aggregate": _one_of("level", ["launch"]),
+            "known_of": _one_of("kind", ["text"]),
         },
     }
     named = {

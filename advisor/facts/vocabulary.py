@@ -11,14 +11,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from advisor.documents import MappingNode, load
+from advisor.documents import load
 from advisor.errors import Location, RuleError
 from advisor.expression import Dialect, Kind, Symbol
 from advisor.facts.bindings import PARTS, Bound, OfOperation
+from advisor.facts.declared import AGGREGATES, LEVELS, Declared, one_of, read_declared
 from advisor.facts.formulas import (
     Columns,
     Formula,
-    NamedNumber,
     add_new,
     compile_formula,
     read_numbers,
@@ -34,13 +34,6 @@ from advisor.suggest import did_you_mean
 from advisor.units import parse_unit
 
 Level = Literal["launch", "kernel"]
-
-WAYS = ("formula", "known_of", "of_operation", "by_name")
-FACT_KEYS = frozenset(
-    {"kind", "unit", "level", "aggregate", "paired", "tracked", "about", "source", *WAYS}
-)
-AGGREGATES = frozenset({"sum", "time_weighted", "max", "same"})
-KINDS = {"text": Kind.TEXT, "boolean": Kind.BOOLEAN, "number": Kind.NUMBER}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,7 +209,7 @@ def load_vocabulary(
             need each other; with file, line and column.
     """
     quantities = load_quantities()
-    found: dict[str, _Declared] = {}
+    found: dict[str, Declared] = {}
     directories = [directory / "facts" for directory in (*rule_dirs(), *extra_dirs)]
     shipped = data_dir("rules") / "facts"
     for path in yaml_files(directories, "*.yaml"):
@@ -229,20 +222,8 @@ def load_vocabulary(
     return Vocabulary(quantities=quantities, facts=facts, symbols=symbols)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Declared:
-    """A fact as its file declares it, before its formula is compiled."""
-
-    name: str
-    node: MappingNode
-    numbers: Mapping[str, NamedNumber]
-    kind: Kind
-    unit: str | None
-    stored: bool
-
-
 def _read_file(
-    path: Path, found: dict[str, _Declared], quantities: Quantities, *, shipped: bool
+    path: Path, found: dict[str, Declared], quantities: Quantities, *, shipped: bool
 ) -> None:
     document = load(path)
     document.refuse_unknown({"thresholds", "facts"})
@@ -253,47 +234,12 @@ def _read_file(
         if name in taken:
             problem = f"{name!r} is a quantity, and cannot be a fact"
             raise RuleError(problem, at=facts.places[name])
-        add_new(found, {name: _declared(name, facts.mapping(name), numbers, shipped)}, facts)
+        add_new(
+            found, {name: read_declared(name, facts.mapping(name), numbers, shipped=shipped)}, facts
+        )
 
 
-def _declared(
-    name: str, node: MappingNode, numbers: Mapping[str, NamedNumber], shipped: bool
-) -> _Declared:
-    node.refuse_unknown(FACT_KEYS)
-    tracked = "tracked" in node and node.boolean("tracked")
-    if tracked and not shipped:
-        problem = f"{name} cannot be tracked: only shipped facts have a column"
-        raise RuleError(problem, at=node["tracked"].at)
-    kind = _one_of(node, "kind", KINDS, "number")
-    if ("unit" in node) != (kind == "number"):
-        raise RuleError("a number has a unit, a text or truth value has none", at=node.at)
-    if sum(way in node for way in WAYS) != 1:
-        ways = " or ".join(f"`{way}`" for way in WAYS)
-        raise RuleError(f"expected either {ways}", at=node.at)
-    unit = node.text("unit") if kind == "number" else None
-    if unit is not None:
-        parse_unit(unit, at=node["unit"].at)
-    of_launch = "level" in node and node.text("level") == "launch"
-    return _Declared(
-        name=name,
-        node=node,
-        numbers=numbers,
-        kind=KINDS[kind],
-        unit=unit,
-        stored=shipped and (tracked or of_launch),
-    )
-
-
-def _one_of(node: MappingNode, key: str, allowed: Iterable[str], default: str) -> str:
-    if key not in node:
-        return default
-    word = node.text(key)
-    if word not in allowed:
-        raise RuleError(f"{key} is one of {', '.join(allowed)}", at=node[key].at)
-    return word
-
-
-def _symbols(quantities: Quantities, found: Mapping[str, _Declared]) -> dict[str, Symbol]:
+def _symbols(quantities: Quantities, found: Mapping[str, Declared]) -> dict[str, Symbol]:
     symbols: dict[str, Symbol] = {}
     for quantity in quantities:
         kind = Kind.TEXT if quantity.is_text else Kind.NUMBER
@@ -311,10 +257,10 @@ def _symbol(kind: Kind, unit: str | None) -> Symbol:
     return Symbol(kind=kind, unit=None if unit is None else parse_unit(unit))
 
 
-def _compile(declared: _Declared, symbols: Mapping[str, Symbol], bound: tuple[Bound, ...]) -> Fact:
+def _compile(declared: Declared, symbols: Mapping[str, Symbol], bound: tuple[Bound, ...]) -> Fact:
     node = declared.node
-    level = _one_of(node, "level", ("launch", "kernel"), "kernel")
-    aggregate = _one_of(node, "aggregate", sorted(AGGREGATES), "") or None
+    level = one_of(node, "level", LEVELS, "kernel")
+    aggregate = one_of(node, "aggregate", sorted(AGGREGATES), "") or None
     return Fact(
         name=declared.name,
         kind=declared.kind,
@@ -331,7 +277,7 @@ def _compile(declared: _Declared, symbols: Mapping[str, Symbol], bound: tuple[Bo
 
 
 def _expression(
-    declared: _Declared, symbols: Mapping[str, Symbol], bound: tuple[Bound, ...]
+    declared: Declared, symbols: Mapping[str, Symbol], bound: tuple[Bound, ...]
 ) -> Formula | KnownOf | OfKernel:
     if "formula" in declared.node:
         unit = None if declared.unit is None else parse_unit(declared.unit)
@@ -350,9 +296,9 @@ def _expression(
     return KnownOf(columns={label: known_of.text(label) for label in known_of})
 
 
-def _of_operation(declared: _Declared, bound: tuple[Bound, ...]) -> OfOperation:
+def _of_operation(declared: Declared, bound: tuple[Bound, ...]) -> OfOperation:
     node = declared.node
-    part = _one_of(node, "of_operation", PARTS, "")
+    part = one_of(node, "of_operation", PARTS, "")
     kind, unit = PARTS[part]
     if (declared.kind, declared.unit) != (kind, unit):
         raise RuleError(f"of an operation, {part} is {unit or 'a text'}", at=node.at)
@@ -361,7 +307,7 @@ def _of_operation(declared: _Declared, bound: tuple[Bound, ...]) -> OfOperation:
     return OfOperation(part=part, bound=bound)
 
 
-def _by_name(declared: _Declared) -> ByName:
+def _by_name(declared: Declared) -> ByName:
     node = declared.node
     if declared.kind is not Kind.TEXT or node.nodes.keys() & {"level", "aggregate", "paired"}:
         raise RuleError("what a name tells is a text, and known per kernel", at=node.at)

@@ -76,6 +76,26 @@ def test_a_directory_without_facts_adds_none(tmp_path: Path) -> None:
             f"{{unit: Hz, paired: true, formula: sm_clock, {WORDS}}}",
             "paired, but sm_clock is no sum",
         ),
+        (
+            f"{{unit: B, level: launch, paired: true, formula: dram_bytes, {WORDS}}}",
+            r"mine\.yaml:2:39: x cannot be paired: it is computed per launch",
+        ),
+        (
+            f"{{kind: text, level: launch, aggregate: sum, formula: work_source, {WORDS}}}",
+            r"mine\.yaml:2:45: x cannot be added up: it is a text",
+        ),
+        (
+            f"{{kind: boolean, level: launch, aggregate: sum, formula: duration > 0, {WORDS}}}",
+            r"mine\.yaml:2:48: x cannot be added up: it is a truth value",
+        ),
+        (
+            f"{{unit: '1', known_of: {{d: duration}}, {WORDS}}}",
+            r"mine\.yaml:2:28: x is a text: the labels of what is known",
+        ),
+        (
+            f"{{kind: boolean, known_of: {{d: duration}}, {WORDS}}}",
+            r"mine\.yaml:2:32: x is a text: the labels of what is known",
+        ),
     ],
 )
 def test_a_wrong_fact_is_refused_with_its_place(tmp_path: Path, fact: str, message: str) -> None:
