@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
@@ -10,6 +9,7 @@ from advisor.documents import MappingNode
 from advisor.errors import RuleError
 from advisor.expression import Dialect
 from advisor.facts.formulas import Columns
+from advisor.facts.patterns import read_patterns
 from advisor.quoting import literal
 from advisor.records import dataclass
 
@@ -57,15 +57,9 @@ def read_by_name(node: MappingNode) -> ByName:
     """Return the labels and patterns of a fact.
 
     Raises:
-        RuleError: there is none, or a pattern is no regular expression; with its place.
+        RuleError: there is none, or one that is empty or no pattern; with its place.
     """
-    patterns = {}
-    for label in node:
-        patterns[label] = "|".join(node.sequence(label).texts())
-        try:
-            re.compile(patterns[label])
-        except re.error as error:
-            raise RuleError(f"not a regular expression: {error}", at=node[label].at) from error
+    patterns = read_patterns({label: node[label] for label in node})
     if not patterns:
         raise RuleError("expected labels with patterns of names", at=node.at)
     return ByName(patterns=patterns)

@@ -7,7 +7,6 @@ of the same context, as far as the profile tells. Facts of the two begin with ``
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from advisor.errors import RuleError
 from advisor.expression import Kind, Symbol
 from advisor.facts.formulas import Formula, NamedNumber, compile_formula
 from advisor.facts.layers import Column, layered
+from advisor.facts.patterns import read_patterns
 from advisor.quoting import literal, quoted
 from advisor.records import dataclass
 from advisor.units import parse_unit
@@ -163,20 +163,15 @@ def load_kinds(path: Path) -> Kinds:
     """Return what names tell, from a file of kinds and their patterns.
 
     Raises:
-        RuleError: it has another form, or a pattern is no regular expression.
+        RuleError: it has another form, or a pattern is empty or none; with its place.
     """
     document = load(path)
     document.refuse_unknown(("kinds",))
-    patterns = {}
+    lists = {}
     for kind, entry in document.mapping("kinds").items():
         node = entry.as_mapping()
         node.refuse_unknown(("names", "about", "source"))
         for key in ("about", "source"):
             node.text(key)
-        patterns[kind] = "|".join(node.sequence("names").texts())
-        try:
-            re.compile(patterns[kind])
-        except re.error as error:
-            at = node["names"].at
-            raise RuleError(f"not a regular expression: {error}", at=at) from error
-    return Kinds(patterns=patterns)
+        lists[kind] = node["names"]
+    return Kinds(patterns=read_patterns(lists))

@@ -129,7 +129,14 @@ def test_some_libraries_choose_among_kernels() -> None:
 @pytest.mark.parametrize(
     ("fact", "problem"),
     [
-        ("{kind: text, by_name: {ours: ['(']}", "not a regular expression"),
+        ("{kind: text, by_name: {ours: ['(']}", r"2:40: not a regular expression: missing \)"),
+        ("{kind: text, by_name: {ours: [a, '(?!gemm)k']}", r"2:43: not a regular expression"),
+        (r"{kind: text, by_name: {ours: ['(a)\1']}", r"2:40: not a regular expression: .*\\1"),
+        (r"{kind: text, by_name: {ours: ['a\Z']}", r"2:40: not a regular expression: .*\\Z"),
+        ("{kind: text, by_name: {ours: ['a{1,5000}']}", r"2:40: not a regular expression: .*5000"),
+        ("{kind: text, by_name: {ours: ['(a', 'b)']}", r"2:40: not a regular expression"),
+        ("{kind: text, by_name: {ours: []}", r"2:39: expected patterns of names"),
+        ("{kind: text, by_name: {ours: [a, '']}", r"2:43: an empty pattern is found in every"),
         ("{kind: text, by_name: {}", "labels with patterns"),
         ("{kind: text, level: launch, by_name: {ours: [a]}", "known per kernel"),
         ("{kind: boolean, by_name: {ours: [a]}", "is a text"),
