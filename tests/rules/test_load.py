@@ -52,6 +52,10 @@ SILENT = "{name: silent, facts: {load_efficiency: 0.9}, expect: silent}"
         (SILENT, SILENT.replace("load_e", "load_"), ":22:", "unknown fact 'load_fficiency'"),
         (SILENT, SILENT.replace("0.9", "high"), ":22:", "a number for 'load_efficiency'"),
         ("why: It", "instructions: stalls/barier\nwhy: It", ":14:15", "view of instructions"),
+        ("why: It", 'assumes: {limiter: "1"}\nwhy: It', ":14:11", "limiter is no number"),
+        ("why: It", "assumes: {very_short: duration}\nwhy: It", ":14:11", "very_short is no"),
+        ("why: It", 'assumes: {launch_count: "1"}\nwhy: It', ":14:11", "which launches there are"),
+        ("why: It", "assumes: {run_duration: duration}\nwhy: It", ":14:11", "which launches"),
         ("expect: silent", "expect: quiet", ":22:", "'not applicable'"),
     ],
 )

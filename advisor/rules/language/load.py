@@ -123,6 +123,7 @@ def _scope(
         tolerance=settings.verify_tolerance,
         instructions=frozenset() if kind.instructions is None else kind.instructions(settings),
         terms=settings.vendors.terms,
+        counts=kind.counts,
     )
 
 

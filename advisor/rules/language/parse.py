@@ -66,8 +66,8 @@ class Scope:
     """What rules about one subject may name, and what stands behind it.
 
     ``instructions`` are the names of what shows a symptom in single instructions, ``terms`` the
-    words that follow the vendor; ``tolerance`` is the relative change that verifying takes for
-    none.
+    words that follow the vendor, ``counts`` the facts that no rule assumes; ``tolerance`` is the
+    relative change that verifying takes for none.
     """
 
     symbols: Mapping[str, Symbol]
@@ -76,6 +76,7 @@ class Scope:
     tolerance: float
     instructions: frozenset[str] = frozenset()
     terms: frozenset[str] = frozenset()
+    counts: frozenset[str] = frozenset()
 
 
 def parse_rule(
@@ -136,7 +137,7 @@ def _key_checks(
         lambda: _compile(node["when"], names, Kind.BOOLEAN),
         lambda: _guards(node.get("unless"), names, scope),
         lambda: _gain(node.get("gain"), names, scope),
-        lambda: _assumptions(node.get("assumes"), names, scope.symbols),
+        lambda: _assumptions(node.get("assumes"), names, scope),
         lambda: _template(node["evidence"], names, scope),
         lambda: [_template(each, names, scope) for each in node.sequence("recommendation")],
         lambda: _caveats(node.get("caveats"), scope),
@@ -174,7 +175,7 @@ def _rule(
         when=_compile(node["when"], names, Kind.BOOLEAN),
         unless=_guards(node.get("unless"), names, scope),
         gain=_gain(node.get("gain"), names, scope),
-        assumes=_assumptions(node.get("assumes"), names, scope.symbols),
+        assumes=_assumptions(node.get("assumes"), names, scope),
         evidence=_template(node["evidence"], names, scope),
         why=_words(node["why"], scope),
         recommendation=tuple(
@@ -313,21 +314,34 @@ def _estimate(
 
 
 def _assumptions(
-    node: DocumentNode | None, names: Mapping[str, Symbol], symbols: Mapping[str, Symbol]
+    node: DocumentNode | None, names: Mapping[str, Symbol], scope: Scope
 ) -> dict[str, Expression]:
     assumed: dict[str, Expression] = {}
     if node is None:
         return assumed
     mapping = node.as_mapping()
     for name, value in mapping.items():
-        if name not in symbols:
-            hint = did_you_mean(name, symbols)
-            raise RuleError(f"unknown fact {name!r}", at=mapping.places[name], hint=hint)
-        unit = symbols[name].unit
+        unit = _assumable(name, mapping, scope).unit
         assumed[name] = compile_expression(
             value.as_text(), names, at=value.at, kind=Kind.NUMBER, unit=unit
         )
     return assumed
+
+
+def _assumable(name: str, mapping: MappingNode, scope: Scope) -> Symbol:
+    """Return what is known of a fact that may have another value once the advice is followed."""
+    at = mapping.places[name]
+    if name not in scope.symbols:
+        hint = did_you_mean(name, scope.symbols)
+        raise RuleError(f"unknown fact {name!r}", at=at, hint=hint)
+    symbol = scope.symbols[name]
+    hint = "assume the quantities that it follows from"
+    if symbol.kind is not Kind.NUMBER:
+        raise RuleError(f"{name} is no number, and cannot be assumed", at=at, hint=hint)
+    if name in scope.counts:
+        problem = f"{name} says which launches there are, and cannot be assumed"
+        raise RuleError(problem, at=at, hint=hint)
+    return symbol
 
 
 def _instructions(node: DocumentNode | None, known: frozenset[str]) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from advisor.expression import Symbol
-from advisor.facts.vocabulary import Vocabulary
+from advisor.facts.vocabulary import KERNEL_COLUMNS, Vocabulary
 from advisor.rules.language.settings import EvaluationSettings, SharedGuard
 from advisor.rules.language.subjects.kind import SubjectKind
 
@@ -33,6 +33,7 @@ KIND: SubjectKind = SubjectKind(
     stored_in="variant_id",
     vocabulary=_vocabulary,
     counted=_counted,
+    counts=frozenset(column.name for column in KERNEL_COLUMNS),
     guards=_guards,
     instructions=_instructions,
 )

@@ -33,7 +33,8 @@ class SubjectKind:
     ``run_id`` says it all. ``vocabulary`` are the facts that its rules may name. ``relation`` says
     where they come from: None where every kernel is a subject. ``counted`` are the settings by
     which time is counted: the fact that is the subject's time, its floors, and the factors of
-    confidence. ``guards`` are those that protect many rules, ``instructions`` the names of what
+    confidence. ``counts`` are facts that no rule assumes: they say which launches there are.
+    ``guards`` are those that protect many rules, ``instructions`` the names of what
     shows a symptom in single instructions. ``is_part_of_run`` is whether subjects are judged
     when their run is stored.
 
@@ -47,6 +48,7 @@ class SubjectKind:
     counted: Callable[[EvaluationSettings], EvaluationSettings]
     relation: Relation | None = None
     stored_in: str | None = None
+    counts: frozenset[str] = frozenset()
     guards: Callable[[EvaluationSettings], tuple[SharedGuard, ...]] | None = None
     instructions: Callable[[EvaluationSettings], frozenset[str]] | None = None
     is_part_of_run: bool = True
