@@ -128,7 +128,6 @@ ALLOWED: dict[str, tuple[str, set[float]]] = {
     "advisor/expression/calculate.py": ("how a number is rounded", {0.5}),
     "advisor/modelling/needs.py": ("what is no count of results", {1e-9}),
     "advisor/modelling/operations.py": ("what a float holds with room to spare", {1e250}),
-    "advisor/modelling/costs.py": ("how large a file may be [B]", {50_000_000}),
     "advisor/modelling/ranges.py": ("how many points a sweep may have", {100_000}),
     "advisor/modelling/transformer.py": ("how large a number may be", {1e18}),
     "advisor/reports/modelled/characters.py": ("how many lines a drawing has", {14}),

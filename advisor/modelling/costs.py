@@ -5,7 +5,6 @@ Source: XLA, ``HloCostAnalysis``: ``flops`` and ``bytes accessed`` of a module.
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from collections.abc import Iterator, Mapping
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.errors import Location, UsageError
+from advisor.modelling.json_files import read_json
 from advisor.modelling.scenario import Costs
 
 if TYPE_CHECKING:
@@ -25,19 +25,10 @@ def read_costs(path: Path, defaults: Defaults) -> dict[str, Costs]:
     """Return the estimates of a JSON file by name: one, a list of them, or one for each name.
 
     Raises:
-        UsageError: the file cannot be read, or an estimate is missing or negative.
+        UsageError: the file cannot be read or is too large, or an estimate is missing or negative.
     """
     at = Location(name=str(path))
-    try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-        if len(data) > MOST_BYTES:
-            raise UsageError(f"larger than {MOST_BYTES:,} bytes", at=at)
-        content = json.loads(data)
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", at=at) from error
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"not JSON: {error}", at=at) from error
+    content = read_json(path, MOST_BYTES)
     found = dict(_named(content, path.stem, at, defaults))
     if not found:
         raise UsageError("there is no estimate in it", at=at, hint=_wanted(defaults))

@@ -5,7 +5,6 @@ Sources: ``rules/workloads``; Hugging Face ``config.json``.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,6 +15,7 @@ from advisor.errors import Location, UsageError
 from advisor.modelling.declare import asked_scenario, works_of
 from advisor.modelling.estimate import model
 from advisor.modelling.given import Given, Sizes, check_circles, number
+from advisor.modelling.json_files import read_json
 from advisor.modelling.needs import needs
 from advisor.modelling.read import read_operation
 from advisor.modelling.results import LanguageModel, ModelNumbers
@@ -84,19 +84,11 @@ def read_config(path: Path) -> dict[str, object]:
     """Return the configuration of a language model.
 
     Raises:
-        UsageError: the file cannot be read, or is no JSON mapping.
+        UsageError: the file cannot be read, is too large, or is no JSON mapping.
     """
-    at = Location(name=str(path))
-    try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-        content = json.loads(data)
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", at=at) from error
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"not JSON: {error}", at=at) from error
+    content = read_json(path, MOST_BYTES)
     if not isinstance(content, dict):
-        raise UsageError("a configuration is a mapping", at=at)
+        raise UsageError("a configuration is a mapping", at=Location(name=str(path)))
     return content
 
 

@@ -13,7 +13,7 @@ from advisor.errors import UsageError
 from advisor.modelling.names import ModelRequest
 from advisor.modelling.read import Known
 from advisor.modelling.results import LanguageModel, Modelled
-from advisor.modelling.transformer import Pass, model_transformer
+from advisor.modelling.transformer import MOST_BYTES, Pass, model_transformer, read_config
 from advisor.modelling.workloads import load_workloads
 from advisor.resources import data_dir
 
@@ -234,3 +234,10 @@ def test_refuses_an_unknown_format(run: Run) -> None:
     with pytest.raises(UsageError, match="there is no format 'int3'") as caught:
         run(MODELS["Llama-2-7B"][0], weights="int3")
     assert "int" in str(caught.value.hint)
+
+
+def test_refuses_a_configuration_that_is_too_large(tmp_path: Path) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({"model_type": "llama", "note": "x" * MOST_BYTES}))
+    with pytest.raises(UsageError, match=r"config\.json: larger than 2,000,000 bytes"):
+        read_config(path)
