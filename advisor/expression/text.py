@@ -14,7 +14,7 @@ _BINDING = {
     "or": 1, "and": 2, "not": 3, "=": 4, "<>": 4, "<": 4, "<=": 4, ">": 4, ">=": 4, "in": 4,
     "between": 4, "is null": 4, "+": 5, "-": 5, "*": 6, "/": 6, "negate": 7,
 }  # fmt: skip
-_UNORDERED = {"and", "or", "+", "*"}
+_UNORDERED = {"and", "or"}  # sums and products are rounded in the order in which they are written
 _TIGHTEST = 8
 
 
@@ -37,7 +37,8 @@ def _literal(value: str | float | bool | None) -> str:
         return str(value).lower()
     if isinstance(value, str):
         return "'" + value.replace("'", "''") + "'"
-    return f"{value:.15g}"
+    short = f"{value:.15g}"
+    return short if float(short) == value else repr(value)
 
 
 class _Writer:
