@@ -21,8 +21,8 @@ QUICK := tests/expression/test_language.py tests/expression/test_text.py tests/r
   tests/readers/test_base.py tests/readers/test_ncu_report.py tests/test_wording.py \
   tests/reports/test_terminal.py tests/database/test_schema.py tests/database/test_names.py \
   tests/ingest/test_identity.py tests/ingest/test_refusing.py tests/tracking/test_scan.py \
-  tests/test_doors.py tests/test_documents.py tests/test_model.py tests/test_quantities.py \
-  tests/test_units.py
+  tests/test_docstrings.py tests/test_doors.py tests/test_documents.py tests/test_model.py \
+  tests/test_quantities.py tests/test_units.py
 
 # The tests of `make lowest`: some of what rests on each package that the program needs.
 OLDEST := tests/expression/test_portable.py tests/expression/test_text.py tests/rules/test_evaluate.py \

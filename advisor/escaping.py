@@ -151,7 +151,7 @@ def label_text(text: str) -> str:
 
     Source: OpenMetrics 1.0, "ABNF", ``escaped-string``.
 
-    >>> label_text('a"b\c')
+    >>> label_text('a"b\\c')
     'a\\"b\\\\c'
     """
     return one_line(text).replace("\\", "\\\\").replace('"', '\\"')

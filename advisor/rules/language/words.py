@@ -58,9 +58,9 @@ class VendorWords:
     def list_names(self, facts: Iterable[str]) -> str:
         """Return the names of facts as a list in a sentence.
 
-        >>> Words().list_names(["load_efficiency", "duration", "grid_size"])
+        >>> VendorWords().list_names(["load_efficiency", "duration", "grid_size"])
         'load efficiency, duration and grid size'
-        >>> Words().list_names(["load_efficiency", "store_efficiency"])
+        >>> VendorWords().list_names(["load_efficiency", "store_efficiency"])
         'load and store efficiency'
         """
         found = list(dict.fromkeys(self.name(fact).text for fact in facts))
