@@ -217,12 +217,6 @@ def moved_series(
     return sorted({name for (name,) in rows})
 
 
-def every_series(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """Return every series of the file."""
-    rows = connection.execute("SELECT series_id FROM series ORDER BY series_id").fetchall()
-    return [name for (name,) in rows]
-
-
 def series_of_outcomes(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[str]:
     """Return the series of a run for which advice is followed."""
     query = "SELECT DISTINCT series_id FROM outcome JOIN variant USING (series_id) WHERE run_id = ?"

@@ -1,14 +1,13 @@
 """Where the rows come from that facts are computed of: one of the doors for SQL that names tables.
 
 Facts and rules are written over ``Relations``, so the same SELECT reads the open file, another
-one beside it, Parquet files, rows written in the statement itself, or what launches would be.
+one beside it, or what launches would be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Literal
 
 from advisor.quoting import listed, literal, quoted
@@ -116,23 +115,6 @@ def over_variants_of(select: str, relations: Relations) -> str | None:
 def attached(database: str) -> Relations:
     """Return the tables of a file that is attached under the name ``database``."""
     return relations_of(f"{quoted(database)}.{_MAIN}")
-
-
-def parquet_files(folder: Path) -> Relations:
-    """Return the files ``<table>.parquet`` of a folder."""
-
-    def item(table: str) -> str:
-        path = str(folder / f"{table}.parquet").replace("'", "''")
-        return f"read_parquet('{path}')"
-
-    return _relations(item)
-
-
-def values_of(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a FROM item of rows that stand in the statement; values are SQL literals."""
-    columns = ", ".join(map(quoted, names))
-    listed = ", ".join(f"({', '.join(row)})" for row in rows)
-    return f"(select * from (values {listed}) as given ({columns}))"
 
 
 def what_if(relations: Relations, changes: Mapping[str, str]) -> Relations:

@@ -35,7 +35,6 @@ NOTHING_ADDED: Mapping[str, str] = MappingProxyType({})
 KEYS = ("run_id", "variant_id")
 OF_LAUNCH = ("kernel_id", "series_id", "device_id", "device_name", "launch_shape")
 COVERAGE = "coverage"
-AGGREGATION_READS = ("launch_valid", "duration")
 _COUNTS, _FIRST, _POSITION = "coverage_counts", "first_launch", "position"
 _VALID_TIME = "case when launch_valid then duration end"
 _STATISTICS = {

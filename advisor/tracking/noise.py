@@ -87,14 +87,13 @@ def _ticks(ranked: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Noise:
-    """The noise of one series: ``deviation`` of a night, ``correlation`` with the next one.
+    """The noise of one series: ``deviation`` of a night.
 
     ``freedom`` is the degrees of freedom of the estimate, ``variances`` the variance of the mean of
     so many nights in a row, over that of one night (infinite for none).
     """
 
     deviation: float
-    correlation: float
     freedom: float
     variances: list[float]
 
@@ -113,7 +112,10 @@ class Noise:
 
 @dataclass(frozen=True)
 class Noises:
-    """The noise of several series, as in ``Noise``; one value, or one row, each."""
+    """The noise of several series, as in ``Noise``: one value, or one row, each.
+
+    ``correlations`` are those of a night with the next one.
+    """
 
     deviations: Floats
     correlations: Floats
@@ -138,7 +140,6 @@ class Noises:
         """Return the noise of one series."""
         return Noise(
             float(self.deviations[index]),
-            float(self.correlations[index]),
             float(self.freedoms[index]),
             self.variances[index].tolist(),
         )

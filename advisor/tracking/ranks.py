@@ -13,18 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
 _SAME = 1e-9
-
-
-def rank_chance(one: Sequence[float], other: Sequence[float], exact: int) -> float:
-    """Return the two-sided chance of so uneven an order, in (0, 1]; see ``rank_chances``."""
-    return rank_chances(np.array([one]), np.array([other]), exact)[0]
 
 
 def rank_chances(one: Floats, other: Floats, exact: int) -> list[float]:

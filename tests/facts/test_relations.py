@@ -1,4 +1,4 @@
-"""The same SELECT of facts over tables, another file, Parquet, rows in the statement, a what-if."""
+"""The same SELECT of facts over tables, another file, a what-if."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ from advisor.database.relations import (
     STORED,
     Relations,
     attached,
-    parquet_files,
-    values_of,
     what_if,
 )
 from advisor.database.variants import store_variants
-from advisor.facts import create_views, kernels_select, variant_statements
+from advisor.facts import kernels_select, variant_statements
 from tests.support.facts import FROM_LAUNCHES, database_of, vocabulary_once
 
 # 1 ms; 2 GFLOP at a peak of 10 TFLOP/s take 0.2 ms, 0.4 GB at 1 TB/s take 0.4 ms.
@@ -77,33 +75,6 @@ def test_of_another_file(given: duckdb.DuckDBPyConnection, tmp_path: Path) -> No
         assert agrees(facts_over(given, replace(other, variant=None)), BY_HAND)
     finally:
         given.execute('detach "other\'s"')
-
-
-def test_of_parquet_files(given: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
-    folder = tmp_path / "it's"
-    folder.mkdir()
-    for table in TABLES:
-        place = str(folder / f"{table}.parquet").replace("'", "''")
-        given.execute(f"copy main.{table} to '{place}' (format parquet)")
-    files = parquet_files(folder)
-    with duckdb.connect(":memory:") as bare:
-        assert agrees(facts_over(bare, files), BY_HAND)
-        assert agrees(facts_over(bare, replace(files, variant=None)), BY_HAND)
-        create_views(bare, vocabulary_once(), relations=files)
-        assert bare.execute("select t_sol from kernels").fetchall() == [(pytest.approx(4.0e-4),)]
-
-
-def test_of_rows_in_the_statement(given: duckdb.DuckDBPyConnection) -> None:
-    # 0.8 GB take 0.8 ms of 1.6 ms.
-    changed = {"run_id": "'r'", "variant_id": "'v'", "duration": "1.6e-3", "dram_bytes": "8e8"}
-    peaks = {"peak_dram_bandwidth": "1e12", "peak_fp32": "10e12", "flops_fp32": "2e9"}
-    known = {**changed, **peaks, "flops_fp64": "0e0", "flops_fp16": "0e0"}
-    given_rows = values_of(list(known), [list(known.values())])
-    empty = "select * from main.launch where false"
-    launches = f"(select * from ({empty}) union all by name select * from {given_rows})"
-    found = facts_over(given, replace(FROM_LAUNCHES, launch=launches))
-    assert found[1] == pytest.approx(8.0e-4)
-    assert found[4] == pytest.approx(2.5)
 
 
 @pytest.mark.parametrize("relations", [STORED, FROM_LAUNCHES])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from itertools import combinations
 from math import exp, log
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -24,7 +26,7 @@ from advisor.tracking.gates import (
 )
 from advisor.tracking.launches import Launches, launch_tests
 from advisor.tracking.levels import Levels
-from advisor.tracking.ranks import rank_chance
+from advisor.tracking.ranks import rank_chances
 from advisor.tracking.records import Verdict
 
 SPLITS, SEED = 1000, 2026
@@ -35,6 +37,10 @@ TOLD = (Verdict.REGRESSED, Verdict.IMPROVED, Verdict.ENVIRONMENT)
 @pytest.fixture(scope="module")
 def limits() -> Limits:
     return load_comparing().limits
+
+
+def rank_chance(one: Sequence[float], other: Sequence[float], exact: int) -> float:
+    return rank_chances(np.array([one]), np.array([other]), exact)[0]
 
 
 def test_exact_chances_by_counting() -> None:

@@ -54,7 +54,7 @@ def test_the_mean_of_alike_nights_varies_more() -> None:
 def test_a_score_is_the_effect_over_the_error_of_its_means() -> None:
     # Means of 4 and 12 independent nights of deviation 2: error 2 √(1/4 + 1/12) = 1.1547.
     variances = [math.inf, *(1 / k for k in range(1, 13))]
-    noise = Noise(2.0, 0.0, 1e12, variances)
+    noise = Noise(2.0, 1e12, variances)
     assert noise.score(-3.4641, 4, 12) == pytest.approx(3.0, rel=1e-4)
 
 

@@ -213,9 +213,7 @@ def _with_causes(
     words_of = {f"{n}:head": words for n in pairs}
     causes = find_causes(connection, pairs, knowledge, comparing, words_of) if pairs else {}
     return [
-        replace(row, cause=causes[n][0].text, cause_rule=causes[n][0].rule)
-        if causes.get(n)
-        else row
+        replace(row, cause=causes[n][0].text) if causes.get(n) else row
         for n, row in enumerate(rows)
     ]
 

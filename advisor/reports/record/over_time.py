@@ -67,7 +67,6 @@ class MovedSeries:
     around: tuple[str, ...] = ()
     terms: Mapping[str, float] | None = None
     cause: str | None = None
-    cause_rule: str | None = None
     facts: tuple[FactMove, ...] = ()
     came: tuple[NamedRule, ...] = ()
     gone: tuple[NamedRule, ...] = ()
@@ -176,8 +175,8 @@ class RunHistory:
     """What a run's report tells over nights, up to the run itself.
 
     ``nights`` are the shown ones, oldest first; ``baseline`` is the first of them. ``moved`` has
-    the worst first; ``limits`` say how much of it is shown. ``older_open`` counts
-    regressions from before ``since`` that still stand. ``kernels`` are by id of the variant.
+    the worst first; ``limits`` say how much of it is shown. ``kernels`` are by id of
+    the variant.
     """
 
     since: datetime
@@ -190,7 +189,6 @@ class RunHistory:
     outcomes: tuple[AdviceOutcome, ...]
     open_advice: int
     kernels: Mapping[str, KernelNights]
-    older_open: int
     missing: tuple[str, ...]
     limits: HistoryLimits
     term_labels: Mapping[str, str]

@@ -102,7 +102,6 @@ def history_of_run(
             moved,
             ChartedBy(knowledge=knowledge, settings=settings, words=words, charts=asked.charts),
         ),
-        older_open=older_open(history, tracking),
         missing=_missing(history),
         limits=settings.limits,
         term_labels=settings.terms,

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _STEP = 2
 _DEPTH = 3  # levels below a number that are shown; its parts can be asked for
-_OPENED = ("fact", "quantity")
 
 
 def write_numbers(paper: Paper, asked: Sequence[str], numbers: Mapping[str, Opened]) -> None:

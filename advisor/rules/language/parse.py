@@ -361,10 +361,6 @@ def _subject(node: DocumentNode, scopes: Mapping[str, Scope]) -> str:
     return name
 
 
-def _texts(node: DocumentNode | None) -> tuple[str, ...]:
-    return () if node is None else node.as_sequence().texts()
-
-
 def _choice(node: DocumentNode, choices: type[_Choice]) -> _Choice:
     text = node.as_text()
     for choice in choices:
