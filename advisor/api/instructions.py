@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 
 from advisor.api.reporting import load_report
 from advisor.configuration import DEFAULTS, Configuration
@@ -55,6 +56,6 @@ def render_instructions(
     return paper.text()
 
 
-def _by_time(rows: list[Row]) -> list[Row]:
+def _by_time(rows: Iterable[Row]) -> list[Row]:
     """Return variants, the longest first; those of unknown time last."""
     return sorted(rows, key=lambda row: (-(row["duration"] or 0.0), row["variant_id"]))

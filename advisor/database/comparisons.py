@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from advisor.database.fetching import rows_of_cursor
 from advisor.database.relations import of_runs
 from advisor.quoting import quoted
 
@@ -71,10 +72,8 @@ def variants_of_series(
 ) -> dict[str, list[dict[str, Any]]]:
     """Return what the kernels of a run took [s], by series, links followed."""
     cursor = connection.execute(_VARIANTS.format(of_runs=of_runs([run_id])))
-    names = [column[0] for column in cursor.description or ()]
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in cursor.fetchall():
-        each = dict(zip(names, row, strict=True))
+    for each in rows_of_cursor(cursor):
         found[each["series_id"]].append(each)
     return found
 
@@ -157,14 +156,10 @@ def kernels_of_pairs(
     connection: duckdb.DuckDBPyConnection, kernels: str, pairs: str
 ) -> dict[tuple[str, str], dict[str, Any]]:
     """Return the rows of a table of kernels that a table of pairs names, by run and variant."""
-    rows = _rows(connection, _OF_PAIRS.format(kernels=quoted(kernels), pairs=quoted(pairs)))
+    rows = rows_of_cursor(
+        connection.execute(_OF_PAIRS.format(kernels=quoted(kernels), pairs=quoted(pairs)))
+    )
     return {(str(row["run_id"]), str(row["variant_id"])): row for row in rows}
-
-
-def _rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[dict[str, Any]]:
-    cursor = connection.execute(query)
-    names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
 def code_of(

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 import duckdb
 
+from advisor.database.fetching import rows_of_cursor
 from advisor.database.read import NIGHT
 from advisor.quoting import listed
 from advisor.records import dataclass
@@ -233,7 +233,7 @@ def runs_of_branch(
 ) -> list[NightRun]:
     """Return the runs of a branch, the oldest night first; all, or those ``around`` some."""
     asked = {**branch.asked, **(around or Around()).asked}
-    return [NightRun(**row) for row in _rows(connection, _RUNS, asked)]
+    return [NightRun(**row) for row in rows_of_cursor(connection.execute(_RUNS, asked))]
 
 
 def other_runs(connection: duckdb.DuckDBPyConnection, branch: Branch) -> tuple[int, int, int]:
@@ -264,7 +264,10 @@ def chains_of(shapes: Sequence[ShapeNights]) -> list[list[ShapeNights]]:
 
 def known_series(connection: duckdb.DuckDBPyConnection) -> dict[str, KnownSeries]:
     """Return the series that have launches, by their ids."""
-    return {row["series_id"]: KnownSeries(**row) for row in _rows(connection, _SERIES, {})}
+    return {
+        row["series_id"]: KnownSeries(**row)
+        for row in rows_of_cursor(connection.execute(_SERIES, {}))
+    }
 
 
 def accepted_levels(connection: duckdb.DuckDBPyConnection) -> list[Accepted]:
@@ -300,11 +303,3 @@ def series_of_runs(
         f" WHERE run_id IN ({listed(run_ids)})"
     )
     return set(connection.execute(query).fetchall())
-
-
-def _rows(
-    connection: duckdb.DuckDBPyConnection, query: str, asked: dict[str, object]
-) -> list[dict[str, Any]]:
-    cursor = connection.execute(query, asked)
-    names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from advisor.database.fetching import rows_of_cursor
 from advisor.database.rows import OutcomeRow
 from advisor.database.write import insert_rows
 from advisor.quoting import listed
@@ -227,7 +228,9 @@ def nights_of(
     connection: duckdb.DuckDBPyConnection, series: Sequence[str], runs: Sequence[str] | None = None
 ) -> list[Row]:
     """Return the variants of series with what their runs say, by series and time."""
-    return _rows(connection, _NIGHTS.format(series=listed(series), which=_of_runs(runs)))
+    return rows_of_cursor(
+        connection.execute(_NIGHTS.format(series=listed(series), which=_of_runs(runs)))
+    )
 
 
 def findings_of(
@@ -237,12 +240,14 @@ def findings_of(
 
     Only of rules that promised time for the series in any of the ``runs``: others are not followed.
     """
-    return _rows(connection, _FINDINGS.format(series=listed(series), which=_of_runs(runs)))
+    return rows_of_cursor(
+        connection.execute(_FINDINGS.format(series=listed(series), which=_of_runs(runs)))
+    )
 
 
 def newest_runs(connection: duckdb.DuckDBPyConnection, number: int) -> list[Row]:
     """Return when and of what runs are: so many of each history, the newest."""
-    return _rows(connection, _NEWEST, {"runs": number})
+    return rows_of_cursor(connection.execute(_NEWEST, {"runs": number}))
 
 
 def streams_of(connection: duckdb.DuckDBPyConnection, runs: Sequence[str]) -> list[list[str]]:
@@ -303,7 +308,7 @@ def stored_outcomes(
     if run_id is not None:
         of_run = "(SELECT series_id FROM variant WHERE run_id = ?)"
         which, asked = f"{which} AND series_id IN {of_run}", [*asked, run_id]
-    return _rows(connection, _LISTED.format(which=which), asked)
+    return rows_of_cursor(connection.execute(_LISTED.format(which=which), asked))
 
 
 def decided_outcomes(
@@ -313,19 +318,9 @@ def decided_outcomes(
 
     Up to the night of the run ``until``.
     """
-    return _rows(connection, _DECIDED, [simulated, until, until])
+    return rows_of_cursor(connection.execute(_DECIDED, [simulated, until, until]))
 
 
 def _of_runs(runs: Sequence[str] | None) -> str:
     """Return the condition that a row is of runs; of any, where it is None."""
     return "true" if runs is None else f"run_id IN ({listed(runs)})"
-
-
-def _rows(
-    connection: duckdb.DuckDBPyConnection,
-    query: str,
-    parameters: Sequence[object] | dict[str, object] = (),
-) -> list[Row]:
-    cursor = connection.execute(query, parameters)
-    names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, values, strict=True)) for values in cursor.fetchall()]

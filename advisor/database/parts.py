@@ -10,6 +10,7 @@ from typing import Any
 
 import duckdb
 
+from advisor.database.fetching import rows_of_cursor
 from advisor.database.relations import of_runs
 from advisor.quoting import quoted
 
@@ -90,9 +91,9 @@ _PLACES = """
 Row = Mapping[str, Any]
 
 
-def variants_of(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Row]:
+def variants_of(connection: duckdb.DuckDBPyConnection, run_id: str) -> Sequence[Row]:
     """Return name, shape and time [s] of the variants of a run, in order of their first launch."""
-    return _rows(connection, _of_run(_VARIANTS, run_id))
+    return rows_of_cursor(connection.execute(_of_run(_VARIANTS, run_id)))
 
 
 def first_launch(connection: duckdb.DuckDBPyConnection, run_id: str, variant_id: str) -> int | None:
@@ -134,25 +135,25 @@ def known_counts(
     return dict(zip(names, connection.execute(query).fetchall()[0], strict=True))
 
 
-def stored_findings(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Row]:
+def stored_findings(connection: duckdb.DuckDBPyConnection, run_id: str) -> Sequence[Row]:
     """Return what was stored of a run's findings, by rule and variant."""
-    return _rows(connection, _of_run(_FINDINGS, run_id))
+    return rows_of_cursor(connection.execute(_of_run(_FINDINGS, run_id)))
 
 
-def findings_of_vendor(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Row]:
+def findings_of_vendor(connection: duckdb.DuckDBPyConnection, run_id: str) -> Sequence[Row]:
     """Return the vendor's findings by variant, the largest estimate first.
 
     Of several of one rule the one that promises most; of those alike the longest message of the
     first launch, whose counts have the most digits.
     """
-    return _rows(connection, _of_run(_VENDOR_FINDINGS, run_id))
+    return rows_of_cursor(connection.execute(_of_run(_VENDOR_FINDINGS, run_id)))
 
 
 def curves_of(
     connection: duckdb.DuckDBPyConnection, run_id: str, counters: Sequence[str]
-) -> list[Row]:
+) -> Sequence[Row]:
     """Return keys and values of counters by variant, from its first launch that has them."""
-    return _rows(connection, _of_run(_CURVES, run_id), [list(counters)])
+    return rows_of_cursor(connection.execute(_of_run(_CURVES, run_id), [list(counters)]))
 
 
 def instruction_values(
@@ -206,14 +207,6 @@ def _of_run(statement: str, run_id: str) -> str:
     return statement.format(of_run=of_runs([run_id]))
 
 
-def _rows(
-    connection: duckdb.DuckDBPyConnection, query: str, parameters: Sequence[object] = ()
-) -> list[Row]:
-    cursor = connection.execute(query, list(parameters))
-    names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, values, strict=True)) for values in cursor.fetchall()]
-
-
 def profilers_of(
     connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]
 ) -> list[tuple[str, str | None]]:
@@ -224,11 +217,11 @@ def profilers_of(
 
 def rows_of(
     connection: duckdb.DuckDBPyConnection, select: str, run_ids: Sequence[str]
-) -> list[Row]:
+) -> Sequence[Row]:
     """Return the rows of some runs that a SELECT of kernels gives, the longest first."""
     order = "ORDER BY duration DESC NULLS LAST, run_id, variant_id"
     which = _in(run_ids)
-    return _rows(connection, f"SELECT * FROM ({select}) {which} {order}", run_ids)
+    return rows_of_cursor(connection.execute(f"SELECT * FROM ({select}) {which} {order}", run_ids))
 
 
 def keep_rows(

@@ -12,6 +12,7 @@ from typing import Any
 
 import duckdb
 
+from advisor.database.fetching import rows_of_cursor
 from advisor.database.histories import RUNS_SELECT
 from advisor.quoting import quoted
 from advisor.records import dataclass
@@ -209,9 +210,7 @@ def ask(
     query = f"SELECT * FROM {quoted(view)} WHERE {where}"
     connection.execute(f"CREATE OR REPLACE TEMP TABLE {_ASKED} AS {query}")  # kept in its order
     ((total,),) = connection.execute(f"SELECT count(*) FROM {_ASKED}").fetchall()
-    cursor = connection.execute(f"FROM {_ASKED} LIMIT {most}")
-    names = [column[0] for column in cursor.description or ()]
-    rows = tuple(dict(zip(names, row, strict=True)) for row in cursor.fetchall())
+    rows = tuple(rows_of_cursor(connection.execute(f"FROM {_ASKED} LIMIT {most}")))
     connection.execute(f"DROP TABLE {_ASKED}")
     return AskedRows(rows=rows, total=total)
 

@@ -10,6 +10,7 @@ from datetime import datetime
 import duckdb
 
 from advisor.database.connect import open_for_reading
+from advisor.database.fetching import rows_of_cursor
 from advisor.database.planning import plan_for
 from advisor.database.records import storable
 from advisor.errors import UsageError
@@ -223,9 +224,7 @@ def details_of_runs(
 ) -> dict[str, dict[str, object]]:
     """Return the same of several runs, by their ids; what is no run is left out."""
     cursor = connection.execute(f"SELECT * FROM run WHERE run_id IN ({listed(run_ids)})")
-    names = [column[0] for column in cursor.description or ()]
-    rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-    return {str(row["run_id"]): row for row in rows}
+    return {str(row["run_id"]): row for row in rows_of_cursor(cursor)}
 
 
 def get_meta(connection: duckdb.DuckDBPyConnection, key: str) -> str | None:
@@ -245,9 +244,8 @@ def _runs(
     order = (clause, _NEWEST_FIRST) if clause.startswith("WHERE") else (_NEWEST_FIRST, clause)
     only = "" if place is None else f" LIMIT 1 OFFSET {place}"
     query = f"SELECT {_COLUMNS} FROM run {' '.join(order)}{only}"
-    cursor = connection.execute(query, dict(parameters))
-    names = [column[0] for column in cursor.description or ()]
-    return [StoredRun(**dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
+    found = rows_of_cursor(connection.execute(query, dict(parameters)))
+    return [StoredRun(**row) for row in found]
 
 
 def _did_you_mean(connection: duckdb.DuckDBPyConnection, wanted: str) -> str:

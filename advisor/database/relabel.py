@@ -8,6 +8,7 @@ from typing import Any
 import duckdb
 
 from advisor.database import ids
+from advisor.database.fetching import rows_of_cursor
 from advisor.database.records import insert_records
 from advisor.database.rows import SeriesRow
 from advisor.database.write import upsert_series
@@ -44,7 +45,7 @@ def relabel_runs(
     them. Where launches were removed, their ranges are known only if the run had no label.
     """
     which = ", ".join(map(literal, run_ids))
-    before = _rows(connection, _VARIANTS.format(which=which))
+    before = rows_of_cursor(connection.execute(_VARIANTS.format(which=which)))
     names = [name for name in CHANGEABLE if name in changes]
     values = ", ".join(f"{quoted(name)} = ?" for name in names)
     connection.execute(
@@ -139,9 +140,3 @@ def _move_marks(connection: duckdb.DuckDBPyConnection) -> None:
             {"old": old, "new": new},
         )
     connection.execute("DELETE FROM series_link WHERE series_id = continued_by")
-
-
-def _rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[dict[str, Any]]:
-    cursor = connection.execute(query)
-    names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

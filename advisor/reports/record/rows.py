@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from advisor.database.fetching import rows_of_cursor
 from advisor.quoting import quoted
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ def fetch(
     connection: duckdb.DuckDBPyConnection, query: str, parameters: Sequence[object] = ()
 ) -> list[Row]:
     """Return the rows of a query, each a mapping from column to value."""
-    return list(_rows(connection.execute(query, list(parameters))))
+    return list(rows_of_cursor(connection.execute(query, list(parameters))))
 
 
 def rows_of(connection: duckdb.DuckDBPyConnection, table: str) -> list[Row]:
@@ -60,9 +61,3 @@ def lacks_peaks(row: Row) -> bool:
     counted = number(row, "dram_bytes") is not None or number(row, "flops") is not None
     peak = number(row, "peak_dram_bandwidth")
     return counted and peak is None and number(row, "t_sol") is None
-
-
-def _rows(cursor: duckdb.DuckDBPyConnection) -> Iterator[Row]:
-    names = [column[0] for column in cursor.description or ()]
-    for values in cursor.fetchall():
-        yield dict(zip(names, values, strict=True))

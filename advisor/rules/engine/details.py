@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import duckdb
 
+from advisor.database.fetching import rows_of_cursor
 from advisor.rules.engine.gains import Raw
 from advisor.rules.engine.program import DetailNames, Program, detail_columns
 from advisor.rules.language.rule import Outcome, Value
@@ -75,10 +76,7 @@ def read_rows(
     connection: duckdb.DuckDBPyConnection, query: str, key: str
 ) -> dict[Value, dict[str, Value]]:
     """Return the rows of a query by the column ``key``, each by the names of its columns."""
-    cursor = connection.execute(query)
-    names = [column[0] for column in cursor.description or ()]
-    rows = (dict(zip(names, row, strict=True)) for row in cursor.fetchall())
-    return {row[key]: row for row in rows}
+    return {row[key]: row for row in rows_of_cursor(connection.execute(query))}
 
 
 def raw_of(names: DetailNames, details: Row, duration: Value, settings: EvaluationSettings) -> Raw:

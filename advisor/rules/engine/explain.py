@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import duckdb
 
+from advisor.database.fetching import rows_of_cursor
 from advisor.database.parts import keep_rows
 from advisor.database.relations import STORED
 from advisor.facts.vocabulary import Vocabulary
@@ -167,10 +168,7 @@ def _take(
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, query: str, key: str) -> dict[str, Row]:
-    cursor = connection.execute(query)
-    names = [column[0] for column in cursor.description or ()]
-    rows = (dict(zip(names, row, strict=True)) for row in cursor.fetchall())
-    return {str(row[key]): row for row in rows}
+    return {str(row[key]): row for row in rows_of_cursor(connection.execute(query))}
 
 
 def _because(outcome: Outcome, clauses: Clauses, missing: Sequence[str]) -> str:
