@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import UsageError
 from advisor.modelling.whatif_asked import parse_scales, settings_for
+from advisor.quoting import double, quoted
 from advisor.records import dataclass
 
 if TYPE_CHECKING:
@@ -80,7 +81,9 @@ def whatif_scaled(about: About, words: Sequence[str]) -> WhatIf:
         for name, factor in scales.items():
             for quantity in here.settings.scales[name].quantities:
                 divided[quantity] = divided.get(quantity, 1.0) * factor
-        after = here.rows_with({name: f'"{name}" / {by!r}' for name, by in divided.items()})
+        after = here.rows_with(
+            {name: f"{quoted(name)} / {double(by)}" for name, by in divided.items()}
+        )
         kernels = tuple(
             Prospect(predicted=changed(each, after[each.row["variant_id"]], here.settings))
             for each in here.kernels

@@ -13,7 +13,7 @@ from typing import Literal
 
 import duckdb
 
-from advisor.quoting import quoted
+from advisor.quoting import literal, quoted
 
 _NO_UTF8 = re.compile("[\ud800-\udfff]")  # what Python makes of bytes that are none
 
@@ -38,11 +38,11 @@ def insert_records(
         return
     described = connection.execute(f"DESCRIBE {quoted(table)}").fetchall()
     types = {name: kind for name, kind, *_ in described if name in records[0]}
-    shape = json.dumps([types]).replace("'", "''")
+    shape = literal(json.dumps([types]))
     document = json.dumps(records, default=str, allow_nan=False, ensure_ascii=False)
     document = _NO_UTF8.sub(lambda found: f"\\{_escaped(found)}", document)  # JSON's own backslash
     verb = "INSERT OR REPLACE INTO" if known == "replace" else "INSERT INTO"
-    rows = f"SELECT unnest(from_json($1, '{shape}')) AS record"
+    rows = f"SELECT unnest(from_json($1, {shape})) AS record"
     conflict = "ON CONFLICT DO NOTHING" if known == "keep" else ""
     statement = f"{verb} {quoted(table)} BY NAME SELECT record.* FROM ({rows}) {conflict}"
     connection.execute(statement, [document])

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from advisor.quoting import double
+from advisor.quoting import double, literal
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -150,12 +150,12 @@ class SqlWriter:
         if isinstance(value, bool):
             return "TRUE" if value else "FALSE"
         if isinstance(value, str):
-            return "'" + value.replace("'", "''") + "'"
+            return literal(value)
         return self._number(value)
 
     def _number(self, value: float) -> str:
-        literal = double(value)
-        return f"CAST({literal} AS DOUBLE PRECISION)" if self._dialect == "postgres" else literal
+        digits = double(value)
+        return f"CAST({digits} AS DOUBLE PRECISION)" if self._dialect == "postgres" else digits
 
     def _name(self, node: ExpressionNode) -> Piece:
         name = str(node.value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from advisor.quoting import quoted
+from advisor.quoting import literal, quoted
 
 if TYPE_CHECKING:
     from advisor.expression.tree import ExpressionNode
@@ -36,7 +36,7 @@ def _literal(value: str | float | bool | None) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
-        return "'" + value.replace("'", "''") + "'"
+        return literal(value)
     short = f"{value:.15g}"
     return short if float(short) == value else repr(value)
 

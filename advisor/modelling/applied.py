@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from advisor.database.parts import keep_rows
 from advisor.facts.layers import select
-from advisor.quoting import literal, quoted
+from advisor.quoting import double, literal, quoted
 from advisor.records import dataclass
 from advisor.rules.engine.evaluate import evaluate_table
 from advisor.rules.language.rule import Outcome
@@ -153,14 +153,10 @@ def _of_launch(
         if change is None:
             continue
         when = f"when {literal(variant_id)} then"
-        shares.append(f"{when} {_double(change.share)}")
+        shares.append(f"{when} {double(change.share)}")
         if change.more and durations.get(variant_id):
-            more.append(f"{when} {_double(change.more / durations[variant_id])}")
+            more.append(f"{when} {double(change.more / durations[variant_id])}")
     left = f"{quoted(name)} * (case variant_id {' '.join(shares)} else 1 end)"
     if not more:
         return left
     return f"{left} + duration * (case variant_id {' '.join(more)} else 0 end)"
-
-
-def _double(value: float) -> str:
-    return f"cast({value!r} as double)"
