@@ -261,6 +261,16 @@ def test_facts_of_a_user_may_be_computed_per_launch(tmp_path: Path) -> None:
         assert (row["mine"], row["mine_per_second"], row["dram_bytes"]) == (None, None, 3)
 
 
+def test_a_truth_value_of_a_user_is_one(tmp_path: Path) -> None:
+    fact = "{kind: boolean, level: launch, formula: known(dram_bytes), about: a, source: b}"
+    vocabulary = load_vocabulary([pack(tmp_path, f"facts:\n  counted: {fact}\n")])
+    with stored([{"duration": 1.0, "dram_bytes": 3.0}]) as connection:
+        store_variants(connection, ["run"], variant_statements(vocabulary))
+        relations = current(connection, vocabulary)
+        (row,) = rows(connection, vocabulary, names=[*KEYS, "counted"], relations=relations)
+        assert row["counted"] is True
+
+
 def test_a_user_cannot_track_a_fact(tmp_path: Path) -> None:
     text = "facts:\n  mine: {unit: s, tracked: true, formula: duration, about: a, source: b}\n"
     with pytest.raises(RuleError, match="only shipped facts have a column"):
