@@ -133,7 +133,7 @@ class Fact:
 
 @dataclass(frozen=True, kw_only=True)
 class Vocabulary:
-    """All names: ``facts`` come in order of dependency; ``symbols`` are what formulas may use."""
+    """All names: ``facts`` in order of dependency, ``symbols`` what is known of kernels."""
 
     quantities: Quantities
     facts: Mapping[str, Fact]
@@ -219,7 +219,9 @@ def load_vocabulary(
     facts = _in_order(facts)
     for fact in facts.values():
         _check_level(fact, facts, quantities)
-    return Vocabulary(quantities=quantities, facts=facts, symbols=symbols)
+    alone = _of_launches_alone(quantities)
+    of_kernels = {name: symbol for name, symbol in symbols.items() if name not in alone}
+    return Vocabulary(quantities=quantities, facts=facts, symbols=of_kernels)
 
 
 def _read_file(
@@ -330,6 +332,9 @@ def _check_level(fact: Fact, facts: Mapping[str, Fact], quantities: Quantities) 
     if fact.level == "launch" and (wrong := fact.expression.names & later):
         problem = f"{fact.name} is computed per launch; {min(wrong)} is known per kernel only"
         raise RuleError(problem, at=fact.at)
+    if fact.level == "kernel" and (wrong := fact.expression.names & _of_launches_alone(quantities)):
+        problem = f"{fact.name} is computed per kernel; {min(wrong)} is known per launch only"
+        raise RuleError(problem, at=fact.at)
     if fact.aggregate and fact.level != "launch":
         raise RuleError(f"{fact.name}: only facts of a launch are aggregated", at=fact.at)
     if not fact.paired:
@@ -339,6 +344,12 @@ def _check_level(fact: Fact, facts: Mapping[str, Fact], quantities: Quantities) 
     if wrong := fact.expression.names - sums:
         problem = f"{fact.name} is paired, but {min(wrong)} is no sum over launches"
         raise RuleError(problem, at=fact.at)
+
+
+def _of_launches_alone(quantities: Quantities) -> set[str]:
+    """Return the quantities of launches that come to nothing for a kernel."""
+    groups = (quantities.launch, quantities.quantities)
+    return {n for each in groups for n, quantity in each.items() if quantity.aggregate == "none"}
 
 
 def _is_sum(quantity: Quantity) -> bool:

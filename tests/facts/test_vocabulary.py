@@ -69,6 +69,10 @@ def test_a_directory_without_facts_adds_none(tmp_path: Path) -> None:
             "computed per launch; dram_fraction",
         ),
         (
+            f"{{unit: '1', formula: launch_index * 2, {WORDS}}}",
+            "x is computed per kernel; launch_index is known per launch only",
+        ),
+        (
             f"{{unit: s, aggregate: sum, formula: duration, {WORDS}}}",
             "only facts of a launch are aggregated",
         ),

@@ -38,6 +38,7 @@ SILENT = "{name: silent, facts: {load_efficiency: 0.9}, expect: silent}"
         ("severity: warning", "severity: loud", ":4:11", "'warning'"),
         ("id: sample/slow", "id: sample/fast", ":1:5", "the path says 'sample/slow'"),
         ("when: load_efficiency", "when: load_eficiency", ":9:7", "load_eficiency"),
+        ("when: load_efficiency", "when: launch_index", ":9:7", "there is no 'launch_index'"),
         ("when: load_efficiency", "when: duration", ":9:", "s and 1"),
         ("likely: duration * 0.5", "likely: load_efficiency * 0.5", ":12:", "declared in s"),
         ("value: 0.2,", "value: 2e-1,", ":8:19", "expected a number"),
