@@ -65,7 +65,7 @@ class Database:
         """Store profiles and return the outcome of each.
 
         Raises:
-            InputError: a path names nothing, or every profile is refused.
+            InputError: every path and profile is refused.
             DatabaseError: the database cannot be opened or written.
         """
         from advisor.ingest.profiles import RunLabels, ingest_paths

@@ -101,8 +101,8 @@ def ingest(settings: CommandSettings, /, paths: tuple[str, ...], **options: Any)
     """Read profiles (files, directories, globs, - for stdin) into the database.
 
     A file that is already there is not read again. Each file is one run, stored whole or not at
-    all. Files may be packed as .gz or .zip. Exit status 3 says that at least one file was refused;
-    the others are stored.
+    all. Files may be packed as .gz or .zip. Exit status 3 says that at least one path or file was
+    refused; the others are stored.
     """
     from advisor.ingest.records import HowToRead
 

@@ -39,7 +39,6 @@ def add_profiles(
     """Add every profile that ``paths`` name to a lake; yield the outcome of each, in order.
 
     Raises:
-        InputError: a path or pattern names nothing.
         DatabaseError: the lake cannot be written; what was yielded is there.
     """
     root = _made(lake)

@@ -49,7 +49,6 @@ def ingest_paths(
     """Store every profile that ``paths`` name; yield the outcome of each, in order.
 
     Raises:
-        InputError: a path or pattern names nothing.
         DatabaseError: the database cannot be opened or written; what was yielded is stored.
     """
     place = _ProgressPrefix(progress)
@@ -72,19 +71,18 @@ def read_profiles(
     how: HowToRead = USUAL,
     entered: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Profile | Ingested]:
-    """Yield the profiles that ``paths`` name, or why one is refused.
+    """Yield the profiles that ``paths`` name, or why a file or path is refused.
 
     ``entered`` is called with the file being read.
 
     Raises:
-        InputError: a path or pattern names nothing.
         UsageError: there is no format of the name that ``how`` gives.
     """
     found = expand(paths)
     for number, (path, hashed) in enumerate(_hashed([*found.files], how.jobs), start=1):
         entered(f"{number:,} of {len(found.files):,}: {path}")
         yield from _profiles(path, hashed, _How(labels=labels, how=how), is_named=found.files[path])
-    for error in found.closed.values():
+    for error in found.refused.values():
         yield _refused(error)
     for path in found.links:
         yield Ingested(name=path, status="skipped", notes=(_LINK,))
@@ -194,29 +192,27 @@ class _ProgressPrefix:
 class Found:
     """The files to read, each with whether it was named, and the others below directories.
 
-    ``closed`` are directories that cannot be looked into, and why; ``links`` lead out of the
-    directory that they lie below, and are not followed.
+    ``refused`` are paths that name no profile and directories that cannot be looked into, and why;
+    ``links`` lead out of the directory that they lie below, and are not followed.
     """
 
     files: dict[str, bool] = field(default_factory=dict)
     others: list[str] = field(default_factory=list)
-    closed: dict[str, InputError] = field(default_factory=dict)
+    refused: dict[str, InputError] = field(default_factory=dict)
     links: list[str] = field(default_factory=list)
 
 
 def expand(paths: Sequence[str]) -> Found:
-    """Return what the paths name: named files and those of patterns, whatever they are.
-
-    Raises:
-        InputError: a path or pattern names nothing, or a directory holds no profile.
-    """
+    """Return what the paths name: named files and those of patterns, whatever they are."""
     found = Found()
     for path in paths:
+        closed: dict[str, InputError] = {}
         is_itself = path == "-" or _is_there(path)
-        matches = [path] if is_itself else sorted(_matches(path, found.closed))
-        if not matches and not found.closed:
+        matches = [path] if is_itself else sorted(_matches(path, closed))
+        found.refused.update(closed)
+        if not matches and not closed:
             hint = "quote patterns, and check the path"
-            raise InputError("no such file", at=Location(name=path), hint=hint)
+            found.refused[path] = InputError("no such file", at=Location(name=path), hint=hint)
         for match in matches:
             if match != "-" and _is_directory(match):
                 _add_below(match, found)
@@ -246,8 +242,7 @@ def _is_directory(path: str) -> bool:
 def _add_below(directory: str, found: Found) -> None:
     """Add the files below a directory that are profiles by content or by name, and the rest.
 
-    Raises:
-        InputError: none of them is a profile.
+    The directory is refused where none of them is a profile.
     """
     closed: dict[str, InputError] = {}
     paths = (Path(place, name) for place, _, names in _walk(directory, closed) for name in names)
@@ -260,13 +255,14 @@ def _add_below(directory: str, found: Found) -> None:
     if not profiles and not closed:
         problem = f"none of the {len(files):,} files below it is a profile"
         hint = _LINKS if links else None
-        raise InputError(problem, at=Location(name=directory), hint=hint)
+        found.refused[directory] = InputError(problem, at=Location(name=directory), hint=hint)
+        return
     for path in files:
         if path in profiles:
             found.files.setdefault(path, False)
         else:
             found.others.append(path)
-    found.closed.update(closed)
+    found.refused.update(closed)
     found.links.extend(links)
 
 

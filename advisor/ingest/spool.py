@@ -60,7 +60,6 @@ def spool_paths(
     A profile is stored in memory before, so that what cannot be loaded is refused here.
 
     Raises:
-        InputError: a path or pattern names nothing.
         UsageError: the spool has no name.
         DatabaseError: the spool does not take it; what was yielded is there.
     """

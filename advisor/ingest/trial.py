@@ -53,7 +53,6 @@ def try_paths(
     """Return what would become of every profile that ``paths`` name; store nothing.
 
     Raises:
-        InputError: a path or pattern names nothing.
         DatabaseError: the database is there but cannot be read, or there is no room to try.
     """
     known = stored_runs(database, wait)

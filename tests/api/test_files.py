@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from advisor.errors import InputError
+from advisor.errors import Location
 from advisor.ingest.profiles import expand
 
 REPORT = b"NVR\0"
@@ -50,14 +50,19 @@ def test_refuses_what_names_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match="no such file"):
-        expand([path])
+    written(tmp_path / "a.ncu-rep")
+    found = expand([path, "a.ncu-rep"])
+    assert found.files == {"a.ncu-rep": True}
+    (error,) = found.refused.values()
+    assert error.problem == "no such file"
+    assert error.at == Location(name=path)
+    assert error.hint == "quote patterns, and check the path"
 
 
 def test_refuses_a_directory_without_a_profile(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing")
-    with pytest.raises(InputError, match="none of the 1 files below it is a profile"):
-        expand([str(tmp_path)])
+    (error,) = expand([str(tmp_path)]).refused.values()
+    assert str(error) == f"{tmp_path}: none of the 1 files below it is a profile"
 
 
 def test_follows_no_link_to_a_directory_below_two_stars(
@@ -89,7 +94,7 @@ def test_keeps_which_directories_are_closed(
     for path in (str(tmp_path), f"{tmp_path}/**/*.ncu-rep"):
         found = expand([path])
         assert below(tmp_path, found.files) == ["open/a.ncu-rep"]
-        (error,) = found.closed.values()
+        (error,) = found.refused.values()
         assert str(error) == f"{tmp_path / 'closed'}: cannot be read: Permission denied"
 
 
@@ -129,6 +134,6 @@ def test_takes_a_link_that_is_named(tmp_path: Path) -> None:
     link.parent.mkdir()
     link.symlink_to(tmp_path / "a.ncu-rep")
     assert expand([str(link)]).files == {str(link): True}
-    with pytest.raises(InputError, match="none of the 0 files") as caught:
-        expand([str(link.parent)])
-    assert "links that lead out of it are not followed" in str(caught.value.hint)
+    (error,) = expand([str(link.parent)]).refused.values()
+    assert error.problem.startswith("none of the 0 files")
+    assert "links that lead out of it are not followed" in str(error.hint)

@@ -55,6 +55,20 @@ def test_sums_up_what_is_new_known_skipped_and_refused(
     assert len(runs(filled, "run_id")) == 2
 
 
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_a_path_that_names_nothing_is_refused_and_the_others_are_stored(
+    advisor: Run, night: str, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    absent, empty = str(tmp_path / "absent.ncu-rep"), str(tmp_path / "empty")
+    outcome = advisor("ingest", absent, night, empty, *more)
+    assert outcome.status == 3
+    assert f"refused  {absent}: no such file\n  hint: quote patterns" in outcome.err
+    assert f"refused  {empty}: none of the 0 files below it is a profile" in outcome.err
+    assert outcome.out.splitlines()[-1] == "1 new, 2 refused"
+    assert more or len(runs(advisor, "run_id")) == 1
+
+
 def test_a_dry_run_makes_no_database(advisor: Run, night: str, tmp_path: Path) -> None:
     outcome = advisor("ingest", night, "--dry-run")
     assert outcome.status == 0
