@@ -9,7 +9,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from advisor.configuration import DEFAULTS, Configuration
-from advisor.errors import AdvisorError
+from advisor.database.lake.place import folder_of, is_lake
+from advisor.errors import AdvisorError, DatabaseError, Location
 from advisor.records import dataclass
 from advisor.version import __version__
 
@@ -40,10 +41,12 @@ def examine(
     yield InstallationCheck(subject="configuration", text=_configured(configuration))
     yield _tried("rules", lambda: _rules(configuration))
     yield _tried("devices", _devices)
-    yield _tried("database", lambda: _database(database, wait))
-    if Path(database).exists():
+    look = _lake if is_lake(database) else _database
+    yield _tried("database", lambda: look(database, wait))
+    is_there = (folder_of(database) if is_lake(database) else Path(database)).exists()
+    if is_there:
         yield _tried("series", lambda: _series(database, wait))
-    if configuration.operations and Path(database).exists():
+    if configuration.operations and is_there:
         yield _tried("operations", lambda: _operations(configuration, database, wait))
 
 
@@ -103,6 +106,26 @@ def _database(database: str, wait: float) -> str:
     if pruned:
         held += f"; {pruned:,} of the runs are pruned"
     return f"{database}: schema {found.revision} (newest {found.head}), {held}"
+
+
+def _lake(database: str, wait: float) -> str:
+    """Return what is in a lake; a part of it that is not read is a failure."""
+    from advisor.api.lakes import lake_status
+    from advisor.database.connect import open_for_reading
+    from advisor.wording import count, size
+
+    found = lake_status(database)
+    if found.left_out:
+        first = found.left_out[0]
+        raise DatabaseError(
+            f"{count(len(found.left_out), 'part')} left out: first {first.place}: {first.reason}",
+            at=Location(name=database),
+            hint=f"advisor lake status --lake {folder_of(database)} names all",
+        )
+    with open_for_reading(database, wait):
+        held = [sum(column) for column in zip(*(row[2:] for row in found.rows), strict=True)]
+    runs, launches, _, total = held or (0, 0, 0, 0)
+    return f"{database}: {runs:,} runs, {launches:,} launches, {size(total)}"
 
 
 def _series(database: str, wait: float) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.connect import open_for_reading, open_for_writing, tidy
+from advisor.database.lake.place import refuse_lake
 from advisor.database.outcomes import affected_series, series_of_outcomes
 from advisor.database.pruning import Older, compact, is_compact, older_runs, prune, pruned_runs
 from advisor.database.read import find_run, run_details
@@ -168,8 +169,9 @@ def prune_runs(
     findings and outcomes stay. The file is rewritten, so the room is given back.
 
     Raises:
-        DatabaseError: the database cannot be opened or written.
+        DatabaseError: the database cannot be opened or written, or is a lake.
     """
+    refuse_lake(database)
     path = Path(database)
     with open_for_reading(path, wait) as connection:
         runs = older_runs(connection, keep=keep, before=older_than)

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from advisor.cli.output import Narrow, table
+from advisor.database.lake.place import is_lake
 from advisor.reports.record.commands import on_database
 from advisor.reports.record.series_records import WORST_FIRST
 from advisor.tracking.records import ChangeKind, Verdict
@@ -233,19 +234,19 @@ def _remarks(history: History) -> Iterator[str]:
 
 
 def _next(history: History, shown: Sequence[SeriesHistory], database: str) -> Iterator[str]:
-    """Yield the commands that come next."""
-    commands = []
+    """Yield the commands that come next; over a lake none of those that write."""
+    commands, writes = [], not is_lake(database)
     moved = next((each for each in shown if each.result.newest.index is not None), None)
     if moved is not None:
         index = moved.result.newest.index or 0
         before, at = moved.nights[max(0, index - 1)], moved.nights[index]
         commands.append(f"advisor compare {before.run_id} {at.run_id}")
         accepts = f"advisor history accept {moved.series_id} --at {at.run_id} --because TEXT"
-        if moved.result.newest.verdict is not Verdict.IMPROVED:
+        if writes and moved.result.newest.verdict is not Verdict.IMPROVED:
             commands.append(accepts)
     commands += [
         f"advisor series link {one.series_id} {one.continued_by}  ({one_line(one.because)})"
-        for one in history.alike[:_MISSING]
+        for one in history.alike[: _MISSING * writes]
     ]
     if commands:
         yield ""

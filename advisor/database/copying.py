@@ -16,6 +16,7 @@ from pathlib import Path
 
 from advisor.database import schema
 from advisor.database.connect import LOGS, opened, put, scratch_beside
+from advisor.database.lake.place import refuse_lake
 from advisor.errors import DatabaseError, Location, LockedError
 from advisor.wording import percent, size
 
@@ -46,8 +47,10 @@ def restored(path: Path, copy: Path, wait: float, progress: Progress) -> Path | 
 
     Raises:
         DatabaseError: the copy is no database of this program, the database is locked for longer
-            than ``wait`` seconds, or the disk does not take it; the database is as it was.
+            than ``wait`` seconds, or the disk does not take it; the database is as it was. Or it
+            is a lake.
     """
+    refuse_lake(path)
     place = path.resolve()
     with contextlib.ExitStack() as kept, opened(copy, wait=wait, read_only=True) as connection:
         schema.revision_of(connection, copy)

@@ -11,6 +11,7 @@ from typing import Literal
 
 from advisor.database.connect import open_for_reading
 from advisor.database.draft import open_draft
+from advisor.database.lake.place import refuse_lake
 from advisor.database.read import StoredRun, list_runs
 from advisor.errors import DatabaseError, InputError, Location
 from advisor.ingest.detail import Detail, more_detail
@@ -150,8 +151,9 @@ def stored_runs(database: str, wait: float) -> dict[str, StoredRun]:
     """Return the runs in the database by their ids; none where no file is.
 
     Raises:
-        DatabaseError: the file is there but cannot be read.
+        DatabaseError: the file is there but cannot be read, or it is a lake.
     """
+    refuse_lake(database)
     if not Path(database).exists():
         return {}
     with open_for_reading(database, wait) as connection:

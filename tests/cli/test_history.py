@@ -130,6 +130,9 @@ def test_text_names_the_change_the_run_and_the_next_command() -> None:
         "      advisor --db 'a b.duckdb' history accept 0123456789ab --at run02 --because TEXT"
     )
     assert accepted in lines
+    over_lake = as_text(found, "lake:a b", width=0, with_bars=False, every=False)
+    assert "next: advisor --db 'lake:a b' compare run01 run02" in over_lake
+    assert "accept" not in over_lake
 
 
 def test_a_level_line_has_no_peak() -> None:

@@ -125,16 +125,48 @@ def test_a_part_that_is_left_out_is_told_with_every_answer(
     assert "launch.parquet has 0 B of" in caplog.text
 
 
-@pytest.mark.parametrize("words", [("ingest", "NIGHT"), ("refresh",), ("db", "upgrade")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ingest", "NIGHT"),
+        ("ingest", "NIGHT", "--dry-run"),
+        ("refresh",),
+        ("db", "upgrade"),
+        ("db", "backup"),
+        ("db", "restore", "COPY"),
+        ("runs", "prune", "--keep", "3"),
+        ("runs", "prune", "--keep", "3", "--dry-run"),
+    ],
+)
 def test_commands_that_write_refuse_a_lake(
-    advisor: Run, lake: Path, night: str, words: tuple[str, ...]
+    advisor: Run,
+    lake: Path,
+    night: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
 ) -> None:
-    before = sorted(lake.rglob("*"))
-    given = [night if word == "NIGHT" else word for word in words]
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    places = {"NIGHT": night, "COPY": str(tmp_path / "test.duckdb")}
+    given = [places.get(word, word) for word in words]
     refused = advisor("--db", f"lake:{lake}", *given)
     assert refused.status == 4
     assert "is a lake: this command needs a database file" in refused.err
-    assert sorted(lake.rglob("*")) == before
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_doctor_examines_a_lake(advisor: Run, lake: Path) -> None:
+    examined = advisor("--db", f"lake:{lake}", "doctor")
+    assert examined.status == 0, examined.out
+    assert f"lake:{lake}: 1 runs, 14 launches, " in examined.out
+    (launches,) = lake.rglob("launch.parquet")
+    launches.write_bytes(b"")
+    examined = advisor("--db", f"lake:{lake}", "doctor")
+    assert examined.status == 1
+    (bad,) = [line for line in examined.out.splitlines() if line.startswith("BAD")]
+    assert "1 part left out" in bad
+    assert f"advisor lake status --lake {lake} names all" in bad
 
 
 @pytest.mark.parametrize(
