@@ -91,6 +91,7 @@ def _database(database: str, wait: float) -> str:
     from advisor.database.connect import open_for_reading
     from advisor.database.parts import counts
     from advisor.database.pruning import pruned_runs
+    from advisor.database.undamaged import require_undamaged
     from advisor.database.upgrade import current
     from advisor.wording import size
 
@@ -102,6 +103,7 @@ def _database(database: str, wait: float) -> str:
         schema.require_whole(connection, path)
         runs, launches = counts(connection)
         pruned = len(pruned_runs(connection))
+        require_undamaged(connection, path)
     held = f"{runs:,} runs, {launches:,} launches, {size(path.stat().st_size)}"
     if pruned:
         held += f"; {pruned:,} of the runs are pruned"

@@ -48,7 +48,8 @@ def upgrade(settings: CommandSettings) -> None:
 def backup(settings: CommandSettings, output: str | None) -> None:
     """Copy the database, whole and consistent, and compare the copy with it.
 
-    Anybody may read meanwhile. `advisor db restore COPY` puts it back.
+    A damaged database is refused: every row is read. Anybody may read meanwhile.
+    `advisor db restore COPY` puts it back.
     """
     from advisor.api.storage import backup_database
 

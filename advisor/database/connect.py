@@ -20,7 +20,7 @@ import duckdb
 from advisor.database import schema
 from advisor.database.columns import add_pack_columns, require_pack_columns
 from advisor.database.lake.place import is_lake, refuse_lake
-from advisor.database.waiting import connected, first_line
+from advisor.database.waiting import RESTORE, connected, first_line, is_damage
 from advisor.errors import DatabaseError, Location, UsageError
 from advisor.quoting import literal
 from advisor.scratch import scratch_folder, sweep
@@ -209,10 +209,11 @@ def failures_reported(path: Path) -> Iterator[None]:
     try:
         yield
     except _FAILURES as error:
+        remedy = RESTORE if is_damage(error) else "see that the disk has room, then repeat it"
         raise DatabaseError(
             f"reading or writing failed: {_reason(error)}",
             at=Location(name=str(path)),
-            hint="what was not finished is not stored; see that the disk has room, then repeat it",
+            hint=f"what was not finished is not stored; {remedy}",
         ) from error
 
 

@@ -1,5 +1,7 @@
 """Copies of a database file: byte by byte, in little memory, and compared with what was read.
 
+What was read may be damaged: every row of a copy is read before it gets its place.
+
 The bytes are read while this process holds the database's lock, so nobody changes them. The system
 takes that lock away as soon as the process closes *any* descriptor of the file: a source stays open
 until its connection is closed.
@@ -17,6 +19,7 @@ from pathlib import Path
 from advisor.database import schema
 from advisor.database.connect import LOGS, opened, put, scratch_beside
 from advisor.database.lake.place import refuse_lake
+from advisor.database.undamaged import require_undamaged
 from advisor.errors import DatabaseError, Location, LockedError
 from advisor.wording import percent, size
 
@@ -31,8 +34,8 @@ def copied(path: Path, to: Path, kept: contextlib.ExitStack, progress: Progress)
     ``kept`` is to end once the connection is closed.
 
     Raises:
-        DatabaseError: the place is taken, the disk does not take the copy, or gives back other
-            bytes; nothing is left of it.
+        DatabaseError: the place is taken, the database is damaged, the disk does not take the copy,
+            or gives back other bytes; nothing is left of it.
     """
     if to.exists():
         hint = "name another file with --output"
@@ -46,9 +49,9 @@ def restored(path: Path, copy: Path, wait: float, progress: Progress) -> Path | 
     """Put a copy into the place of a database; return where that one is now, if there was one.
 
     Raises:
-        DatabaseError: the copy is no database of this program, the database is locked for longer
-            than ``wait`` seconds, or the disk does not take it; the database is as it was. Or it
-            is a lake.
+        DatabaseError: the copy is damaged or no database of this program, the database is a lake or
+            locked for longer than ``wait`` seconds, or the disk does not take it; the database is
+            as it was.
     """
     refuse_lake(path)
     place = path.resolve()
@@ -100,8 +103,10 @@ def _verified(path: Path, folder: Path, kept: contextlib.ExitStack, progress: Pr
         if _digest(target, progress) != written:
             problem = "the disk gave back other bytes than were written"
             raise DatabaseError(problem, at=Location(name=str(path)), hint="try another disk")
+    progress("comparing checksums")
     with opened(made, wait=0, read_only=not logs) as connection:
         schema.revision_of(connection, made)
+        require_undamaged(connection, path)
         if logs:
             connection.execute("CHECKPOINT")
     return made

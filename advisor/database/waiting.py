@@ -20,7 +20,11 @@ from advisor.errors import DatabaseError, Location, LockedError
 
 Connect = Callable[[], duckdb.DuckDBPyConnection]
 
+RESTORE = "put a backup in its place: advisor db restore COPY"
+"""What to do about a damaged database."""
+
 _LOCKED = "Could not set lock on file"
+_CORRUPT = "Corrupt database file"
 _HELD_HERE = "Unique file handle conflict"  # by another connection of this process
 _HOLDER = re.compile(r"held in (?P<program>.+?)(?: by user \S+)? \(PID (?P<pid>\d+)\)")
 
@@ -63,6 +67,11 @@ def connected(
 def first_line(error: duckdb.Error) -> str:
     """Return what an error of the driver says first."""
     return str(error).strip().splitlines()[0]
+
+
+def is_damage(error: duckdb.Error) -> bool:
+    """Return whether an error of the driver says that the file is damaged."""
+    return _CORRUPT in str(error)
 
 
 def _pause(turn: Turn, deadline: float, *, reads: bool) -> None:
@@ -151,7 +160,7 @@ def _command_line(pid: int) -> str | None:
 
 def _unusable(path: Path, error: duckdb.Error) -> DatabaseError:
     text = first_line(error)
-    hint = "choose another file with --db, or put a backup in its place: advisor db restore COPY"
+    hint = f"choose another file with --db, or {RESTORE}"
     if "different configuration" in text or "already attached" in text:
         hint = "this process has the file open already, in another way"
     elif "Permission denied" in text or "read-only" in text.lower():

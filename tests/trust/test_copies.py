@@ -22,6 +22,7 @@ Start = Callable[..., "subprocess.Popen[str]"]
 WholeRuns = Callable[[Path], set[str]]
 
 LARGE = 96  # MB of a database
+HEADERS = 3 * 4096  # bytes before the first block of a file
 SPENT = """
 import resource, sys
 from advisor.database import pruning, upgrade
@@ -39,6 +40,18 @@ connection.execute("PRAGMA disable_checkpoint_on_shutdown")
 connection.execute("INSERT INTO meta VALUES ('in the log', 'x')")
 os.kill(os.getpid(), signal.SIGKILL)
 """
+
+
+def damage(database: Path) -> None:
+    """Write other bytes into a block that holds durations of launches."""
+    of_durations = "pragma_storage_info('launch') WHERE column_name = 'duration'"
+    blocks = f"SELECT max(block_id) FROM {of_durations}"
+    sizes = "SELECT block_size FROM pragma_database_size()"
+    with duckdb.connect(str(database), read_only=True) as connection:
+        (block,), (size,) = (connection.execute(each).fetchall()[0] for each in (blocks, sizes))
+    with database.open("r+b") as file:
+        file.seek(HEADERS + block * size + 100)
+        file.write(b"damaged")
 
 
 @pytest.fixture
@@ -91,6 +104,30 @@ def test_restores_nothing_that_is_no_database(what: str, copy: Path, database: P
     with pytest.raises(DatabaseError, match=r"copy\.duckdb"):
         upgrade.restore(database, copy, wait=0)
     assert database.read_bytes() == before
+
+
+def test_restores_no_copy_with_a_damaged_block(copy: Path, database: Path) -> None:
+    damage(copy)
+    before = database.read_bytes()
+    with pytest.raises(DatabaseError, match=r"copy\.duckdb: is damaged: a block holds other bytes"):
+        upgrade.restore(database, copy, wait=0)
+    assert database.read_bytes() == before
+    assert {path.name for path in database.parent.iterdir()} == {database.name, copy.name}
+
+
+def test_a_damaged_database_is_told_and_not_backed_up(
+    stored: Path, tmp_path: Path, start: Start
+) -> None:
+    database = upgrade.backup(stored, tmp_path / "runs.duckdb")
+    damage(database)
+    restore = "put a backup in its place: advisor db restore COPY"
+    for words, status in ((("db", "backup"), 4), (("doctor",), 1), (("runs", "prune"), 4)):
+        process = start(database, *words, *(("--keep", "0") if "prune" in words else ()))
+        out, err = process.communicate()
+        assert process.returncode == status, out + err
+        assert restore in out + err, words
+        assert str(database) in out + err
+        assert [path.name for path in tmp_path.iterdir()] == [database.name]
 
 
 def test_restores_nothing_while_somebody_writes(copy: Path, database: Path) -> None:
