@@ -25,7 +25,7 @@ Recipe = Callable[[], Iterator[str]]
 
 RECIPES = Path(__file__).parent.parent / "docs" / "ci"
 BLOCK = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
-PROFILE = '#!/bin/sh\nset -eu\nmkdir -p "$1"\ncp "$NIGHT" "$1"\n'
+PROFILE = '#!/bin/sh\nset -eu\nmkdir -p "$1"\ncp "$NIGHT" ${DAMAGED:+"$DAMAGED"} "$1"\n'
 
 
 def blocks(page: str, kind: str) -> list[str]:
@@ -44,7 +44,13 @@ def gitlab() -> Iterator[str]:
     (text,) = blocks("gitlab.md", "yaml")
     pipeline = yaml.safe_load(text)
     for stage in pipeline["stages"]:
-        yield from pipeline[stage]["script"]
+        allowed = pipeline[stage].get("allow_failure", {}).get("exit_codes")
+        yield from (_allowed(command, allowed) for command in pipeline[stage]["script"])
+
+
+def _allowed(command: str, status: str | int | None) -> str:
+    """Return a command after which a service goes on, also where it ends with this status."""
+    return command if status is None else f"{command} || [ $? = {status} ]"
 
 
 def cron() -> Iterator[str]:
@@ -59,7 +65,9 @@ def metrics() -> Iterator[str]:
 def systemd() -> Iterator[str]:
     yield 'advisor ingest "$NIGHT" --spool "$SPOOL" && mkdir -p "$OUT"'  # another machine
     service = blocks("systemd.md", "ini")[0]
-    yield from re.findall(r"^ExecStart=(.*)$", service, re.MULTILINE)
+    allowed = re.search(r"^SuccessExitStatus=(.*)$", service, re.MULTILINE)
+    for command in re.findall(r"^ExecStart=(.*)$", service, re.MULTILINE):
+        yield _allowed(command, allowed and allowed[1])
 
 
 def readme() -> Iterator[str]:
@@ -67,8 +75,11 @@ def readme() -> Iterator[str]:
     yield from blocks("README.md", "sh")
 
 
-def job(folder: Path, recipe: Recipe, number: int) -> None:
-    """Run the commands of a recipe in a folder on the profile of a night."""
+def job(folder: Path, recipe: Recipe, number: int, damaged: Path | None = None) -> int:
+    """Run the commands of a recipe in a folder on the profile of a night; return the last status.
+
+    What is ``damaged`` is among the profiles.
+    """
     script = folder / "profile.sh"
     script.write_text(PROFILE, encoding="utf-8")
     script.chmod(0o755)
@@ -79,6 +90,7 @@ def job(folder: Path, recipe: Recipe, number: int) -> None:
         "XDG_CONFIG_HOME": str(folder),
         "ADVISOR_DB": str(folder / "nightly.duckdb"),
         "NIGHT": str(data_dir("seed") / "runs" / "nightly" / f"night-{number}.ncu-rep"),
+        "DAMAGED": str(damaged or ""),
         "PROFILE": str(script),
         "PROFILES": str(folder / "profiles"),
         "SPOOL": str(folder / "spool"),
@@ -90,7 +102,8 @@ def job(folder: Path, recipe: Recipe, number: int) -> None:
         "CI_COMMIT_SHA": f"abc{number}",
         "CI_COMMIT_BRANCH": "main",
     }
-    for command in recipe():
+    *_, last = commands = [*recipe()]
+    for command in commands:
         done = subprocess.run(
             ["bash", "-euc", command],
             cwd=folder,
@@ -99,7 +112,9 @@ def job(folder: Path, recipe: Recipe, number: int) -> None:
             text=True,
             check=False,
         )
-        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        ended = done.returncode in ((0, 3) if damaged and command is last else (0,))
+        assert ended, f"{command}\n{done.stdout}{done.stderr}"
+    return done.returncode
 
 
 FIRST = {github: cron, gitlab: gitlab, cron: cron, systemd: gitlab, metrics: cron}
@@ -134,6 +149,26 @@ def test_runs_on_two_nights(
         assert text.endswith("# EOF\n")
     else:
         assert (folder / "report" / "report.html").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(("recipe", "status"), [(github, 0), (gitlab, 0), (cron, 3), (systemd, 0)])
+def test_a_damaged_file_stops_no_night(
+    recipe: Recipe, status: int, first_nights: dict[Recipe, Path], tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(first_nights[FIRST[recipe]], tmp_path / "job"))
+    shutil.rmtree(folder / "report")
+    damaged = tmp_path / "damaged.ncu-rep"
+    damaged.write_bytes(b"NVR\0 and no more")
+    if (folder / "spool").exists():
+        (folder / "spool" / f"{'0' * 64}.bundle").write_bytes(b"no bundle")
+    assert job(folder, recipe, 20, damaged) == status
+    database = folder / "nightly.duckdb"
+    listed = CliRunner().invoke(application, ["--db", str(database), "runs", "list"])
+    assert "night-20" in listed.stdout
+    assert (folder / "report" / "report.html").stat().st_size > 10_000
+    if recipe is cron:
+        kept = [path.relative_to(folder) for path in folder.glob("profiles/**/*.ncu-rep")]
+        assert kept == [Path("profiles", "refused", damaged.name)]
 
 
 GH = """#!/bin/sh
