@@ -162,7 +162,7 @@ def _names(configuration: Configuration) -> NameIndex:
     from advisor.modelling.index import index_of
 
     packs = _rule_dirs(configuration)
-    own = None if configuration.devices is None else configuration.devices.value
+    own = _own_devices(configuration)
     files = (
         *(path for each in packs for path in operation_files(each)),
         *files_below(data_dir("seed"), ".yaml"),
@@ -216,5 +216,20 @@ def load_machines(
     from advisor.knowledge.parts import load_seed
 
     shipped = load_seed().devices
-    folder = None if configuration.devices is None else configuration.devices.value
+    folder = _own_devices(configuration, is_made=without is not None)
     return Machines(shipped, load_own_machines(folder, resources_of(shipped), without=without))
+
+
+def _own_devices(configuration: Configuration, *, is_made: bool = False) -> Path | None:
+    """Return the directory of the user's own devices, which is there unless it ``is_made`` next.
+
+    Raises:
+        ConfigError: it is not.
+    """
+    if configuration.devices is None:
+        return None
+    if not is_made:
+        from advisor.knowledge.configured import check_device_folder
+
+        check_device_folder(configuration)
+    return configuration.devices.value

@@ -46,9 +46,13 @@ class Suppression:
 
     def covers(self, rule_id: str, kernel_names: tuple[str, ...]) -> bool:
         """Return whether it speaks of a rule and a kernel; without names, only of every kernel."""
-        if not self._rule.fullmatch(rule_id):
+        if not self.speaks_of(rule_id):
             return False
         return self.kernel == "*" or any(self._kernel.fullmatch(name) for name in kernel_names)
+
+    def speaks_of(self, rule_id: str) -> bool:
+        """Return whether it speaks of a rule, of whatever kernels."""
+        return self._rule.fullmatch(rule_id) is not None
 
     @cached_property
     def _rule(self) -> re.Pattern[str]:

@@ -10,7 +10,7 @@ from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import UsageError
 from advisor.facts import Vocabulary
 from advisor.knowledge.knowledge import Knowledge
-from advisor.knowledge.parts import knowledge_files, nearest, require_rule
+from advisor.knowledge.parts import knowledge_files, nearest
 from advisor.rules.language.rule import Rule
 
 
@@ -20,7 +20,7 @@ def load_knowledge(configuration: Configuration = DEFAULTS) -> Knowledge:
     Raises:
         RuleError: a file is wrong; with its place.
         ConfigError: a directory holds nothing of the kind, or the configuration speaks of a rule,
-            threshold, operation or size that does not exist; with the place where it does.
+            threshold, fact, operation or size that does not exist; with the place where it does.
     """
     if configuration.rules:
         from advisor.knowledge.compile import check_packs
@@ -29,7 +29,7 @@ def load_knowledge(configuration: Configuration = DEFAULTS) -> Knowledge:
     files = knowledge_files(configuration.rule_dirs)
     asked = repr(_of_rules(configuration))
     knowledge = remembered("knowledge", files, asked, lambda: _loaded(configuration))
-    _check_suppressed(configuration, knowledge.rules)
+    _check(configuration, knowledge.vocabulary, knowledge.rules)
     return knowledge
 
 
@@ -38,11 +38,14 @@ def load_facts(configuration: Configuration = DEFAULTS) -> Vocabulary:
 
     Raises:
         RuleError: a file is wrong; with its place.
-        ConfigError: the configuration speaks of an operation or size that does not exist.
+        ConfigError: the configuration speaks of a fact, operation or size that does not exist.
     """
     packs = configuration.rule_dirs
     asked = repr(([str(pack) for pack in packs], configuration.operations))
-    return remembered("facts", knowledge_files(packs), asked, lambda: _loaded_facts(configuration))
+    files = knowledge_files(packs)
+    vocabulary = remembered("facts", files, asked, lambda: _loaded_facts(configuration))
+    _check(configuration, vocabulary)
+    return vocabulary
 
 
 def _of_rules(configuration: Configuration) -> Configuration:
@@ -57,17 +60,22 @@ def _of_rules(configuration: Configuration) -> Configuration:
     )
 
 
-def _check_suppressed(configuration: Configuration, rules: Sequence[Rule]) -> None:
-    """Refuse to suppress the findings of a rule that there is not.
+def _check(
+    configuration: Configuration, vocabulary: Vocabulary, rules: Sequence[Rule] | None = None
+) -> None:
+    """Check that the facts, devices and rules that a configuration names exist, if loaded.
 
     Raises:
         ConfigError: names the nearest.
     """
-    known: set[str] = set()
-    for each in configuration.suppress:
-        known = known or {*configuration.disable, *(rule.id for rule in rules)}
-        if "*" not in each.rule:
-            require_rule(known, each.rule, each.at)
+    if not (configuration.suppress or configuration.budgets or configuration.devices):
+        return
+    from advisor.knowledge import configured
+
+    configured.check_device_folder(configuration)
+    configured.check_budgets(configuration, vocabulary)
+    if rules is not None:
+        configured.check_suppressed(configuration, rules)
 
 
 def _loaded(configuration: Configuration) -> Knowledge:

@@ -19,11 +19,13 @@ from advisor.configuration import (
     ThresholdSetting,
     load_configuration,
 )
+from advisor.configuration.entries import Budget
 from advisor.counters import mapping as mappings
 from advisor.errors import ConfigError, Location, RuleError
 from advisor.hardware import devices
 from advisor.knowledge import parts
-from advisor.knowledge.load import load_knowledge
+from advisor.knowledge.configured import check_suppressed
+from advisor.knowledge.load import load_facts, load_knowledge
 from advisor.knowledge.parts import load_mapping, load_seed
 from advisor.resources import data_dir
 from advisor.rules import Rule, Severity
@@ -87,6 +89,16 @@ def test_shows_a_threshold_with_its_origin() -> None:
     assert "idle = 0.2 (uncalibrated)" in page
 
 
+def suppressed(rule: str) -> Configuration:
+    entry = Suppression(rule=rule, kernel="*", reason="r", expires=None, owner=None, at=AT)
+    return replace(DEFAULTS, suppress=(entry,))
+
+
+def budget(fact: str) -> Configuration:
+    entry = Budget(kernel="*", fact=fact, limit=1.0, unit="us", is_most=True, at=AT)
+    return replace(DEFAULTS, budgets=(entry,))
+
+
 @pytest.mark.parametrize(
     ("configuration", "problem", "hint"),
     [
@@ -99,22 +111,16 @@ def test_shows_a_threshold_with_its_origin() -> None:
             "no rule 'memory/x'",
             "",
         ),
+        (suppressed("memory/uncoalesced-load"), "no rule 'memory/uncoalesced-load'", LOADS),
+        (suppressed("memroy/*"), "no rule matches 'memroy/*'", "did you mean 'memory/*'?"),
+        (suppressed("*zzz"), "no rule matches '*zzz'", "advisor rules list names them"),
+        (budget("durations"), "no number called 'durations'", "did you mean 'duration'?"),
+        (budget("limiter"), "'limiter' is a text, and a budget limits a number", "such as"),
+        (budget("dram_bytes"), "dram_bytes is in B, not in us", ""),
         (
-            replace(
-                DEFAULTS,
-                suppress=(
-                    Suppression(
-                        rule="memory/uncoalesced-load",
-                        kernel="*",
-                        reason="r",
-                        expires=None,
-                        owner=None,
-                        at=AT,
-                    ),
-                ),
-            ),
-            "no rule 'memory/uncoalesced-load'",
-            f"did you mean '{LOADS}'",
+            replace(DEFAULTS, devices=Setting(value=Path("nope"), origin=str(AT))),
+            "there is no directory 'nope'",
+            "advisor hardware add",
         ),
     ],
 )
@@ -193,6 +199,7 @@ def test_takes_the_example_of_the_documentation(tmp_path: Path) -> None:
     text = page.split("```yaml\n")[1].split("```")[0]
     write(tmp_path, "advisor.yaml", text)
     write(tmp_path / "perf" / "rules", "facts/ours.yaml", FACT)
+    (tmp_path / "perf" / "devices").mkdir()
     found = load_configuration(
         directory=tmp_path, environment={"XDG_CONFIG_HOME": str(tmp_path / "home")}
     )
@@ -236,6 +243,22 @@ def test_loads_them_anew_when_a_file_changes(
     assert "no_time_at_all" in load_mapping("ncu").flags
     assert "New device" in {device.name for device in load_seed().devices}
     assert len(list(cache.glob("*.pickle"))) == 4
+
+
+@pytest.mark.parametrize("pattern", ["*", "memory/*", "*coalesced-loads", "mine/*"])
+def test_a_pattern_may_match_disabled_rules_alone(pattern: str) -> None:
+    configuration = replace(suppressed(pattern), disable={"mine/rule": AT})
+    check_suppressed(configuration, load_knowledge().rules)
+
+
+def test_queries_are_stopped_by_wrong_budgets_and_devices() -> None:
+    """They load facts, and no rules."""
+    for configuration in (
+        budget("durations"),
+        replace(DEFAULTS, devices=Setting(value=Path("nope"), origin=str(AT))),
+    ):
+        with pytest.raises(ConfigError):
+            load_facts(configuration)
 
 
 def test_compiles_anew_only_for_what_changes_rules(cache: Path, tmp_path: Path) -> None:

@@ -356,6 +356,9 @@ def test_keeps_devices_of_ones_own(advisor: Run, tmp_path: Path) -> None:
     configuration, file = tmp_path / "own.yaml", tmp_path / "draft.yaml"
     configuration.write_text("devices: mine\n")
     file.write_text(OWN)
+    listed = advisor("--config", str(configuration), "hardware", "list")
+    assert listed.status == 2
+    assert f"own.yaml:1:10: there is no directory {str(tmp_path / 'mine')!r}" in listed.err
     found = advisor("--config", str(configuration), "hardware", "add", str(file))
     assert found.status == 0
     assert (tmp_path / "mine" / "draft.yaml").read_text() == OWN

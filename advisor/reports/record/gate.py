@@ -10,8 +10,6 @@ import duckdb
 from advisor.configuration import Budget
 from advisor.database.comparisons import firing_findings, take_kernels
 from advisor.database.read import StoredRun
-from advisor.errors import ConfigError
-from advisor.expression import Kind
 from advisor.facts import current, kernels_select
 from advisor.facts.vocabulary import Vocabulary
 from advisor.records import dataclass
@@ -20,7 +18,6 @@ from advisor.reports.record.compared import ComparedSeries, RunComparison
 from advisor.reports.record.layout import layout
 from advisor.rules.language.rule import Severity
 from advisor.rules.language.words import VendorWords
-from advisor.suggest import did_you_mean
 from advisor.tracking.records import Verdict
 from advisor.units import parse_unit
 from advisor.wording import percent, seconds, si, signed_percent
@@ -196,12 +193,7 @@ def budgets(
     """Yield a line for each budget and kernel that it covers; unknown where a fact is.
 
     So is a budget that covers none: its kernel may have been renamed.
-
-    Raises:
-        ConfigError: a budget names no fact that is a number, or has another unit.
     """
-    for each in budgets:
-        _check(each, vocabulary)
     facts = sorted({each.fact for each in budgets})
     names = ("run_id", "variant_id", "kernel_name", "short_name", "launch_shape")
     relations = current(connection, vocabulary, [run.run_id])
@@ -225,17 +217,6 @@ def budgets(
                 text="no kernel of this run is called so",
                 command=on_database(f"advisor report {run.run_id}", database),
             )
-
-
-def _check(budget: Budget, vocabulary: Vocabulary) -> None:
-    symbol = vocabulary.symbols.get(budget.fact)
-    if symbol is None or symbol.kind is not Kind.NUMBER:
-        hint = did_you_mean(budget.fact, vocabulary.symbols)
-        raise ConfigError(f"there is no number called {budget.fact!r}", at=budget.at, hint=hint)
-    unit = parse_unit(budget.unit)
-    if symbol.unit is not None and not symbol.unit.is_like(unit):
-        problem = f"{budget.fact} is in {symbol.unit}, not in {budget.unit}"
-        raise ConfigError(problem, at=budget.at)
 
 
 def _held(
