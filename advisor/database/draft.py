@@ -28,6 +28,7 @@ from advisor.database.connect import (
 )
 from advisor.database.planning import memory_limit, release_blocks
 from advisor.database.write import tables_of_runs
+from advisor.errors import DatabaseError, Location
 from advisor.quoting import literal
 
 _DRAFT = "draft"
@@ -109,7 +110,7 @@ def open_draft(path: str | Path, wait: float, *, large: bool) -> Iterator[DraftD
         create(path)
     with contextlib.ExitStack() as stack:
         stack.enter_context(failures_reported(path))
-        folder = stack.enter_context(scratch_beside(path.resolve()))
+        folder = stack.enter_context(_folder_beside(path))
         files = [folder / "draft.duckdb"] if large else []
         connection = stack.enter_context(unattached(path, folder, files))
         for file in files:
@@ -119,6 +120,25 @@ def open_draft(path: str | Path, wait: float, *, large: bool) -> Iterator[DraftD
             connection.execute(f"ATTACH ':memory:' AS {_DRAFT}")
         connection.execute(f"USE {_DRAFT}")
         yield DraftDatabase(connection, path, wait)
+
+
+@contextlib.contextmanager
+def _folder_beside(path: Path) -> Iterator[Path]:
+    """Yield a folder beside the database, for a draft of it.
+
+    Raises:
+        DatabaseError: it cannot be made.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            folder = stack.enter_context(scratch_beside(path.resolve()))
+        except OSError as error:
+            raise DatabaseError(
+                f"its folder cannot be written: {error.strerror or error}",
+                at=Location(name=str(path)),
+                hint="see that its disk has room and can be written; --db names another file",
+            ) from error
+        yield folder
 
 
 def is_new(connection: duckdb.DuckDBPyConnection) -> bool:

@@ -144,6 +144,7 @@ def test_a_disk_that_is_read_only_is_named(
     assert f"{disk.path / NAME}: " in err
     assert "Read-only file system" in err
     assert "hint:" in err
+    assert "TMPDIR" not in err
     assert (disk.seen / NAME).read_bytes() == stored.read_bytes()
 
 
