@@ -7,6 +7,7 @@ from dataclasses import asdict, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from advisor.commands import program
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.counters.instructions import of_symptom
 from advisor.database.parts import variants_of
@@ -16,7 +17,6 @@ from advisor.escaping import json_text
 from advisor.facts import current, kernels_select
 from advisor.knowledge.load import find_rule, load_knowledge
 from advisor.records import dataclass
-from advisor.reports.record.commands import program
 from advisor.reports.record.instructions import worst_instructions
 from advisor.reports.record.source import named
 from advisor.rules import Outcome

@@ -6,12 +6,12 @@ import shlex
 from collections.abc import Iterable
 
 from advisor.api.reporting import load_report
+from advisor.commands import program
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.database.connect import open_for_reading
 from advisor.database.parts import variants_of
 from advisor.database.read import find_run
 from advisor.knowledge.load import load_knowledge
-from advisor.reports.record.commands import program
 from advisor.reports.record.instructions import worst_instructions
 from advisor.reports.record.lines import costly_lines
 from advisor.reports.record.rows import Row

@@ -95,7 +95,7 @@ def merge(settings: CommandSettings, directory: str, done: str | None) -> int:
             progress=progress,
             configuration=settings.configuration,
         )
-        totals = print_all(loaded, progress)
+        totals = print_all(loaded, progress, settings.database)
     if not totals:
         click.echo("the spool is empty", err=True)
     return status_of(totals)

@@ -7,8 +7,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from advisor.cli.output import Narrow, table
+from advisor.commands import on_database
 from advisor.database.lake.place import is_lake
-from advisor.reports.record.commands import on_database
 from advisor.reports.record.series_records import WORST_FIRST
 from advisor.tracking.records import ChangeKind, Verdict
 from advisor.wording import count, one_line, percent, seconds

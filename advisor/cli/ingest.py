@@ -13,7 +13,7 @@ from advisor.cli.application import CommandSettings
 from advisor.cli.options import a_number, moment
 from advisor.cli.outcomes import print_all, print_result, print_totals, status_of
 from advisor.cli.output import Progress
-from advisor.reports.record.commands import program
+from advisor.commands import program
 from advisor.wording import printable
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def ingest(settings: CommandSettings, /, paths: tuple[str, ...], **options: Any)
             spooled = spool_paths(
                 options["spool"], paths, labels=labels, how=how, progress=progress
             )
-            totals = print_all(spooled, progress)
+            totals = print_all(spooled, progress, settings.database)
         else:
             from advisor.ingest.profiles import ingest_paths
 
@@ -131,7 +131,7 @@ def ingest(settings: CommandSettings, /, paths: tuple[str, ...], **options: Any)
                 progress=progress,
                 configuration=settings.configuration,
             )
-            totals = print_all(_noted(stored, runs), progress)
+            totals = print_all(_noted(stored, runs), progress, settings.database)
     if totals["new"] or totals["known"]:
         spool = options["spool"]
         follows = _report_of(runs) if spool is None else f"db merge {shlex.quote(spool)}"

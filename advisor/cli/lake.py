@@ -12,9 +12,9 @@ from advisor.cli.application import CommandSettings
 from advisor.cli.ingest import ingest, labels_of
 from advisor.cli.outcomes import print_all, status_of
 from advisor.cli.output import FORMATS, Progress, write_rows
+from advisor.commands import program
 from advisor.database.lake.place import PREFIX, folder_of, is_lake
 from advisor.errors import UsageError
-from advisor.reports.record.commands import program
 from advisor.wording import count, one_line
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def add(
                 progress=progress,
                 configuration=settings.configuration,
             )
-        totals = print_all(results, progress)
+        totals = print_all(results, progress, f"{PREFIX}{folder}")
     if totals["new"] or totals["known"]:
         click.echo(f"next: {program(f'{PREFIX}{folder}')} report", err=True)
     return status_of(totals)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from advisor.cli.output import Progress
+from advisor.commands import program
 from advisor.wording import count, one_line
 
 if TYPE_CHECKING:
@@ -22,9 +23,10 @@ _SUMS = {
 }
 
 
-def print_all(results: Iterable[Ingested], progress: Progress) -> Counter[str]:
+def print_all(results: Iterable[Ingested], progress: Progress, database: str) -> Counter[str]:
     """Print the outcome of each profile as it comes, then how many there were of each kind.
 
+    Commands that change what is stored name the ``database``.
     Profiles go to stdout; why one is refused, and what is left out or in doubt, to stderr.
     """
     totals: Counter[str] = Counter()
@@ -36,7 +38,7 @@ def print_all(results: Iterable[Ingested], progress: Progress) -> Counter[str]:
         if result.status == "known" and result.notes:
             doubted.append(result)
     progress.clear()
-    _print_known(doubted)
+    _print_known(doubted, database)
     print_totals(totals)
     return totals
 
@@ -59,14 +61,15 @@ def print_result(result: Ingested) -> None:
         _print_notes(result)
 
 
-def _print_known(results: Sequence[Ingested]) -> None:
+def _print_known(results: Sequence[Ingested], database: str) -> None:
     """Print what known profiles have not been given: of each night's new label it is one line."""
     if len(results) == 1:
         _print_notes(results[0])
     elif results:
         count = f"{len(results):,} known profiles"
         note = f"  note: {count} keep their labels, which are others than these"
-        click.echo(f"{note}: `advisor runs label RUN…` changes them", err=True)
+        change = f"`{program(database)} runs label RUN…` changes them"
+        click.echo(one_line(f"{note}: {change}"), err=True)
 
 
 def _print_notes(result: Ingested) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
+from advisor.commands import program
 from advisor.database.connect import open_for_reading
 from advisor.database.draft import open_draft
 from advisor.database.lake.place import refuse_lake
@@ -127,7 +128,25 @@ class ProfileWriter:
                 draft, profiles, knowledge=self._knowledge, progress=self._progress
             )
         results = zip(profiles, stored, strict=True)
-        return [_outcome(profile, each, len(profiles)) for profile, each in results]
+        return [self._outcome(profile, each, len(profiles)) for profile, each in results]
+
+    def _outcome(self, profile: Profile, stored: Stored | InputError, shared_by: int) -> Ingested:
+        """Return the outcome of a profile of ``shared_by`` that were stored together."""
+        name = profile.source.name
+        if isinstance(stored, InputError):
+            return Ingested(name=name, status="refused", error=stored)
+        if stored.known is not None:
+            labels, detail = profile.labels, profile.detail
+            return already_stored(name, labels, stored.known, detail, database=self._database)
+        return Ingested(
+            name=name,
+            status="new",
+            run_id=stored.run_id,
+            launches=stored.launches,
+            skipped=stored.skipped,
+            notes=stored.notes,
+            seconds=stored.seconds / shared_by,
+        )
 
 
 @contextlib.contextmanager
@@ -160,8 +179,11 @@ def stored_runs(database: str, wait: float) -> dict[str, StoredRun]:
         return {run.run_id: run for run in list_runs(connection)}
 
 
-def already_stored(name: str, wanted: RunLabels, run: StoredRun, detail: Detail) -> Ingested:
+def already_stored(
+    name: str, wanted: RunLabels, run: StoredRun, detail: Detail, *, database: str
+) -> Ingested:
     """Return that a profile is stored already, and which labels and detail given now are not."""
+    runs = f"{program(database)} runs"
     stored = RunLabels(
         label=run.label,
         configuration=run.configuration,
@@ -181,27 +203,30 @@ def already_stored(name: str, wanted: RunLabels, run: StoredRun, detail: Detail)
         run_id=run.run_id,
         launches=run.launches,
         notes=(
-            *not_stored(wanted, stored, _how_to_change(run.run_id, wanted, stored)),
-            *_less_detailed(run, detail),
+            *not_stored(wanted, stored, _how_to_change(runs, run.run_id, wanted, stored)),
+            *_less_detailed(runs, run, detail),
         ),
     )
 
 
-def _less_detailed(run: StoredRun, detail: Detail) -> Iterator[str]:
-    """Yield that a run was stored with less detail than is asked for now, if it was."""
+def _less_detailed(runs: str, run: StoredRun, detail: Detail) -> Iterator[str]:
+    """Yield that a run was stored with less detail than is asked for now, if it was.
+
+    ``runs`` is how a command begins that changes runs of the database.
+    """
     if more_detail(detail, run.launches, run.launches_detailed):
         read = f"{run.launches_detailed:,} of {count(run.launches, 'launch')}"
-        again = f"`advisor runs remove {run.run_id}` and ingest it again with --detail {detail}"
+        again = f"`{runs} remove {run.run_id}` and ingest it again with --detail {detail}"
         yield f"{read} were read in detail; for more, {again}"
 
 
-def _how_to_change(run_id: str, wanted: RunLabels, stored: RunLabels) -> str:
-    """Return the command that gives a stored run the labels given now."""
+def _how_to_change(runs: str, run_id: str, wanted: RunLabels, stored: RunLabels) -> str:
+    """Return the command, which begins with ``runs``, that gives a stored run the labels given."""
     differ = {name: value for name, value in _differing(wanted, stored) if name in _OPTIONS}
     options = [f"{_OPTIONS[name]} {shlex.quote(str(value))}" for name, value in differ.items()]
     options += [f"--tag {shlex.quote(tag)}" for tag in wanted.tags if tag not in stored.tags]
-    command = f"`advisor runs label {run_id} {' '.join(options)}`"
-    again = f"`advisor runs remove {run_id}` and ingest it again"
+    command = f"`{runs} label {run_id} {' '.join(options)}`"
+    again = f"`{runs} remove {run_id}` and ingest it again"
     whole = all(name in _OPTIONS for name, _ in _differing(wanted, stored))
     if whole:
         return command
@@ -231,20 +256,3 @@ def not_stored(wanted: RunLabels, stored: RunLabels, change: str) -> tuple[str, 
 def _full(group: Sequence[Profile | Ingested], more: Profile | Ingested) -> bool:
     sizes = [each.size for each in (*group, more) if isinstance(each, Profile)]
     return bool(group) and (len(group) == _MOST or sum(sizes) > _LARGEST)
-
-
-def _outcome(profile: Profile, stored: Stored | InputError, shared_by: int) -> Ingested:
-    """Return the outcome of a profile of ``shared_by`` that were stored together."""
-    if isinstance(stored, InputError):
-        return Ingested(name=profile.source.name, status="refused", error=stored)
-    if stored.known is not None:
-        return already_stored(profile.source.name, profile.labels, stored.known, profile.detail)
-    return Ingested(
-        name=profile.source.name,
-        status="new",
-        run_id=stored.run_id,
-        launches=stored.launches,
-        skipped=stored.skipped,
-        notes=stored.notes,
-        seconds=stored.seconds / shared_by,
-    )

@@ -139,7 +139,7 @@ class _Spool:
         for number, bundle in enumerate(bundles, start=1):
             progress(f"{number:,} of {len(bundles):,}: {bundle.name}")
             run = _run_of(bundle, known)
-            yield self._unpacked(bundle) if run is None else _known(bundle, run)
+            yield self._unpacked(bundle) if run is None else self._known(bundle, run)
 
     def _unpacked(self, bundle: Path) -> Profile | Ingested:
         try:
@@ -149,8 +149,14 @@ class _Spool:
             if not bundle.exists():  # somebody else who merges may have loaded and moved it
                 run = _run_of(bundle, stored_runs(self._database, self._wait))
             if run is not None:
-                return _known(bundle, run)
+                return self._known(bundle, run)
             return Ingested(name=str(bundle), status="refused", error=error)
+
+    def _known(self, bundle: Path, run: StoredRun) -> Ingested:
+        labels, detail = RunLabels(), USUAL_DETAIL
+        with contextlib.suppress(InputError):  # its profile is stored, so nothing is lost
+            labels, detail = read_wishes(bundle)
+        return already_stored(bundle.name, labels, run, detail, database=self._database)
 
 
 def _run_of(bundle: Path, runs: Mapping[str, StoredRun]) -> StoredRun | None:
@@ -158,13 +164,6 @@ def _run_of(bundle: Path, runs: Mapping[str, StoredRun]) -> StoredRun | None:
     content_hash = bundle.name.removesuffix(SUFFIX)
     run = runs.get(ids.run_id(content_hash))
     return run if run is not None and run.content_hash == content_hash else None
-
-
-def _known(bundle: Path, run: StoredRun) -> Ingested:
-    labels, detail = RunLabels(), USUAL_DETAIL
-    with contextlib.suppress(InputError):  # its profile is stored, so nothing is lost
-        labels, detail = read_wishes(bundle)
-    return already_stored(bundle.name, labels, run, detail)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -66,7 +66,7 @@ def try_paths(
     with temporary_files(database), scratch_folder() as folder:
         scratch = str(folder / "trial.duckdb")
         writer = ProfileWriter(scratch, knowledge, wait=wait, progress=progress)
-        results = list(writer.store(_unless_known(profiles, known)))
+        results = list(writer.store(_unless_known(profiles, known, database)))
         tried = [Tried(result=result) for result in results]
         if not any(result.status == "new" for result in results):
             return tried
@@ -76,7 +76,7 @@ def try_paths(
 
 
 def _unless_known(
-    profiles: Iterator[Profile | Ingested], known: dict[str, StoredRun]
+    profiles: Iterator[Profile | Ingested], known: dict[str, StoredRun], database: str
 ) -> Iterator[Profile | Ingested]:
     for each in profiles:
         run = known.get(each.run_id) if isinstance(each, Profile) else None
@@ -85,7 +85,8 @@ def _unless_known(
             continue
         try:
             each.check_same(run.content_hash)
-            yield already_stored(each.source.name, each.labels, run, each.detail)
+            labels, detail = each.labels, each.detail
+            yield already_stored(each.source.name, labels, run, detail, database=database)
         except InputError as error:
             yield Ingested(name=each.source.name, status="refused", error=error)
 

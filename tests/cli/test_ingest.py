@@ -331,7 +331,8 @@ def test_needs_no_repository_where_commit_and_branch_are_named(
     assert runs(advisor, '"commit", branch') == [{"commit": "c", "branch": "b"}]
 
 
-def test_says_what_is_not_stored_of_a_known_run(advisor: Run, night: str) -> None:
+def test_says_what_is_not_stored_of_a_known_run(advisor: Run, night: str, tmp_path: Path) -> None:
+    program = f"advisor --db {tmp_path / 'test.duckdb'}"
     first = ("--label", "A", "--commit", "c1", "--tag", "x", "--at", "2026-11-20")
     assert "not stored" not in advisor("ingest", night, *first).err
     assert "not stored" not in advisor("ingest", night, *first).err
@@ -343,12 +344,12 @@ def test_says_what_is_not_stored_of_a_known_run(advisor: Run, night: str) -> Non
     assert (
         f"  note on {night}: not stored: tag y, label B (it has A), commit c2 (it has c1), "
         "step time 3.0 (it has none), at 2026-11-21 00:00:00 (it has 2026-11-20 "
-        f"00:00:00); to change that, `advisor runs label {run} --label B --commit c2 "
-        f"--at '2026-11-21 00:00:00' --tag y`; for the rest `advisor runs remove {run}` and "
+        f"00:00:00); to change that, `{program} runs label {run} --label B --commit c2 "
+        f"--at '2026-11-21 00:00:00' --tag y`; for the rest `{program} runs remove {run}` and "
         "ingest it again\n"
     ) in outcome.err
     again = advisor("ingest", night, "--label", "a b").err
-    assert f"to change that, `advisor runs label {run} --label 'a b'`\n" in again
+    assert f"to change that, `{program} runs label {run} --label 'a b'`\n" in again
     assert advisor("runs", "label", run, "--at", "2026-11-21 00:00:00").status == 0
 
 
@@ -364,15 +365,20 @@ def test_says_what_is_not_stored_of_a_known_bundle(
         f"to change that, remove {bundle} and spool it again"
     ) in outcome.err
     advisor("ingest", night, "--label", "C")
-    assert "not stored: label A (it has C)" in advisor("db", "merge", str(spool)).err
+    merged = advisor("db", "merge", str(spool)).err
+    assert "not stored: label A (it has C)" in merged
+    assert f"`advisor --db {tmp_path / 'test.duckdb'} runs label " in merged
 
 
-def test_tells_once_of_many_that_keep_their_labels(advisor: Run, night: str) -> None:
+def test_tells_once_of_many_that_keep_their_labels(
+    advisor: Run, night: str, tmp_path: Path
+) -> None:
     profiles = [str(path) for path in sorted(Path(night).parent.glob("*.ncu-rep"))[:3]]
     advisor("ingest", *profiles, "--label", "monday")
     again = advisor("ingest", *profiles, "--label", "tuesday")
     assert (again.status, again.err.count("labels")) == (0, 1)
     assert "3 known profiles keep their labels" in again.err
+    assert f"`advisor --db {tmp_path / 'test.duckdb'} runs label RUN…` changes them" in again.err
 
 
 def test_a_name_forges_no_line(advisor: Run, night: str, tmp_path: Path) -> None:

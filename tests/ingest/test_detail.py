@@ -121,7 +121,7 @@ def test_a_known_run_keeps_its_detail_and_says_how_to_get_more(
     else:
         (note,) = again.notes
         assert note.startswith(noted)
-        assert f"`advisor runs remove {again.run_id}`" in note
+        assert f"`advisor --db {database} runs remove {again.run_id}`" in note
         assert note.endswith(f"--detail {then}")
 
 

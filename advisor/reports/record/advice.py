@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from advisor.commands import program
 from advisor.records import dataclass
-from advisor.reports.record.commands import program
 from advisor.reports.record.gain_notes import gain_notes, roof_moved
 from advisor.reports.record.instructions import Ranking, Rankings
 from advisor.reports.record.judgement import Judgement

@@ -7,13 +7,13 @@ from typing import Any
 
 import duckdb
 
+from advisor.commands import on_database
 from advisor.configuration import Budget
 from advisor.database.comparisons import firing_findings, take_kernels
 from advisor.database.read import StoredRun
 from advisor.facts import current, kernels_select
 from advisor.facts.vocabulary import Vocabulary
 from advisor.records import dataclass
-from advisor.reports.record.commands import on_database
 from advisor.reports.record.compared import ComparedSeries, RunComparison
 from advisor.reports.record.layout import layout
 from advisor.rules.language.rule import Severity

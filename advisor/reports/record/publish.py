@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
+from advisor.commands import program
 from advisor.database.ids import key_id
 from advisor.records import dataclass
 from advisor.reports.record.checkout import Checkout
-from advisor.reports.record.commands import program
 from advisor.reports.record.format_settings import FormatSettings
 from advisor.reports.record.gate import Gate
 from advisor.reports.record.kernel_records import KernelRecord, RuleResult

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from advisor.commands import program
 from advisor.database.ids import key_id
 from advisor.reports.record.checkout import Checkout
-from advisor.reports.record.commands import program
 from advisor.reports.record.compared import ComparedKernel, ComparedSeries, RunComparison
 from advisor.reports.record.format_settings import FormatSettings
 from advisor.reports.record.history_settings import load_history_settings

@@ -8,13 +8,13 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from advisor import wording
+from advisor.commands import program
 from advisor.database.parts import findings_of_vendor
 from advisor.model import UNNAMED
 from advisor.profilers import Options
 from advisor.profilers.command import profiled
 from advisor.records import dataclass
 from advisor.reports.record import advice
-from advisor.reports.record.commands import program
 from advisor.reports.record.instructions import of_findings
 from advisor.reports.record.kernel_records import Gain, RuleResult, VendorFinding
 from advisor.reports.record.records import (

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import PureWindowsPath
 
+from advisor.commands import program
 from advisor.records import dataclass
 from advisor.reports.record import advice, placements
 from advisor.reports.record.charted import ChartCeiling, Plane, Roofline
-from advisor.reports.record.commands import program
 from advisor.reports.record.conditions import conditions
 from advisor.reports.record.kernel_records import KernelRecord
 from advisor.reports.record.kernels import Said, fact_sheet, kernel

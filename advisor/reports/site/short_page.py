@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from advisor import wording
+from advisor.commands import program
 from advisor.database.published import LongestKernel
 from advisor.database.read import StoredRun
 from advisor.records import dataclass
-from advisor.reports.record.commands import program
 from advisor.reports.site.frame import run_night
 from advisor.reports.write.links import Links
 

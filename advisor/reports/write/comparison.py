@@ -7,9 +7,9 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from advisor.commands import program
 from advisor.database.read import StoredRun
 from advisor.reports.escaping import escape_markdown
-from advisor.reports.record.commands import program
 from advisor.reports.record.compared import (
     GONE,
     NEW,
