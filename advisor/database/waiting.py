@@ -28,6 +28,7 @@ _CORRUPT = "Corrupt database file"
 _HELD_HERE = "Unique file handle conflict"  # by another connection of this process
 _HOLDER = re.compile(r"held in (?P<program>.+?)(?: by user \S+)? \(PID (?P<pid>\d+)\)")
 
+_LONGEST = 120  # characters of a command line that are shown
 _FIRST = (0.01, 0.05)  # seconds between two tries of the first in the queue, and of who reads
 _LATER = (0.3, 0.6)  # and of those behind it, lest it be stopped
 _GIVES_WAY = 1.0  # seconds that a writer waits for readers to go first, in all: one may be stopped
@@ -150,12 +151,16 @@ def _is_stopped(pid: int) -> bool:
 
 
 def _command_line(pid: int) -> str | None:
-    """Return what process ``pid`` was started as, where the system tells (Linux)."""
+    """Return what process ``pid`` was started as, in a line, where the system tells (Linux)."""
     try:
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ")
     except OSError:
         return None
-    return b" ".join(words).decode(errors="replace").strip() or None
+    line = " ".join(words.decode(errors="replace").split())
+    if len(line) > _LONGEST:
+        half = _LONGEST // 2
+        line = f"{line[: half - 1]}…{line[-half:]}"
+    return line or None
 
 
 def _unusable(path: Path, error: duckdb.Error) -> DatabaseError:

@@ -56,7 +56,7 @@ def test_waits_and_then_names_the_process_that_holds_the_lock(
         pass
     assert time.monotonic() - began >= 0.5
     assert f"locked by process {holder.pid} (" in str(caught.value)
-    assert str(database) in caught.value.problem  # from the command line of the holder
+    assert database.name in caught.value.problem  # from the command line of the holder
     assert caught.value.hint is not None
     assert "--wait" in caught.value.hint
 

@@ -175,6 +175,17 @@ def test_nobody_waits_for_long_for_a_stopped_process_that_has_the_file(
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system does not tell")
+def test_a_long_command_line_of_the_holder_is_one_line(database: Path) -> None:
+    holder = Process(HOLD + "\n".join(f"# line {number}" for number in range(500)), database)
+    with pytest.raises(LockedError) as caught, open_for_writing(database, wait=0):
+        pass
+    holder.end()
+    assert f"{database.name}); waited 0 s" in caught.value.problem
+    assert "\n" not in caught.value.problem
+    assert len(caught.value.problem) < 200
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system does not tell")
 def test_one_that_goes_on_in_time_is_waited_for(
     database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
