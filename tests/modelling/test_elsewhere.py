@@ -177,11 +177,11 @@ def test_a_cache_that_only_this_device_has_raises_the_most(settings: ElsewhereSe
         ),
         (
             replace(KERNEL, work=None, memory_side=None),
-            "the profile does not count its work, and memory is not its busiest side",
+            "the profile does not count its work, and memory is not what limits it",
         ),
         (
             replace(KERNEL, traffic={}, memory_side=True),
-            "the profile does not count its traffic, and compute is not its busiest side",
+            "the profile does not count its traffic, and compute is not what limits it",
         ),
         (
             replace(KERNEL, practical=None),

@@ -95,7 +95,9 @@ def test_what_is_an_action_itself_is_counted_with_no_other(moving: Rule) -> None
     gained = replace(found(moving, "a", 4e-4), gain=gain, cap_likely=4e-4)
     beside = {("a", moving.id): "launch/tiny-blocks"}
     common = _Common(rows={"a": ROW}, worst={}, asking=None, titles={}, commands={}, beside=beside)
-    assert list(_remarks(gained, None, common)) == ["The same time as launch/tiny-blocks: do not add the two."]
+    assert list(_remarks(gained, None, common)) == [
+        "The same time as launch/tiny-blocks: do not add the two."
+    ]
     (action,) = rank([gained])
     assert list(_remarks(gained, action, common)) == []
     after = replace(action, after=("launch/tiny-blocks",))

@@ -23,6 +23,10 @@ _RANKING = (-4, 36, -10, -22, -8, -8)
 _KERNELS = (31, -8, -10, -10, -22, 13)
 _GAPS = (28, 16, -10, -10, -8, -9, -8, -11)
 _MOST = 3  # scenarios of many whose kernels are shown
+_ALL_OF_IT = (
+    "All that the advice changes counts as done, and kernels keep their share of the roof."
+    " A report's likely gain is more careful."
+)
 
 
 def json_text(found: WhatIf) -> str:
@@ -216,6 +220,8 @@ def factors(gap: Gap) -> tuple[float | None, ...]:
 
 def notes(outlook: Outlook) -> Iterator[str]:
     """Yield the notes about kernels: reasons and caveats, each once, with the kernels it is of."""
+    if outlook.rules and outlook.kernels:
+        yield _ALL_OF_IT
     remarks: dict[str, list[str]] = {}
     for each in outlook.kernels:
         predicted = each.predicted
