@@ -142,6 +142,7 @@ ALLOWED: dict[str, tuple[str, set[float]]] = {
     "advisor/database/lake/views.py": ("how much is held in memory", {200_000}),
     "advisor/database/launches.py": ("how much is held in memory", {4096, 100_000}),
     "advisor/database/planning.py": ("how many launches are few to plan for", {2000}),
+    "advisor/database/waiting.py": ("how long a command line is shown", {120}),
     "advisor/database/write.py": ("after how many runs row groups are merged", {32}),
     "advisor/rules/language/lint.py": ("how many words a title may have", {8}),
     "advisor/rules/language/templates.py": ("how long a sentence may be", {2000}),

@@ -102,7 +102,7 @@ def test_leaves_ignored_what_the_caller_ignores(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no full device")
 @pytest.mark.parametrize("place", [">&-", ">/dev/full"])
 def test_an_error_that_cannot_be_told_keeps_its_status(tmp_path: Path, place: str) -> None:
-    command = f"{sys.executable} -m advisor ingest nowhere 2{place}"
+    command = f"{sys.executable} -m advisor db merge nowhere 2{place}"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, shell=True, cwd=tmp_path, env=environment, check=False)
     assert done.returncode == 3
