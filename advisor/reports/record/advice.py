@@ -201,7 +201,7 @@ def _card(
         kernels=tuple(source.names[each.evaluation.variant_id] for each in group),
         gain=gain,
         gain_share=gain.likely / total if gain is not None and total else None,
-        evidence=best.evidence,
+        evidence=_evidence(group, source),
         why=words.fill(rule.why),
         steps=best.recommendation,
         verify=verify_lines(source, rule, variant, words),
@@ -217,6 +217,14 @@ def _card(
         voids=rule.voids,
         share=_widest([each.share for each in group if each.share is not None]),
     )
+
+
+def _evidence(group: Sequence[Action], source: ReportSource) -> str:
+    """Return what was found, and of several kernels in which: numbers are those of the first."""
+    found = group[0].evaluation
+    if len(group) == 1:
+        return found.evidence
+    return f"In {source.names[found.variant_id].short_name}: {found.evidence}"
 
 
 @dataclass(frozen=True, kw_only=True)
