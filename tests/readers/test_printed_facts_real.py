@@ -52,6 +52,7 @@ IDENTITY = {"run_id", "variant_id", "kernel_id", "series_id", "device_id", "kern
 OF_REPORTS = {
     "limiting_unit",
     "memory_side_unit",
+    "compute_side_unit",
     "t_sol_known",
     "t_sol_complete",
     "evidence_level",
