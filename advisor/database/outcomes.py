@@ -30,7 +30,8 @@ _LEFT_OUT = """
     JOIN run AS incoming ON incoming.run_id IN ({runs})
         AND incoming.simulated = opened.simulated
         AND incoming.branch IS NOT DISTINCT FROM opened.branch
-        AND incoming.device_names IS NOT DISTINCT FROM opened.device_names
+        AND coalesce(incoming.device_names, incoming.label, incoming.run_id)
+            = coalesce(opened.device_names, opened.label, opened.run_id)
         AND incoming.configuration IS NOT DISTINCT FROM opened.configuration
     WHERE state IN ('open', 'gone') AND series_id NOT IN (
         SELECT series_id FROM variant WHERE run_id IN ({runs})
@@ -38,8 +39,9 @@ _LEFT_OUT = """
 """
 _PER_NIGHT = 4  # runs of a history in which a series is looked for, times the nights wanted
 _STREAM_OF_RUN = """
-    {'branch': branch, 'simulated': simulated, 'devices': device_names, 'as': configuration}
-"""  # what nights of one history have in common
+    {'branch': branch, 'simulated': simulated, 'devices': coalesce(device_names, label, run_id),
+        'as': configuration}
+"""  # what nights of one history have in common; where no device is named, a label has to tell
 _UNSETTLED = """
     WITH placed AS (
         SELECT run_id, run_number, {stream} AS stream, run_id IN ({runs}) AS is_new,
@@ -113,8 +115,9 @@ _NIGHTS = """
     SELECT variant.series_id, run_id, variant_id, launch_shape, duration,
         launch_count - coalesce(launches_excluded, 0) AS launches,
         coalesce(run.started_at, run.ingested_at) AS moment, branch, simulated,
-        run.device_names, run.configuration, driver_version, runtime_version, profiler_version,
-        clock_control, host, run."partition", compiler
+        coalesce(run.device_names, run.label, run_id) AS device_names, run.configuration,
+        driver_version, runtime_version, profiler_version, clock_control, host, run."partition",
+        compiler
     FROM variant JOIN run USING (run_id)
     WHERE series_id IN ({series}) AND {which} AND duration IS NOT NULL AND launches > 0
     ORDER BY series_id, moment, run_id, duration DESC, variant_id
@@ -123,7 +126,8 @@ _LIKE = """
     SELECT run.run_id, coalesce(run.started_at, run.ingested_at) AS moment
     FROM run JOIN run AS other ON other.run_id = '{run}' AND run.simulated = other.simulated
         AND run.branch IS NOT DISTINCT FROM other.branch
-        AND run.device_names IS NOT DISTINCT FROM other.device_names
+        AND coalesce(run.device_names, run.label, run.run_id)
+            = coalesce(other.device_names, other.label, other.run_id)
         AND run.configuration IS NOT DISTINCT FROM other.configuration
 """
 _DURATIONS = """
@@ -159,11 +163,11 @@ _FINDINGS = """
     FROM said SEMI JOIN promised USING (series_id, rule_id)
 """
 _NEWEST = """
-    SELECT run_id, coalesce(started_at, ingested_at) AS moment, branch, simulated, device_names,
-        configuration
+    SELECT run_id, coalesce(started_at, ingested_at) AS moment, branch, simulated, configuration,
+        coalesce(device_names, label, run_id) AS device_names
     FROM run
     QUALIFY $runs >= row_number() OVER (
-        PARTITION BY branch, simulated, device_names, configuration
+        PARTITION BY branch, simulated, coalesce(run.device_names, label, run_id), configuration
         ORDER BY moment DESC, run_id DESC
     )
 """

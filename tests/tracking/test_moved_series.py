@@ -35,7 +35,8 @@ def store(connection: duckdb.DuckDBPyConnection, night: int, rng: random.Random)
     run_id = f"{night:012x}"
     connection.execute(
         "INSERT INTO run (run_id, content_hash, part, format, status, ingested_at, started_at,"
-        " simulated, launches, branch) VALUES (?, ?, 0, 'made', 'complete', ?, ?, false, 1, ?)",
+        " simulated, launches, branch, device_names)"
+        " VALUES (?, ?, 0, 'made', 'complete', ?, ?, false, 1, ?, 'device')",
         [run_id, run_id, FIRST, FIRST + timedelta(days=night), rng.choice(["main"] * 9 + [None])],
     )
     for number in range(SERIES):

@@ -206,7 +206,8 @@ def _remark(row: Row, sheet: FactSheet) -> str:
 
 def _room(row: Row, binding: str, fraction: float, sheet: FactSheet) -> str:
     """Return what the roof leaves to win; nothing where it is not what holds the kernel."""
-    if text(row, "limiter") == "latency" or not flag(row, "t_sol_complete"):
+    is_behind = (number(row, "t_units") or 0.0) > fraction * (number(row, "duration") or 0.0)
+    if is_behind or text(row, "limiter") == "latency" or not flag(row, "t_sol_complete"):
         return ""
     most = wording.ratio(1 / max(fraction, 1e-9))
     factor = f"In practice, at most {most}" if fraction < 1 else "In practice, no speed-up"
