@@ -293,10 +293,10 @@ def test_atomics_take_no_longer_than_the_busiest_slice_can_spend_on_them(
 @pytest.mark.parametrize(
     ("known", "share"),
     [
-        ({"shared_load_conflicts": 800.0, "shared_store_conflicts": 200.0}, 0.2),
-        ({"shared_store_conflicts": 200.0}, 0.04),
-        ({"shared_wavefronts": 900.0, "shared_wavefronts_ideal": 400.0}, 0.1),
-        ({"shared_store_conflicts": 200.0, "sm_busy": 0.5}, 0.08),  # on half of the device
+        ({"shared_load_conflicts": 800.0, "shared_store_conflicts": 200.0}, 0.1),
+        ({"shared_store_conflicts": 200.0}, 0.02),
+        ({"shared_wavefronts": 900.0, "shared_wavefronts_ideal": 400.0}, 0.05),
+        ({"shared_store_conflicts": 200.0, "sm_busy": 0.5}, 0.04),  # on half of the device
         ({}, None),
     ],
 )

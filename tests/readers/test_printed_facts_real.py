@@ -35,6 +35,8 @@ QUOTIENTS_RELATIVE = 6e-2
 
 # Pages tell the pipes of memory instructions together, and instructions by their issue slots.
 TOLD_OTHERWISE = {"lsu_utilization", "instructions_per_warp", "work_was_removed"}
+# A quotient of two percentages, of which one is next to nothing.
+TOLD_OTHERWISE |= {"system_fill_share"}
 # Two measures of how busy device memory is, equal but for their digits.
 ALIKE = {"dram", "units"}
 

@@ -28,8 +28,7 @@ from advisor.reports.record.rows import Row, finite, flag, lacks_peaks, number, 
 from advisor.rules.language.words import VendorWords
 
 _TOP_STALLS = 7
-_WASTED = "wasted_time"
-_COUNTED = "t_sol"
+_WASTED, _COUNTED = "wasted_time", "t_sol"
 _BOUNDS = {"t_least": "at least", _COUNTED: "at least", _WASTED: "at most"}  # terms are unknown
 _TIME, _WORK = "duration", "flops"
 _SEVERAL_WAYS = (_TIME, _WORK, *_BOUNDS)
