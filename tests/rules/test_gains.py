@@ -255,6 +255,16 @@ def test_cuts_gains_of_a_run_at_its_step_where_that_is_known(
 @example(  # a unit that works for longer than its kernel, before and after
     duration=1.0, low=0.0, likely=0.0, high=1.0, floor=0.0, achievable=0.0, busy=9.0, busy_after=5.0
 )
+@example(  # a rule that assumes less than nothing of a unit
+    duration=2.0,
+    low=0.0,
+    likely=1.0,
+    high=0.0,
+    floor=None,
+    achievable=None,
+    busy=-0.5,
+    busy_after=-1.0,
+)
 def test_promises_nothing_beyond_the_caps(
     duration: float | None,
     low: float | None,

@@ -68,9 +68,10 @@ class Raw:
     @property
     def relief_high(self) -> float | None:
         """Return the same for a kernel whose whole time follows its busiest unit."""
-        if self.relief is None or not self.busy or self.duration is None:
+        busy = self.busy or 0.0
+        if self.relief is None or busy <= 0 or self.duration is None:
             return self.relief
-        return self.relief * max(1.0, self.duration / self.busy)
+        return self.relief * max(1.0, self.duration / busy)
 
     @property
     def cap(self) -> float | None:
@@ -97,9 +98,10 @@ class Raw:
         cap, relief, relief_high = self.cap, self.relief, self.relief_high
         if cap is None or self.duration is None:
             return None
-        if relief is None or relief_high is None or not self.busy:
+        busy = self.busy or 0.0
+        if relief is None or relief_high is None or busy <= 0:
             return _least(cap, relief_high)
-        beyond = max(0.0, cap - relief_high) * relief / self.busy
+        beyond = max(0.0, cap - relief_high) * relief / busy
         after = max(0.0, self.duration - (self.busy_after or 0.0))
         return _least(cap, relief_high + beyond, after)
 
