@@ -376,5 +376,5 @@ def _retired(document: MappingNode) -> Iterator[Retired]:
     for item in document.sequence("retired") if "retired" in document else ():
         node = item.as_mapping()
         node.refuse_unknown(RETIRED_KEYS)
-        _, last = _versions(node)
-        yield Retired(devices=_texts(node, "devices"), last=last or node.text("last"))
+        _versions(node)  # refuses what is no version
+        yield Retired(devices=_texts(node, "devices"), last=node.text("last"))

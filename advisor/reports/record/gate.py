@@ -10,6 +10,7 @@ import duckdb
 from advisor.commands import on_database
 from advisor.configuration import Budget
 from advisor.database.comparisons import firing_findings, take_kernels
+from advisor.database.fetching import rows_of_cursor
 from advisor.database.read import StoredRun
 from advisor.facts import current, kernels_select
 from advisor.facts.vocabulary import Vocabulary
@@ -199,9 +200,7 @@ def budgets(
     relations = current(connection, vocabulary, [run.run_id])
     wanted = sorted({*names, "launch_count", "launches_excluded", *facts})
     take_kernels(connection, _KERNELS, kernels_select(vocabulary, wanted, relations), [run.run_id])
-    cursor = connection.execute(f"FROM {_KERNELS} ORDER BY variant_id")
-    columns = [column[0] for column in cursor.description or ()]
-    kernels = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+    kernels = rows_of_cursor(connection.execute(f"FROM {_KERNELS} ORDER BY variant_id"))
     for budget in budgets:
         covered = [k for k in kernels if budget.covers((k["kernel_name"], k["short_name"]))]
         for kernel in covered:
