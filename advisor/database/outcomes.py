@@ -28,20 +28,12 @@ _OF_SERIES = """
 _LEFT_OUT = """
     SELECT DISTINCT series_id FROM outcome JOIN run AS opened ON opened.run_id = opened_run
     JOIN run AS incoming ON incoming.run_id IN ({runs})
-        AND incoming.simulated = opened.simulated
-        AND incoming.branch IS NOT DISTINCT FROM opened.branch
-        AND coalesce(incoming.device_names, incoming.label, incoming.run_id)
-            = coalesce(opened.device_names, opened.label, opened.run_id)
-        AND incoming.configuration IS NOT DISTINCT FROM opened.configuration
+        AND {incoming} = {opened}
     WHERE state IN ('open', 'gone') AND series_id NOT IN (
         SELECT series_id FROM variant WHERE run_id IN ({runs})
     )
 """
 _PER_NIGHT = 4  # runs of a history in which a series is looked for, times the nights wanted
-_STREAM_OF_RUN = """
-    {'branch': branch, 'simulated': simulated, 'devices': coalesce(device_names, label, run_id),
-        'as': configuration}
-"""  # what nights of one history have in common; where no device is named, a label has to tell
 _UNSETTLED = """
     WITH placed AS (
         SELECT run_id, run_number, {stream} AS stream, run_id IN ({runs}) AS is_new,
@@ -115,7 +107,7 @@ _NIGHTS = """
     SELECT variant.series_id, run_id, variant_id, launch_shape, duration,
         launch_count - coalesce(launches_excluded, 0) AS launches,
         coalesce(run.started_at, run.ingested_at) AS moment, branch, simulated,
-        coalesce(run.device_names, run.label, run_id) AS device_names, run.configuration,
+        {devices} AS device_names, run.configuration,
         driver_version, runtime_version, profiler_version, clock_control, host, run."partition",
         compiler
     FROM variant JOIN run USING (run_id)
@@ -124,11 +116,7 @@ _NIGHTS = """
 """
 _LIKE = """
     SELECT run.run_id, coalesce(run.started_at, run.ingested_at) AS moment
-    FROM run JOIN run AS other ON other.run_id = '{run}' AND run.simulated = other.simulated
-        AND run.branch IS NOT DISTINCT FROM other.branch
-        AND coalesce(run.device_names, run.label, run.run_id)
-            = coalesce(other.device_names, other.label, other.run_id)
-        AND run.configuration IS NOT DISTINCT FROM other.configuration
+    FROM run JOIN run AS other ON other.run_id = '{run}' AND {stream} = {other}
 """
 _DURATIONS = """
     SELECT series_id, run_id, duration, launch_count - coalesce(launches_excluded, 0) AS launches
@@ -164,11 +152,10 @@ _FINDINGS = """
 """
 _NEWEST = """
     SELECT run_id, coalesce(started_at, ingested_at) AS moment, branch, simulated, configuration,
-        coalesce(device_names, label, run_id) AS device_names
+        {devices} AS device_names
     FROM run
     QUALIFY $runs >= row_number() OVER (
-        PARTITION BY branch, simulated, coalesce(run.device_names, label, run_id), configuration
-        ORDER BY moment DESC, run_id DESC
+        PARTITION BY {stream} ORDER BY moment DESC, run_id DESC
     )
 """
 _LISTED = """
@@ -199,7 +186,8 @@ def affected_series(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str
     if found:
         query = _PROMISED.format(series=listed(found))
         found = [name for (name,) in connection.execute(query).fetchall()]
-    gone = connection.execute(_LEFT_OUT.format(runs=runs)).fetchall()
+    streams = {name: _stream(name) for name in ("incoming", "opened")}
+    gone = connection.execute(_LEFT_OUT.format(runs=runs, **streams)).fetchall()
     return sorted({*found, *(name for (name,) in gone)})
 
 
@@ -213,7 +201,7 @@ def moved_series(
     is left to decide; and of a series that the runs lack, it can only be that it is gone. A series
     for which no outcome is stored was promised nothing before those nights.
     """
-    words = {"runs": listed(run_ids), "stream": _STREAM_OF_RUN}
+    words = {"runs": listed(run_ids), "stream": _stream()}
     nights = 2 * settings.settle_nights
     limits = {"nights": nights, "runs": _PER_NIGHT * nights, "change": settings.smallest_change}
     rows = connection.execute(_UNSETTLED.format(**words), limits).fetchall()
@@ -233,7 +221,9 @@ def nights_of(
 ) -> list[Row]:
     """Return the variants of series with what their runs say, by series and time."""
     return rows_of_cursor(
-        connection.execute(_NIGHTS.format(series=listed(series), which=_of_runs(runs)))
+        connection.execute(
+            _NIGHTS.format(series=listed(series), which=_of_runs(runs), devices=_devices())
+        )
     )
 
 
@@ -251,12 +241,13 @@ def findings_of(
 
 def newest_runs(connection: duckdb.DuckDBPyConnection, number: int) -> list[Row]:
     """Return when and of what runs are: so many of each history, the newest."""
-    return rows_of_cursor(connection.execute(_NEWEST, {"runs": number}))
+    query = _NEWEST.format(devices=_devices(), stream=_stream())
+    return rows_of_cursor(connection.execute(query, {"runs": number}))
 
 
 def streams_of(connection: duckdb.DuckDBPyConnection, runs: Sequence[str]) -> list[list[str]]:
     """Return runs by the history of which they are nights."""
-    query = f"SELECT list(run_id) FROM run WHERE {_of_runs(runs)} GROUP BY {_STREAM_OF_RUN}"
+    query = f"SELECT list(run_id) FROM run WHERE {_of_runs(runs)} GROUP BY {_stream()}"
     return [found for (found,) in connection.execute(query).fetchall()]
 
 
@@ -264,7 +255,7 @@ def durations_of(
     connection: duckdb.DuckDBPyConnection, series: Sequence[str], run: str
 ) -> list[tuple[Any, ...]]:
     """Return series, run, seconds and launches of variants in the history of a run, by time."""
-    query = _DURATIONS.format(series=listed(series), like=_LIKE.format(run=run))
+    query = _DURATIONS.format(series=listed(series), like=_like(run))
     return connection.execute(query).fetchall()
 
 
@@ -272,7 +263,7 @@ def stored_states(
     connection: duckdb.DuckDBPyConnection, series: Sequence[str], run: str
 ) -> list[tuple[Any, ...]]:
     """Return the keys of outcomes in the history of a run, the runs that decided, and of levels."""
-    query = _STATES.format(series=listed(series), like=_LIKE.format(run=run))
+    query = _STATES.format(series=listed(series), like=_like(run))
     return connection.execute(query).fetchall()
 
 
@@ -328,3 +319,22 @@ def decided_outcomes(
 def _of_runs(runs: Sequence[str] | None) -> str:
     """Return the condition that a row is of runs; of any, where it is None."""
     return "true" if runs is None else f"run_id IN ({listed(runs)})"
+
+
+def _like(run: str) -> str:
+    """Return a SELECT of the nights in the history of a run."""
+    return _LIKE.format(run=run, stream=_stream(), other=_stream("other"))
+
+
+def _devices(run: str = "run") -> str:
+    """Return by what runs belong together: where no device is named, a label has to tell."""
+    return f"coalesce({run}.device_names, {run}.label, {run}.run_id)"
+
+
+def _stream(run: str = "run") -> str:
+    """Return what nights of one history have in common."""
+    devices = _devices(run)
+    return (
+        f"{{'branch': {run}.branch, 'simulated': {run}.simulated, 'devices': {devices},"
+        f" 'as': {run}.configuration}}"
+    )

@@ -13,7 +13,7 @@ from advisor.api.querying import run_query
 from advisor.api.refreshing import refresh_runs
 from advisor.api.runs import list_runs, prune_runs, remove_run
 from advisor.ingest.profiles import RunLabels
-from tests.support.shared import ingest_nights
+from tests.support.shared import ingest_nights, ingest_together
 
 NIGHTS = (18, 19, 20, 21)  # fewer spills from the 20th on: seed/simulation says so
 SPILLS = "memory/local-memory"
@@ -72,6 +72,33 @@ def test_a_run_that_is_removed_decides_nothing(nights: Path, tmp_path: Path) -> 
     remove_run(str(path), str(decided), wait=10)
     (found,) = rule_records(str(path), SPILLS, wait=10)
     assert [each["decided_at"].day for each in found.outcomes if each["decided_run"]] == [21]
+
+
+PAGE = """
+scale(float *) (4096, 1, 1)x(256, 1, 1), Context 1, Stream 7, Device 0
+    Section: GPU Speed Of Light Throughput
+    Duration                                usecond   {duration}
+    L1/TEX Cache Throughput                       %          90
+    DRAM Throughput                               %          30
+    Section: Command line profiler metrics
+    l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum  request   1,000,000
+    l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum   sector    {sectors}
+"""
+"""A page that does not name its device."""
+
+
+@pytest.mark.parametrize(("label", "state"), [(None, "open"), ("nightly", "worked")])
+def test_runs_of_no_named_device_are_one_history_where_a_label_says_so(
+    label: str | None, state: str, tmp_path: Path
+) -> None:
+    files = {}
+    for day, duration, sectors in ((1, "1,000", "32,000,000"), (2, "500", "4,000,000")):
+        path = tmp_path / f"{day}.txt"
+        path.write_text(PAGE.format(duration=duration, sectors=sectors))
+        files[str(path)] = RunLabels(at=datetime.fromisoformat(f"2026-01-0{day}"), label=label)
+    ingest_together(tmp_path / "test.duckdb", files)
+    query = "SELECT state FROM outcome WHERE rule_id = 'memory/uncoalesced-loads'"
+    assert outcomes(tmp_path / "test.duckdb", query) == [(state,)]
 
 
 KERNELS = "SELECT * FROM variant ORDER BY run_id, variant_id"
