@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from advisor.reports.record.view import build_report
 from advisor.resources import counter_dirs, data_dir
 from advisor.rules.engine.evaluate import run_words
 from advisor.rules.engine.rank import rule_records
+from advisor.stdout import has_unicode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -112,7 +112,7 @@ def _written(report: Report, form: ReportForm, place: str) -> dict[str, str]:
         return {place: json_text(report)}
     from advisor.reports.write.terminal import report_text
 
-    ascii_only = not _has_unicode(place)
+    ascii_only = place == STDOUT and not has_unicode()  # files are UTF-8
     text = report_text(report, width=form.width, colour=form.color, ascii_only=ascii_only)
     return {place: text}
 
@@ -148,7 +148,7 @@ def render_kernel(
         report.kernels,
         width=form.width,
         colour=form.color,
-        ascii_only=not _has_unicode(STDOUT),
+        ascii_only=not has_unicode(),
     )
 
 
@@ -241,12 +241,6 @@ def report_of_run(
         judgement=remembered("judgement", [judgement_file()], "", load_judgement),
     )
     return build_report(source)
-
-
-def _has_unicode(place: str) -> bool:
-    """Return whether the text's place can show more than ASCII; files are UTF-8."""
-    encoding = (sys.stdout.encoding or "ascii") if place == STDOUT else "utf-8"
-    return encoding.lower().replace("-", "").startswith("utf")
 
 
 def _html(report: Report) -> str:

@@ -17,9 +17,9 @@ import click
 
 from advisor.cli.lazy import LazyGroup
 from advisor.cli.options import a_number
-from advisor.cli.stdout import ready_stdout
 from advisor.errors import AdvisorError, OutputError
 from advisor.hidden import DATA_FRAMES, hide, quicken_duckdb
+from advisor.stdout import ready_stdout
 from advisor.version import __version__
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import click
 
 from advisor.cli.application import CommandSettings
 from advisor.cli.output import plain, terminal_width
-from advisor.cli.stdout import has_unicode
+from advisor.stdout import has_unicode
 
 if TYPE_CHECKING:
     from advisor.api.collecting import ToCollect

@@ -16,7 +16,7 @@ from advisor.cli.output import (
     write_rows,
     write_text,
 )
-from advisor.cli.stdout import has_unicode
+from advisor.stdout import has_unicode
 
 _EPILOG = """\b
 Examples:

@@ -10,8 +10,8 @@ import click
 from advisor.cli.application import CommandSettings
 from advisor.cli.options import a_number, output_file
 from advisor.cli.output import csv_text, terminal_width, write_text
-from advisor.cli.stdout import has_unicode
 from advisor.errors import UsageError
+from advisor.stdout import has_unicode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

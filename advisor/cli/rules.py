@@ -14,7 +14,7 @@ from advisor.cli.output import (
     write_rows,
     write_text,
 )
-from advisor.cli.stdout import has_unicode
+from advisor.stdout import has_unicode
 from advisor.wording import count, printable
 
 _LIST = Narrow(

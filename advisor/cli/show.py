@@ -7,7 +7,7 @@ import click
 from advisor.cli.application import CommandSettings
 from advisor.cli.output import terminal_width, write_text
 from advisor.cli.report import wants_color
-from advisor.cli.stdout import has_unicode
+from advisor.stdout import has_unicode
 
 _EPILOG = """\b
 Examples:

@@ -9,8 +9,8 @@ import click
 from advisor.cli.application import CommandSettings
 from advisor.cli.options import output_file
 from advisor.cli.output import csv_text, terminal_width, write_text
-from advisor.cli.stdout import has_unicode
 from advisor.errors import UsageError
+from advisor.stdout import has_unicode
 
 if TYPE_CHECKING:
     from advisor.modelling.prospects import WhatIf

@@ -6,7 +6,7 @@ import click
 
 from advisor.cli.application import CommandSettings
 from advisor.cli.output import terminal_width
-from advisor.cli.stdout import has_unicode
+from advisor.stdout import has_unicode
 
 _EPILOG = """\b
 Examples:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.cli.stdout import _escaped
+from advisor.stdout import _escaped
 from tests.cli.conftest import Run
 
 ROOT = Path(__file__).parents[2]
