@@ -144,10 +144,9 @@ class Profiler:
     ``command`` are the parts of a call, with places in braces (``PLACES``): one with ``{section}``
     or ``{function}`` comes once for each, one whose place has no value is left out. ``always`` are
     patterns of counters that come without being asked for, ``by_name`` those that one may ask for
-    by their names. ``retired`` are devices that newer versions
-    do not profile. ``launch`` are the counters that tell values of a launch, such as its grid.
-    ``printed`` names, for formats of profiles, what has more. Without a command there is nothing
-    to ask.
+    by their names. ``retired`` are devices that newer versions do not profile. ``launch`` are the
+    counters that tell values of a launch, such as its grid. ``printed`` names, for formats of
+    profiles, what has more. Without a command there is nothing to ask.
     """
 
     id: str

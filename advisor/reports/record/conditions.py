@@ -174,7 +174,7 @@ def _completeness(run: Row, rows: Sequence[Row]) -> Condition:
     if not skipped and not excluded:
         return _time_line(number(run, "step_time"))
     notes = [f"{wording.count(excluded, 'launch')} not in the totals"] if excluded else []
-    notes += [f"{wording.count(skipped, 'part')} skipped"] if skipped else []
+    notes += [f"{wording.count(skipped, 'part')} left out"] if skipped else []
     return Condition(
         label="profile", value="incomplete", note=", ".join(notes), departs=bool(excluded)
     )
