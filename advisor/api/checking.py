@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from advisor.cache import collector_off
-from advisor.configuration import DEFAULTS, Configuration
+from advisor.configuration import DEFAULTS, Configuration, in_force
 from advisor.database.connect import open_for_reading
 from advisor.database.parts import variants_of
 from advisor.database.planning import plan_for
 from advisor.database.read import StoredRun, find_run
 from advisor.errors import UsageError
 from advisor.knowledge.load import load_knowledge
+from advisor.rules.engine.findings import kernel_names
 
 if TYPE_CHECKING:
     import duckdb
@@ -102,12 +102,8 @@ def _suppressed(
     connection: duckdb.DuckDBPyConnection, run_id: str, configuration: Configuration
 ) -> Callable[[str, str], bool]:
     """Return what tells whether the configuration suppresses a rule's finding on a variant."""
-    today = datetime.fromtimestamp(time.time(), tz=UTC).date()
-    holding = [each for each in configuration.suppress if not each.expired(today)]
-    names = {
-        str(row["variant_id"]): (str(row["kernel_name"]), str(row["short_name"]))
-        for row in variants_of(connection, run_id)
-    }
+    names = kernel_names(variants_of(connection, run_id))
+    holding = in_force(configuration.suppress, datetime.now(tz=UTC).date())
     return lambda rule, variant: any(each.covers(rule, names[variant]) for each in holding)
 
 

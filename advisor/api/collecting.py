@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -18,10 +17,10 @@ from advisor.reports.record.source import named
 from advisor.rules import Collection, Outcome, collect, evaluate_runs, named_launches
 from advisor.rules.engine.collect import asking, missing_facts
 from advisor.rules.engine.evaluate import run_words
-from advisor.rules.engine.findings import screen
+from advisor.rules.engine.findings import kernel_names, screen
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import duckdb
 
@@ -134,14 +133,12 @@ def _unknown(
     found: Sequence[Evaluation], rows: Sequence[Row], configuration: Configuration
 ) -> list[Evaluation]:
     """Return what rules cannot decide about some kernels, suppressed ones left out."""
-    variants: Mapping[str, tuple[str, ...]] = {
-        str(row["variant_id"]): (str(row["kernel_name"]), str(row["short_name"])) for row in rows
-    }
+    variants = kernel_names(rows)
     screened = screen(
         [each for each in found if each.variant_id in variants],
         configuration.suppress,
         kernel_names=variants,
-        today=datetime.fromtimestamp(time.time(), tz=UTC).date(),
+        today=datetime.now(tz=UTC).date(),
     )
     return [each for each in screened.shown if each.outcome in UNDECIDED]
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         KernelOperation,
         Suppression,
         ThresholdSetting,
+        in_force,
     )
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "Setting",
     "Suppression",
     "ThresholdSetting",
+    "in_force",
     "load_configuration",
     "merge",
 ]
@@ -46,5 +48,6 @@ __getattr__ = imported_late(
         "KernelOperation": "entries",
         "Suppression": "entries",
         "ThresholdSetting": "entries",
+        "in_force": "entries",
     },
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from advisor.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from datetime import date
 
     from advisor.configuration.setting import Setting
@@ -61,6 +61,11 @@ class Suppression:
     @cached_property
     def _kernel(self) -> re.Pattern[str]:
         return _pattern(self.kernel)
+
+
+def in_force(suppressions: Iterable[Suppression], today: date) -> list[Suppression]:
+    """Return the suppressions whose last day is not over."""
+    return [each for each in suppressions if not each.expired(today)]
 
 
 @dataclass(frozen=True, kw_only=True)

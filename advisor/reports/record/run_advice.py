@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from advisor import wording
 from advisor.commands import program
+from advisor.configuration import in_force
 from advisor.database.parts import findings_of_vendor
 from advisor.model import UNNAMED
 from advisor.profilers import Options
@@ -131,7 +132,7 @@ def run_findings(
     evaluations: Sequence[Evaluation], suppressions: Sequence[Suppression], today: date
 ) -> tuple[RunFinding, ...]:
     """Return the findings about a run, the most time first; what another covers comes last."""
-    silenced = [each for each in suppressions if not each.expired(today)]
+    silenced = in_force(suppressions, today)
     found = [
         each for each in evaluations if each.rule.subject == RUN and each.outcome is Outcome.FIRES
     ]

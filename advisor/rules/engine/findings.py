@@ -204,6 +204,13 @@ class Screened:
     returned: tuple[tuple[Evaluation, Suppression], ...]
 
 
+def kernel_names(rows: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
+    """Return the names of the kernel of each variant, by which suppressions know it."""
+    return {
+        str(row["variant_id"]): (str(row["kernel_name"]), str(row["short_name"])) for row in rows
+    }
+
+
 def screen(
     evaluations: Iterable[Evaluation],
     suppressions: Sequence[Suppression],
