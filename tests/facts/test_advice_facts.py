@@ -874,3 +874,19 @@ def test_tells_for_how_long_no_block_of_a_short_launch_runs(
         sm_busy=0.05,
     )
     assert facts["idle_of_launch"] == (None if idle is None else pytest.approx(idle))
+
+
+@pytest.mark.parametrize(
+    ("known", "counts"),
+    [
+        # An empty launch takes 1.6 µs under the profiler from compute capability 8.0 on.
+        ({"duration": 5.3e-6, "compute_capability": 8.0}, True),
+        ({"duration": 5.4e-6, "compute_capability": 8.0}, False),
+        # No block runs for half of the launch.
+        ({"duration": 8e-6, "grid_size": 1.0, "sm_count": 8.0, "sm_busy": 0.0625}, True),
+        ({"duration": 8e-6, "grid_size": 1.0, "sm_count": 8.0, "sm_busy": 0.0635}, False),
+        ({"duration": 8e-6}, False),
+    ],
+)
+def test_tells_whether_the_start_of_a_launch_counts(known: dict[str, Value], counts: bool) -> None:
+    assert facts_of(**known)["start_counts"] is counts

@@ -35,7 +35,7 @@ def _after(group: Sequence[Action]) -> str:
 
 
 def roof_moved(evaluations: Sequence[Evaluation], gain: Gain, rows: Mapping[str, Row]) -> str:
-    """Return how advice moves the roof, and what it saves beyond wasted time; empty if it does not.
+    """Return how the roof moves under advice that may save more than is wasted; else nothing.
 
     Advice that leaves the roof where it is saves no more than is wasted.
     """
@@ -51,14 +51,12 @@ def roof_moved(evaluations: Sequence[Evaluation], gain: Gain, rows: Mapping[str,
             now += min(least, duration)
             then += min(least, duration - cap)
     falls_from, to = wording.seconds(now), wording.seconds(then)
-    if then >= now or falls_from == to:
+    if then >= now or falls_from == to or gain.high <= wasted:
         return ""
-    moved = f"This moves the roof: the time at the roof falls from {falls_from} to {to}."
     if all(each.rule.assumes.keys() <= {_START} for each in evaluations):
-        moved = f"The time at the roof, {falls_from}, is that of empty launches, which this saves."
+        return f"The time at the roof, {falls_from}, is that of empty launches, which this saves."
+    moved = f"This moves the roof: the time at the roof falls from {falls_from} to {to}."
     if gain.likely > wasted:
         beyond, of = wording.seconds(gain.likely - wasted), wording.seconds(wasted)
         return f"{moved} So {beyond} of the gain is beyond the {of} wasted today."
-    if gain.high > wasted:
-        return f"{moved} So it may save more than the {wording.seconds(wasted)} wasted today."
-    return moved
+    return f"{moved} So it may save more than the {wording.seconds(wasted)} wasted today."
