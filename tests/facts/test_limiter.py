@@ -84,6 +84,10 @@ def test_utilisations_decide(
         ({"waves_per_sm": 0.5, "occupancy_achieved": 0.26}, None),
         ({"waves_per_sm": 0.3, "occupancy_achieved": 0.2, "memory_utilization": 0.7}, "memory"),
         ({"waves_per_sm": 0.3, "occupancy_achieved": 0.2, "dram_utilization": 0.6}, None),
+        ({"issue_slot_utilization": 0.6, "memory_utilization": 0.5}, "compute"),
+        ({"issue_slot_utilization": 0.6, "memory_utilization": 0.51}, None),
+        ({"issue_slot_utilization": 0.59, "memory_utilization": 0.1}, None),
+        ({"issue_slot_utilization": 0.9}, None),
     ],
 )
 def test_the_units_that_were_collected_decide(known: dict[str, float], limiter: str | None) -> None:
