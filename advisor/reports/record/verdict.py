@@ -207,7 +207,7 @@ def _paragraph(limiter: str | None, share: float, sums: Totals, rows: Sequence[R
     if sums.least is not None and sums.placed:
         least = "" if sums.complete else "at least "
         all_placed = sums.placed >= sums.duration
-        whose = "the run" if all_placed else "the kernels with a roof"
+        whose = "the same work" if all_placed else "the same work of kernels with a roof"
         parts.append(
             f"At the profiled roof {whose} would take {least}"
             f"{wording.seconds(sums.least)} instead of {wording.seconds(sums.placed)}."
