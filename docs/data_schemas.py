@@ -142,6 +142,7 @@ def report_labels_schema() -> Schema:
         "others": map_of(word, "what else a least time may be made of"),
         "precisions": map_of(resource_of, "kinds of arithmetic, in order"),
         "limiters": map_of(word, "what stands for a limiter in a sentence"),
+        "waiting": map_of(word, "why a kernel that waits does so, by the fact waiting_because"),
         "sources": map_of(word, "how a quantity was had"),
         "stalls": map_of(
             mapping_of(only(stall, layout.STALL), required=("share", "about")), "reasons to stall"

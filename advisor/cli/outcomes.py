@@ -56,7 +56,8 @@ def print_result(result: Ingested) -> None:
     launches = count(result.launches, "launch")
     click.echo(one_line(f"{result.status:<7}  {result.run_id}  {launches}  {result.name}"))
     for skipped in result.skipped:
-        click.echo(one_line(f"  left out of it: {skipped.place}: {skipped.reason}"), err=True)
+        place = "" if skipped.place == result.name else f"{skipped.place}: "
+        click.echo(one_line(f"  left out of it: {place}{skipped.reason}"), err=True)
     if result.status != "known":
         _print_notes(result)
 

@@ -245,6 +245,9 @@ def test_bytes_are_held_against_the_rated_bandwidth_where_nothing_else_tells(
         ({"compute_utilization": 0.59}, 0.59),
         ({"compute_utilization": 0.6}, None),  # a limit, and what else is busy is not known
         ({"dram_utilization": 0.3, "l2_utilization": 0.61}, None),
+        ({"issue_slot_utilization": 0.75, "memory_utilization": 0.3}, 0.75),
+        ({"issue_slot_utilization": 0.75, "memory_utilization": 0.3, "sm_busy": 0.96}, 0.72),
+        ({"issue_slot_utilization": 0.59, "memory_utilization": 0.3}, None),
         ({}, None),
     ],
 )

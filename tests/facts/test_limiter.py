@@ -238,3 +238,29 @@ def test_where_warps_hardly_wait_for_memory_compute_limits(
 ) -> None:
     known = {"compute_utilization": 0.66, "dram_utilization": 0.28, "warp_latency": 10.0}
     assert facts_of(**known, **stalls)["limiter"] == limiter
+
+
+@pytest.mark.parametrize(
+    ("known", "because"),
+    [
+        ({"duration": 2e-6, "compute_capability": 8.0}, "launch"),
+        ({"grid_size": 7.0, "sm_count": 8.0}, "blocks"),
+        ({"grid_size": 8.0, "sm_count": 8.0}, None),
+        ({"grid_size": 80.0, "sm_count": 8.0, "sm_busy": 0.4}, "blocks"),
+        ({"grid_size": 80.0, "sm_count": 8.0, "sm_busy": 0.6}, None),
+        ({"grid_size": 7.0, "sm_count": 8.0, "memory_utilization": 0.7}, None),
+    ],
+)
+def test_tells_why_a_kernel_waits_where_its_launch_does(
+    known: dict[str, float], because: str | None
+) -> None:
+    busy = {"duration": 1e-3, "compute_utilization": 0.2, "memory_utilization": 0.2}
+    assert facts_of(**{**busy, **known})["waiting_because"] == because
+
+
+@pytest.mark.parametrize(("memory", "unit"), [(0.51, "DRAM"), (0.52, None), (None, "DRAM")])
+def test_the_busiest_unit_is_unknown_where_memory_is_busier_than_those_that_are_known(
+    memory: float | None, unit: str | None
+) -> None:
+    facts = facts_of(dram_utilization=0.5, compute_utilization=0.1, memory_utilization=memory)
+    assert facts["limiting_unit"] == unit

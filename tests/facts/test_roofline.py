@@ -223,6 +223,17 @@ def test_evidence_falls_from_a_roofline_to_the_launch() -> None:
     assert facts_of(grid_size=1.0)["evidence_level"] == 4
 
 
+def test_schedulers_set_the_least_time_where_compute_was_not_counted() -> None:
+    busy = {"duration": 1e-3, "issue_slot_utilization": 0.75, "sm_busy": 0.8}
+    facts = facts_of(**busy)
+    assert facts["t_units"] == pytest.approx(7.5e-4)  # of a multiprocessor that has blocks
+    assert facts["t_least"] == pytest.approx(6.0e-4)
+    assert facts["t_least_practical"] == pytest.approx(6.0e-4 / 0.9)
+    counted = facts_of(**busy, compute_utilization=0.4)
+    assert counted["t_units"] == pytest.approx(4.0e-4)
+    assert counted["t_least"] == pytest.approx(4.0e-4)
+
+
 def test_least_times_add_over_launches() -> None:
     # Launch 1: work 0.2 ms over traffic 0.004 ms; launch 2: traffic 0.8 ms over work 0.2 ms.
     (kernel,) = kernels_of([COMPUTE, COMPUTE | {"dram_bytes": 8.0e8}])

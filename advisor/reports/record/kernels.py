@@ -137,7 +137,7 @@ def _measured(row: Row, name: KernelName, sheet: FactSheet) -> Callable[..., Ker
         roof_fraction_achievable=number(row, "roof_fraction_achievable"),
         roof_name=_roof_name(row, sheet.layout),
         limiter=text(row, "limiter"),
-        limiter_note=_limiter_note(row),
+        limiter_note=_limiter_note(row, sheet.layout),
         roofline_bound=text(row, "roofline_bound"),
         evidence_level=whole(row, "evidence_level") or None,
         has_flops=None if work is None else work > 0,
@@ -163,7 +163,10 @@ def _roof_name(row: Row, shown: Layout) -> str:
     return f"profiled {shown.label(binding or '', 'known')} roof"
 
 
-def _limiter_note(row: Row) -> str:
+def _limiter_note(row: Row, shown: Layout) -> str:
+    because = text(row, "waiting_because")
+    if because is not None:
+        return shown.waiting[because]
     waves = number(row, "waves")
     if text(row, "limiter") == "latency" and waves is not None and waves < 1:
         return f"{wording.significant(waves, 2)} waves"
@@ -191,7 +194,7 @@ def _remark(row: Row, sheet: FactSheet) -> str:
         lack = "No roof to compare with: this profile gives no peaks of the device."
         return lack + _rated(row, sheet)
     if fraction is None or binding is None:
-        return "No roof to compare with: the profile lacks counters for one."
+        return "No roofline: the profile lacks counters for one."
     label = sheet.layout.label(binding)
     parts = [f"{wording.share(fraction)} of the profiled {label} roof"]
     achievable = number(row, "roof_fraction_achievable")

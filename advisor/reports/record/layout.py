@@ -19,7 +19,7 @@ FILE = "report.yaml"
 RESOURCE = ("label", "time", "work", "peak", "pipe_of", "drawn", "nominal")
 STALL = ("share", "about", "neutral")
 PARTS = (
-    "levels", "precisions", "others", "limiters", "sources", "stalls", "limits", "shares", "groups",
+    "levels", "precisions", "others", "limiters", "waiting", "sources", "stalls", "limits", "shares", "groups",
 )  # fmt: skip
 ENTRY = (
     "name", "label", "show", "essential", "of", "of_what", "kind", "part_of", "zero",
@@ -96,6 +96,7 @@ class Layout:
     precisions: Mapping[str, ResourceLabel]
     others: Mapping[str, str]
     limiters: Mapping[str, str]
+    waiting: Mapping[str, str]
     sources: Mapping[str, str]
     stalls: Mapping[str, StallLabel]
     limits: Mapping[str, tuple[str, ...]]
@@ -139,6 +140,7 @@ def _read(files: Sequence[Path]) -> Layout:
         precisions=_resources(documents, "precisions"),
         others={name: node.text(name) for name, node in _merged(documents, "others").items()},
         limiters={name: node.text(name) for name, node in _merged(documents, "limiters").items()},
+        waiting={name: node.text(name) for name, node in _merged(documents, "waiting").items()},
         sources={name: node.text(name) for name, node in _merged(documents, "sources").items()},
         stalls={n: _stall(node.mapping(n)) for n, node in _merged(documents, "stalls").items()},
         limits={name: tuple(node.sequence(name).texts()) for name, node in limits.items()},

@@ -264,7 +264,7 @@ def _kernel_head(paper: Paper, report: Report, kernel: KernelRecord) -> None:
     if kernel.launches_excluded:
         shape.append(f"{wording.fixed(kernel.launches_excluded)} not in the totals")
     paper.write(" · ".join(shape))
-    head = [paper.limiter(kernel.limiter)]
+    head = [f"{paper.limiter(kernel.limiter)} ({kernel.limiter_note})"]
     if kernel.roof_fraction is not None:
         head.append(f"{wording.percent(kernel.roof_fraction, 1)} of {kernel.roof_name}")
     head.append(
@@ -325,7 +325,7 @@ def _bar_list(paper: Paper, heading: str, bars: Sequence[Bar]) -> None:
 
 def _results(paper: Paper, kernel: KernelRecord) -> None:
     for outcome, heading in (
-        ("fires", "Findings"),
+        ("fires", "Findings, each with its gain if followed alone"),
         ("ruled out", "Not the cause, or not yet"),
         ("unknown", "Unknown: counters not collected"),
         ("not knowable here", "Not knowable here: the profiler cannot measure it"),
