@@ -19,7 +19,8 @@ FILE = "report.yaml"
 RESOURCE = ("label", "time", "work", "peak", "pipe_of", "drawn", "nominal")
 STALL = ("share", "about", "neutral")
 PARTS = (
-    "levels", "precisions", "others", "limiters", "waiting", "sources", "stalls", "limits", "shares", "groups",
+    "levels", "precisions", "others", "limiters", "waiting", "sources", "stalls", "limits",
+    "shares", "groups",
 )  # fmt: skip
 ENTRY = (
     "name", "label", "show", "essential", "of", "of_what", "kind", "part_of", "zero",
