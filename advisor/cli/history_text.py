@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from advisor.cli.output import Narrow, table
 from advisor.commands import on_database
 from advisor.database.lake.place import is_lake
+from advisor.reports.record.moved import standing
 from advisor.reports.record.series_records import WORST_FIRST
-from advisor.tracking.records import ChangeKind, Verdict
+from advisor.tracking.records import ChangeKind, Newest, Verdict
+from advisor.tracking.settings import load_settings
 from advisor.wording import count, one_line, percent, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from advisor.reports.record.series_records import (
         History,
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
         SeriesHistory,
     )
     from advisor.tracking.records import Change
+    from advisor.tracking.settings import TrackingSettings
 
 _DEFAULT_WIDTH = 80
 _SHOWN = 40
@@ -61,11 +64,12 @@ def as_text(history: History, database: str, *, width: int, with_bars: bool, eve
 def _blocks(
     history: History, database: str, width: int, with_bars: bool, every: bool
 ) -> Iterator[str]:
-    yield from _wrapped(_headline(history), width)
+    settings, series = load_settings(), history.series
+    newest = {id(each): _judged(each, settings) for each in series}
+    yield from _wrapped(_headline(history, newest), width)
     if history.machine is not None:
         yield from _wrapped(_of_machine(history.machine), width)
-    series = history.series
-    shown = _shown(history, every)
+    shown = _shown(series, newest, every)
     if shown:
         bars = _BARS if with_bars else _PLAIN_BARS
         narrow = Narrow(
@@ -73,7 +77,7 @@ def _blocks(
             spare=("noise", "nights", "last nights", "time"),
         )
         yield ""
-        rows = [_newest(history, each, bars) for each in shown[:_SHOWN]]
+        rows = [_newest(history, each, newest[id(each)], bars) for each in shown[:_SHOWN]]
         yield table(_NEWEST, rows, width=width, narrow=narrow)
         yield from _more(len(shown) - _SHOWN)
     changes = sorted(
@@ -98,14 +102,32 @@ def _blocks(
             yield from _nights(history, each, width)
     for line in _remarks(history):
         yield from (_wrapped(line, width) if line else [""])
-    yield from _next(history, shown, database)
+    yield from _next(history, [(each, newest[id(each)]) for each in shown], database)
 
 
-def _shown(history: History, every: bool) -> list[SeriesHistory]:
-    """Return the series of the table: those that moved, or all where none has a verdict."""
-    verdicts = {each.result.newest.verdict for each in history.series}
-    every = every or verdicts == {Verdict.INSUFFICIENT}
-    return [each for each in history.series if every or each.result.newest.verdict not in _QUIET]
+def _judged(each: SeriesHistory, settings: TrackingSettings) -> Newest:
+    """Return the newest verdict of a series; where it is quiet, a regression that stands."""
+    newest, old = each.result.newest, standing(each, settings)
+    if newest.verdict not in _QUIET or not old:
+        return newest
+    return Newest(
+        verdict=Verdict.REGRESSED,
+        index=old[-1].index,
+        relative=old[-1].relative,
+        p_value=old[-1].p_value,
+    )
+
+
+def _shown(
+    series: Sequence[SeriesHistory], newest: Mapping[int, Newest], every: bool
+) -> list[SeriesHistory]:
+    """Return the series of the table: those that moved, or all where none has a verdict.
+
+    Those that were slower before come first, as they stay so.
+    """
+    every = every or {found.verdict for found in newest.values()} == {Verdict.INSUFFICIENT}
+    shown = [each for each in series if every or newest[id(each)].verdict not in _QUIET]
+    return sorted(shown, key=lambda each: WORST_FIRST.index(newest[id(each)].verdict))
 
 
 def _why(
@@ -148,8 +170,8 @@ def _nights(history: History, each: SeriesHistory, width: int) -> Iterator[str]:
         yield table(_NIGHTS, rows, width=width, narrow=narrow)
 
 
-def _headline(history: History) -> str:
-    counts = Counter(each.result.newest.verdict for each in history.series)
+def _headline(history: History, newest: Mapping[int, Newest]) -> str:
+    counts = Counter(found.verdict for found in newest.values())
     verdicts = ", ".join(f"{counts[word]:,} {word}" for word in WORST_FIRST if counts[word])
     of_branch = f" of branch {one_line(history.branch)}" if history.branch else ""
     simulated = " (simulated)" if history.is_simulated else ""
@@ -164,8 +186,7 @@ def _of_machine(moved: MachineMoved) -> str:
     return f"The whole machine moved on {_day(moved.night)}{because}: {share}. This is one finding."
 
 
-def _newest(history: History, each: SeriesHistory, bars: str) -> tuple[str, ...]:
-    newest = each.result.newest
+def _newest(history: History, each: SeriesHistory, newest: Newest, bars: str) -> tuple[str, ...]:
     return (
         newest.verdict,
         _called(each, history),
@@ -233,17 +254,20 @@ def _remarks(history: History) -> Iterator[str]:
         yield from remarks
 
 
-def _next(history: History, shown: Sequence[SeriesHistory], database: str) -> Iterator[str]:
+def _next(
+    history: History, shown: Sequence[tuple[SeriesHistory, Newest]], database: str
+) -> Iterator[str]:
     """Yield the commands that come next; over a lake none of those that write."""
     commands, writes = [], not is_lake(database)
-    moved = next((each for each in shown if each.result.newest.index is not None), None)
-    if moved is not None:
-        index = moved.result.newest.index or 0
-        before, at = moved.nights[max(0, index - 1)], moved.nights[index]
+    for moved, newest in shown:
+        if newest.index is None:
+            continue
+        before, at = moved.nights[max(0, newest.index - 1)], moved.nights[newest.index]
         commands.append(f"advisor compare {before.run_id} {at.run_id}")
-        accepts = f"advisor history accept {moved.series_id} --at {at.run_id} --because TEXT"
-        if writes and moved.result.newest.verdict is not Verdict.IMPROVED:
+        if writes and newest.verdict is not Verdict.IMPROVED:
+            accepts = f"advisor history accept {moved.series_id} --at {at.run_id} --because TEXT"
             commands.append(accepts)
+        break
     commands += [
         f"advisor series link {one.series_id} {one.continued_by}  ({one_line(one.because)})"
         for one in history.alike[: _MISSING * writes]

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from advisor.api.marking import Calibrated
 from advisor.cli.history_text import as_text, sparkline
-from advisor.reports.record.series_records import History, HistoryNight, SeriesHistory
+from advisor.reports.record.series_records import (
+    AcceptedLevel,
+    History,
+    HistoryNight,
+    SeriesHistory,
+)
 from advisor.tracking.records import Change, ChangeKind, Newest, SeriesResult, Verdict
 
 if TYPE_CHECKING:
@@ -69,7 +75,8 @@ def test_runs_are_called_otherwise(filled: Run) -> None:
     assert filled("series", "list", "--format", "json").out == before
 
 
-def test_text_names_the_change_the_run_and_the_next_command() -> None:
+def regressed() -> History:
+    """Return three nights of a series, which was slower on the last one."""
     nights = tuple(
         HistoryNight(
             run_id=f"run{n:02}",
@@ -108,7 +115,7 @@ def test_text_names_the_change_the_run_and_the_next_command() -> None:
         calibrated_noise=None,
         is_missing=False,
     )
-    found = History(
+    return History(
         branch="main",
         is_simulated=False,
         nights=nights,
@@ -117,6 +124,10 @@ def test_text_names_the_change_the_run_and_the_next_command() -> None:
         notes=(),
         alike=(),
     )
+
+
+def test_text_names_the_change_the_run_and_the_next_command() -> None:
+    found = regressed()
     text = as_text(found, "a b.duckdb", width=0, with_bars=False, every=False)
     lines = text.replace("\N{NO-BREAK SPACE}", " ").splitlines()
     assert lines[0] == "3 nights of branch main, 2026-01-01 to 2026-01-03; 1 series: 1 regressed."
@@ -133,6 +144,32 @@ def test_text_names_the_change_the_run_and_the_next_command() -> None:
     over_lake = as_text(found, "lake:a b", width=0, with_bars=False, every=False)
     assert "next: advisor --db 'lake:a b' compare run01 run02" in over_lake
     assert "accept" not in over_lake
+
+
+def test_a_regression_stands_until_somebody_undoes_or_accepts_it() -> None:
+    found = regressed()
+    (series,) = found.series
+    quiet = replace(series.result, newest=Newest(verdict=Verdict.UNCHANGED))
+    text = as_text(
+        replace(found, series=(replace(series, result=quiet),)),
+        "db",
+        width=0,
+        with_bars=False,
+        every=False,
+    )
+    assert "1 series: 1 regressed." in text
+    assert "next: advisor --db db compare run01 run02" in text
+    (change,) = series.result.changes
+    level = AcceptedLevel(index=2, run_id="run02", because="wanted", change=change)
+    text = as_text(
+        replace(found, series=(replace(series, result=quiet, accepted=(level,)),)),
+        "db",
+        width=0,
+        with_bars=False,
+        every=False,
+    )
+    assert "1 series: 1 unchanged." in text
+    assert "next:" not in text
 
 
 def test_a_level_line_has_no_peak() -> None:

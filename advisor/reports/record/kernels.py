@@ -32,6 +32,7 @@ _WASTED, _COUNTED = "wasted_time", "t_sol"
 _BOUNDS = {"t_least": "at least", _COUNTED: "at least", _WASTED: "at most"}  # terms are unknown
 _TIME, _WORK = "duration", "flops"
 _SEVERAL_WAYS = (_TIME, _WORK, *_BOUNDS)
+_BUSY = ("compute_utilization", "memory_utilization", "dram_utilization", "rated_share")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,16 +165,12 @@ def _roof_name(row: Row, shown: Layout) -> str:
 
 
 def _limiter_note(row: Row, shown: Layout) -> str:
-    because = text(row, "waiting_because")
-    if because is not None:
+    if because := text(row, "waiting_because"):
         return shown.waiting[because]
-    waves = number(row, "waves")
-    if text(row, "limiter") == "latency" and waves is not None and waves < 1:
+    if text(row, "limiter") == "latency" and (waves := number(row, "waves") or 1.0) < 1:
         return f"{wording.significant(waves, 2)} waves"
     unit = text(row, "limiting_unit")
-    used = ("compute_utilization", "memory_utilization", "dram_utilization", "rated_share")
-    known = (number(row, name) for name in used)
-    largest = max((value for value in known if value is not None), default=None)
+    largest = max((v for name in _BUSY if (v := number(row, name)) is not None), default=None)
     if unit is None:
         return "busiest unit unknown"
     return unit if largest is None else f"{unit} {wording.share(largest)}"

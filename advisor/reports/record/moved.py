@@ -74,13 +74,21 @@ def moves(
 def older_open(history: History, settings: TrackingSettings) -> int:
     """Return how many regressions from before the shown nights still stand."""
     return sum(
-        change.verdict is Verdict.REGRESSED
-        and change.kind in _LEVELS
-        and not history.is_shown(each.nights[change.end_index])
-        and _state(each, change, None, settings) == OPEN
+        not history.is_shown(each.nights[change.end_index])
         for each in history.series
-        for change in each.result.changes
+        for change in standing(each, settings)
     )
+
+
+def standing(each: SeriesHistory, settings: TrackingSettings) -> list[Change]:
+    """Return the regressions of a series that nothing has undone and nobody has accepted."""
+    return [
+        change
+        for change in each.result.changes
+        if change.verdict is Verdict.REGRESSED
+        and change.kind in _LEVELS
+        and _state(each, change, None, settings) == OPEN
+    ]
 
 
 def _is_touched(history: History, each: SeriesHistory) -> bool:
