@@ -73,10 +73,10 @@ class FactGroup:
 
 @dataclass(frozen=True, kw_only=True)
 class ResourceTime:
-    """The time one resource alone would need at its profiled peak."""
+    """The time one resource alone would need at its profiled peak; ``other`` is none of a roof."""
 
     label: str
-    group: Literal["memory", "compute"]
+    group: Literal["memory", "compute", "other"]
     time: float
     share: float
     binds: bool

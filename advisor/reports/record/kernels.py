@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from advisor import wording
 from advisor.facts import Vocabulary
 from advisor.model import UNNAMED
 from advisor.records import dataclass
+from advisor.reports.record.kernel_bars import occupancy, resources, stalls
 from advisor.reports.record.kernel_naming import shape_of
 from advisor.reports.record.kernel_records import (
     FactGroup,
     KernelName,
     KernelRecord,
-    OccupancyLimit,
-    OccupancyRecord,
-    ResourceTime,
     RuleResult,
     ShownFact,
-    Stall,
-    Stalls,
     VendorFinding,
 )
 from advisor.reports.record.layout import FactLine, Layout, layout
 from advisor.reports.record.rows import Row, finite, flag, lacks_peaks, number, text, whole
 from advisor.rules.language.words import VendorWords
 
-_TOP_STALLS = 7
 _WASTED, _COUNTED = "wasted_time", "t_sol"
 _BOUNDS = {"t_least": "at least", _COUNTED: "at least", _WASTED: "at most"}  # terms are unknown
 _TIME, _WORK = "duration", "flops"
@@ -102,9 +97,9 @@ def kernel(
     """Return the record of one variant with what is ``said`` about it; ``every`` adds all facts."""
     return _measured(row, name, sheet)(
         facts=_facts(row, sheet, every=every),
-        resources=_resources(row, sheet.layout),
-        stalls=_stalls(row, sheet.layout),
-        occupancy=_occupancy(row, sheet.layout),
+        resources=resources(row, sheet.layout),
+        stalls=stalls(row, sheet.layout),
+        occupancy=occupancy(row, sheet.layout),
         flags=tuple(_flags(row)),
         results=said.results,
         vendor=said.vendor,
@@ -323,77 +318,3 @@ def _others(row: Row, sheet: FactSheet) -> FactGroup:
         label = words.name(name).text
         facts.append(ShownFact(name=name, label=label, value=kept, unit=unit, kind=kind))
     return FactGroup(name="everything else", facts=tuple(facts))
-
-
-def _resources(row: Row, shown: Layout) -> tuple[ResourceTime, ...]:
-    """Return the times of the resources that were used, longest first."""
-    duration = number(row, "duration")
-    if not duration:
-        return ()
-    binding = text(row, "binding_resource")
-    found = []
-    levels = shown.levels
-    for name, resource in (*levels.items(), *shown.precisions.items()):
-        time = number(row, resource.time)
-        if time and not resource.pipe_of:
-            found.append(
-                ResourceTime(
-                    label=resource.label if name in levels else f"{resource.label} pipe",
-                    group="memory" if name in levels else "compute",
-                    time=time,
-                    share=time / duration,
-                    binds=name == binding,
-                )
-            )
-    return tuple(sorted(found, key=lambda resource: -resource.time))
-
-
-def _stalls(row: Row, shown: Layout) -> Stalls | None:
-    stalls = shown.stalls
-    shares: Mapping[str, float] = {
-        name: share
-        for name, stall in stalls.items()
-        if (share := number(row, stall.share)) is not None and share > 0
-    }
-    if not shares:
-        return None
-    ordered = sorted(shares, key=lambda name: -shares[name])
-    rest = ordered[_TOP_STALLS:]
-    return Stalls(
-        latency=number(row, "stall_total"),
-        entries=tuple(
-            Stall(
-                label=name.replace("_", " "),
-                about=stalls[name].about,
-                share=shares[name],
-                neutral=stalls[name].neutral,
-            )
-            for name in ordered[:_TOP_STALLS]
-        ),
-        other_count=len(rest),
-        other_share=sum(shares[name] for name in rest),
-    )
-
-
-def _occupancy(row: Row, shown: Layout) -> OccupancyRecord | None:
-    blocks = {
-        label: value
-        for label, names in shown.limits.items()
-        if (value := next((v for n in names if (v := number(row, n)) is not None), None))
-        is not None
-    }
-    if not blocks:
-        return None
-    least = min(blocks.values())
-    theoretical = number(row, "occupancy_theoretical")
-    if theoretical is None:
-        theoretical = number(row, "occupancy_theoretical_reported")
-    return OccupancyRecord(
-        theoretical=theoretical,
-        achieved=number(row, "occupancy_achieved"),
-        block_size=number(row, "block_size"),
-        limits=tuple(
-            OccupancyLimit(label=label, blocks=value, binds=value == least)
-            for label, value in sorted(blocks.items(), key=lambda item: item[1])
-        ),
-    )
