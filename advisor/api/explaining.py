@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.commands import program
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.counters.instructions import of_symptom
-from advisor.database.parts import variants_of
+from advisor.database.parts import ruled_out_of, variants_of
 from advisor.database.read import open_run
 from advisor.errors import UsageError
 from advisor.escaping import json_text
@@ -27,7 +27,7 @@ from advisor.rules.engine.reach import ProfilerRequest
 from advisor.rules.language.subjects import RUN, SUBJECTS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import duckdb
 
@@ -107,7 +107,8 @@ def explanations(
         ),
     )
     reach = knowledge.compiled.reach(about.profiler)
-    found = [_within_reach(each, reach) for each in found]
+    excluded = ruled_out_of(connection, run_id, knowledge.compiled.digest)
+    found = [_excluded(_within_reach(each, reach), excluded) for each in found]
     missing = [name for each in found for name in each.missing]
     ask = asking(connection, run_id, reach, about.profiler_version, missing)
     worst = _worst(connection, run_id, found, knowledge.settings)
@@ -138,6 +139,18 @@ def _within_reach(explanation: Explanation, reach: Reach | None) -> Explanation:
         explanation,
         outcome=Outcome.NOT_KNOWABLE,
         because=because if why is None else f"{because}: {why}",
+    )
+
+
+def _excluded(explanation: Explanation, excluded: Mapping[tuple[str, str], str]) -> Explanation:
+    """Return the explanation, ruled out where another finding of the kernel excludes the rule."""
+    because = excluded.get((explanation.subject, explanation.rule.id))
+    if because is None or explanation.outcome is not Outcome.FIRES:
+        return explanation
+    return replace(
+        explanation,
+        outcome=Outcome.RULED_OUT,
+        because=f"its condition is true, but another finding excludes it: {because}",
     )
 
 

@@ -37,6 +37,10 @@ _FINDINGS = """
         confidence_because, evidence, because, unchecked, "values"
     FROM finding WHERE {of_run} ORDER BY rule_id, variant_id
 """
+_RULED_OUT = """
+    SELECT variant_id, rule_id, because FROM finding JOIN run USING (run_id)
+    WHERE run_id = $run AND outcome = 'ruled_out' AND rules_hash = $digest AND because IS NOT NULL
+"""
 _VENDOR_FINDINGS = """
     SELECT variant_id, rule,
       arg_max(title, (coalesce(estimate, 0), -launch_index, length(text), text, title)) AS title,
@@ -138,6 +142,14 @@ def known_counts(
 def stored_findings(connection: duckdb.DuckDBPyConnection, run_id: str) -> Sequence[Row]:
     """Return what was stored of a run's findings, by rule and variant."""
     return rows_of_cursor(connection.execute(_of_run(_FINDINGS, run_id)))
+
+
+def ruled_out_of(
+    connection: duckdb.DuckDBPyConnection, run_id: str, digest: str
+) -> dict[tuple[str, str], str]:
+    """Return why rules were ruled out in a run, by variant and rule, if its rules had a digest."""
+    rows = connection.execute(_RULED_OUT, {"run": run_id, "digest": digest}).fetchall()
+    return {(variant, rule): because for variant, rule, because in rows}
 
 
 def findings_of_vendor(connection: duckdb.DuckDBPyConnection, run_id: str) -> Sequence[Row]:

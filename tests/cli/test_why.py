@@ -107,3 +107,17 @@ def test_a_kernel_that_is_not_there_is_refused(filled: Run) -> None:
     outcome = filled("why", "no_such_kernel", "dram_bytes")
     assert (outcome.status, outcome.out) == (2, "")
     assert "no kernel of run" in outcome.err
+
+
+def test_what_another_finding_excludes_is_not_found(filled: Run) -> None:
+    """What stands beside "leave it" in a report cannot be found here."""
+    query = (
+        "SELECT variant_id, rule_id FROM findings JOIN kernels USING (run_id, variant_id)"
+        " WHERE outcome = 'ruled_out' AND because = 'the kernel is at the roof that it can reach'"
+    )
+    rows = json.loads(filled("query", query, "--format", "json").out)
+    assert rows
+    for row in rows:
+        (idea,) = ideas(filled, row["variant_id"], row["rule_id"]).values()
+        assert idea["answer"] == "not the cause", row
+        assert "another finding excludes it" in idea["sentence"], row
