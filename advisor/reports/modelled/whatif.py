@@ -25,7 +25,7 @@ _GAPS = (28, 16, -10, -10, -8, -9, -8, -11)
 _MOST = 3  # scenarios of many whose kernels are shown
 _ALL_OF_IT = (
     "All that the advice changes counts as done, and kernels keep their share of the roof."
-    " A report's likely gain is more careful."
+    " A report estimates likely gains otherwise, and mostly lower."
 )
 
 

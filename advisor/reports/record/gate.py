@@ -176,7 +176,7 @@ def new_findings(
             kernel=row.kernel,
             name=rule,
             tripped=is_new,
-            text=f"{severity}: {evidence}",
+            text=f"{severity.value}: {evidence}",
             command=on_database(f"advisor rules explain {rule} {variant} --run {head}", database),
             weight=float(len(_SEVERITIES) - _SEVERITIES.index(severity)),
             variant_id=variant,

@@ -174,8 +174,9 @@ class Collect:
     def command_note(self) -> str:
         """Return what stands before the command."""
         if self.needs_version is None:
-            return "This command collects them"
-        return f"This command collects them, with {self.profiler} {self.needs_version} or later"
+            return "This command collects what decides most of them"
+        needs = f"{self.profiler} {self.needs_version} or later"
+        return f"This command collects what decides most of them, with {needs}"
 
     @property
     def not_knowable_note(self) -> str:

@@ -108,7 +108,7 @@ def _actions(paper: Paper, report: Report) -> None:
     if not report.actions:
         paper.write("No finding is large enough to act on.")
     if report.left_alone:
-        paper.write(f"No finding worth acting on: {report.left_alone.sentence}.")
+        paper.write(f"Without a step: {report.left_alone.sentence}.")
     if report.not_judged:
         paper.write(f"Not enough counters: {report.not_judged.sentence}.")
     if report.more_actions:
