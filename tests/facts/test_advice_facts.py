@@ -495,6 +495,9 @@ def test_counts_passes_of_the_stage_that_is_filled(
     [
         ({}, False),
         ({"waves_per_sm": 0.9}, True),
+        ({"waves_per_sm": 0.9, "occupancy_achieved": 0.49}, True),
+        ({"waves_per_sm": 0.95, "occupancy_achieved": 0.93}, False),  # nearly a whole wave
+        ({"waves_per_sm": 0.9, "occupancy_achieved": 0.5}, False),
         ({"waves_per_sm": 1.0}, False),
         ({"registers_per_thread": 72.0}, True),  # 7 of 16 blocks of 4 warps
         ({"registers_per_thread": 72.0, "memory_utilization": 0.7}, False),  # memory is the limit
