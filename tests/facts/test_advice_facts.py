@@ -491,6 +491,26 @@ def test_counts_passes_of_the_stage_that_is_filled(
 
 
 @pytest.mark.parametrize(
+    ("changed", "may"),
+    [
+        ({}, True),
+        ({"tensor_instructions": 0.0}, False),
+        ({"l2_bytes": 1.2e11}, False),
+        ({"pipe_tensor": 0.6}, False),
+        ({"pipe_tensor": None}, False),
+        ({"l2_bytes": None}, False),
+        ({"dram_bytes": 1e9, "l1_bytes": 9e11, "peak_l1_bandwidth": 1e12}, False),  # L1 binds
+    ],
+)
+def test_knows_a_product_whose_blocks_may_share_more(
+    changed: dict[str, Value | None], may: bool
+) -> None:
+    product = {**STREAM, "l2_bytes": 1e11, "tensor_instructions": 10.0, "pipe_tensor": 0.35}
+    values = {name: value for name, value in {**product, **changed}.items() if value is not None}
+    assert facts_of(**values)["may_share_more"] is may
+
+
+@pytest.mark.parametrize(
     ("changed", "few"),
     [
         ({}, False),
