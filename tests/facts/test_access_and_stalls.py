@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import duckdb
 import pytest
 
-from tests.support.facts import facts_of, kernels_of
+from tests.support.facts import facts_of, kernels_of, vocabulary_once
 
 
 def test_a_quarter_of_each_sector_is_used() -> None:
@@ -112,6 +113,75 @@ def test_local_memory_is_a_share_of_l1() -> None:
     assert facts["local_traffic_share"] == pytest.approx(0.25)
 
 
+def test_local_memory_is_no_more_than_all_where_l1_was_counted_without_it() -> None:
+    # 100 local sectors beside the 60 global ones of which the bytes of L1 were counted.
+    facts = facts_of(
+        duration=1.0, local_load_sectors=50.0, local_store_sectors=50.0, l1_bytes=60 * 32.0,
+        global_load_sectors=40.0, global_store_sectors=20.0,
+    )  # fmt: skip
+    assert facts["local_traffic_share"] == pytest.approx(100 / 160)
+
+
+@pytest.mark.parametrize(
+    ("capability", "known", "asked"),
+    [
+        (9.0, {"l2_read_bytes": 60.0, "l2_write_bytes": 20.0}, 80),
+        (8.6, {"l2_read_bytes": 60.0, "l2_write_bytes": 20.0}, 80),
+        (8.0, {}, None), (9.0, {}, None), (10.0, {}, None), (8.6, {}, 160), (12.0, {}, 160),
+        (None, {}, 160),
+    ],
+)  # fmt: skip
+def test_l2_is_asked_for_less_than_it_moves_where_it_is_split(
+    capability: float | None, known: dict[str, float], asked: float | None
+) -> None:
+    facts = facts_of(duration=1.0, l2_bytes=160.0, compute_capability=capability, **known)
+    assert facts["l2_asked_bytes"] == asked
+
+
+def test_bulk_copies_store_what_no_store_counts() -> None:
+    counted = {
+        "duration": 1.0, "dram_write_bytes": 6400.0, "global_store_sectors": 50.0,
+        "l2_write_bytes": 9600.0, "local_store_sectors": 100.0,
+    }  # fmt: skip
+    for capability, writes in ((8.0, 4), (None, 4), (9.0, 1), (10.0, 1)):
+        facts = facts_of(**counted, compute_capability=capability)
+        assert facts["writes_per_store"] == pytest.approx(writes)
+    facts = facts_of(**counted | {"local_store_sectors": None}, compute_capability=9.0)
+    assert facts["writes_per_store"] == pytest.approx(6400 / 9600)
+
+
+@pytest.mark.parametrize(
+    ("known", "exchanges"),
+    [
+        ("'transpose', null, null", True),
+        ("'stream', 'norm', null", True),
+        ("null, null, 'scan'", True),
+        ("'stream', null, 'copy'", False),
+        ("null, null, null", False),
+    ],
+)
+def test_names_and_operations_tell_of_exchanges(known: str, exchanges: bool) -> None:
+    tells = vocabulary_once().facts["exchanges"].expression.sql()
+    names = "(named_work, named_exchange, operation)"
+    with duckdb.connect() as connection:
+        found = connection.execute(f"select {tells} from (values ({known})) as t{names}")
+        assert found.fetchone() == (exchanges,)
+
+
+def test_bytes_in_flight_that_fill_device_memory_are_those_of_cub() -> None:
+    # bandwidth and multiprocessors of V100, A100, H100, H200 and B200; KiB for each multiprocessor
+    devices = (
+        (9e11, 80, 12),
+        (1.56e12, 108, 16),
+        (3.35e12, 132, 32),
+        (4.8e12, 132, 48),
+        (8e12, 148, 64),
+    )
+    for bandwidth, count, needed in devices:
+        facts = facts_of(duration=1.0, peak_dram_bandwidth=bandwidth, sm_count=float(count))
+        assert facts["bytes_in_flight_needed"] == pytest.approx(needed * 1024, rel=0.2)
+
+
 LOCAL = {  # 80 % of L1 is local; global accesses ask for 20 kB there
     "duration": 1.0, "local_load_sectors": 2500.0, "local_store_sectors": 0.0, "l1_bytes": 1e5,
     "global_load_sectors": 600.0, "global_store_sectors": 25.0, "l1_hit_rate": 0.9,
@@ -124,7 +194,7 @@ def test_below_l1_no_more_is_left_than_global_accesses_ask_for() -> None:
     facts = facts_of(**LOCAL)
     assert facts["l2_without_local"] == pytest.approx(0.25)  # 20 of 80 kB; hits say 0.92
     assert facts["dram_without_local"] == pytest.approx(0.5)  # 20 of 40 kB; hits say 0.96
-    facts = facts_of(**LOCAL | {"l1_hit_rate": 0.0, "global_load_sectors": 2475.0})
+    facts = facts_of(**LOCAL | {"l1_hit_rate": 0.0, "dram_bytes": 3e4})
     assert facts["l2_without_local"] == pytest.approx(0.2)
     assert facts["dram_without_local"] == pytest.approx(0.6)
     facts = facts_of(**LOCAL | {"l2_read_bytes": None})

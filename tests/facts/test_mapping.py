@@ -91,6 +91,18 @@ def test_shared_memory_traffic_is_that_of_its_own_instructions() -> None:
     assert quantities_of({f"{data}.sum": 18e6})["shared_bytes"] is None
 
 
+def test_the_width_of_accesses_is_known_where_none_is_to_shared_memory() -> None:
+    inst = "smsp__sass_inst_executed_op_"
+    widths = {f"{inst}memory_{bits}b.sum": 0.0 for bits in (8, 16, 64)}
+    widths |= {f"{inst}memory_32b.sum": 300.0, f"{inst}memory_128b.sum": 100.0}
+    shared = {f"{inst}shared_ld.sum": 0.0, f"{inst}shared_st.sum": 0.0}
+    for counters in (widths, widths | shared):
+        assert quantities_of(counters)["load_bytes_per_instruction"] == pytest.approx(7)
+    for some in shared:
+        found = quantities_of(widths | shared | {some: 1.0})
+        assert found["load_bytes_per_instruction"] is None
+
+
 def test_atomics_of_the_busiest_slice_are_measured_or_all_on_one() -> None:
     entered = "lts__d_atomic_input_cycles_active.{}.pct_of_peak_sustained_elapsed"
     slices = {"device__attribute_l2s_count": 80.0}

@@ -86,6 +86,12 @@ WORK = {
     "histogram256(int *)": "updates",
     "scatter_add_kernel(float *)": "updates",
     "countPoints(int *)": "updates",
+    "count_neighbours(int *)": None,
+    "atomicAddKernel(int *)": "updates",
+    "add_atomics(int *)": "updates",
+    "naiveAtomicAdd(int *)": "updates",
+    "interatomic_forces(float *)": None,
+    "AtomicOrbitals_eval(float *)": None,
     "histo_kernel(int *)": "updates",
     "transposeNaive(float *)": "transpose",
     "gemm_transposed(float *)": "matrix product",
@@ -111,6 +117,35 @@ WORK = {
 
 def test_some_work_is_known_by_the_names_of_its_kernels() -> None:
     assert told_by_names("named_work", WORK) == WORK
+
+
+EXCHANGES = {
+    "void vector_fft<8u, 0u>(kernel_arguments_t<unsigned int>)": "transform",
+    "ntt_forward(unsigned *)": "transform",
+    "inclusiveScan(int *)": "scan",
+    "block_scan(int *)": "scan",
+    "prefixSum(int *)": "scan",
+    "scanline_fill(int *)": "scan",
+    "void cub::DeviceRadixSortOnesweepKernel<cub::Policy, (bool)0>(int *)": "sort",
+    "bitonic_sort(int *)": "sort",
+    "softmax_forward(float *)": "norm",
+    "rms_norm(float *)": "norm",
+    "assorted(float *)": None,
+    "sorted_gather(float *)": None,
+    "count_neighbours(int *)": None,
+}
+COLLECTIVES = {
+    "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgs)": "collective",
+    "void vllm::cross_device_reduce_1stage<half, 8>(int)": "collective",
+    "nvshmem_put_block(float *)": "collective",
+    "alltoall_dispatch(float *)": "collective",
+    "reduce_rows(float *)": None,
+}
+
+
+def test_some_kernels_pass_values_between_threads_or_devices_by_their_names() -> None:
+    assert told_by_names("named_exchange", EXCHANGES) == EXCHANGES
+    assert told_by_names("named_collective", COLLECTIVES) == COLLECTIVES
 
 
 def test_a_kernel_without_a_name_belongs_to_no_library() -> None:
