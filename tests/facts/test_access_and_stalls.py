@@ -157,6 +157,7 @@ def test_bulk_copies_store_what_no_store_counts() -> None:
         ("'stream', 'norm', null", True),
         ("null, null, 'scan'", True),
         ("'stream', null, 'copy'", False),
+        ("'reduction', null, 'reduction'", False),
         ("null, null, null", False),
     ],
 )
