@@ -647,6 +647,14 @@ def test_l2_delivers_each_byte_at_least_once_and_no_faster_than_it_is_used() -> 
     assert facts_of(**{**PRODUCT, "l2_bytes": None})["l2_room"] is None
 
 
+def test_what_crosses_a_split_l2_tells_nothing_of_reuse() -> None:
+    split = {**PRODUCT, "l2_bytes": 119.0, "compute_capability": 9.0, "compute_utilization": 0.1}
+    assert facts_of(**split)["l2_room"] is None
+    assert facts_of(**split)["reuse_room"] == pytest.approx(6)
+    asked = {**split, "l2_read_bytes": 200.0, "l2_write_bytes": 100.0}
+    assert facts_of(**asked)["l2_room"] == pytest.approx(3)
+
+
 @pytest.mark.parametrize(
     ("changed", "share"),
     [
