@@ -59,6 +59,52 @@ def test_types_are_known_by_the_parameters_of_a_kernel() -> None:
     assert told_by_names("named_types", TYPES) == TYPES
 
 
+WIDTHS = {
+    "void vectorized_elementwise_kernel<4, silu(const c10::BFloat16)>(int, c10::BFloat16)": "16 bits",
+    "rms_norm(__nv_bfloat16 *, float *)": "16 bits",
+    "cast(const __half *, double *)": "16 bits",
+    "scale(c10::Half *)": "16 bits",
+    "add(half *)": "16 bits",
+    "add(half2 *)": "16 bits",
+    "rmsnorm_fp16_kernel": "16 bits",
+    "void scale<float>(float *)": None,
+    "half_warp_sum(float *)": None,
+    "halfway(float *)": None,
+}
+
+
+def test_widths_are_known_by_the_parameters_of_a_kernel() -> None:
+    assert told_by_names("named_width", WIDTHS) == WIDTHS
+
+
+@pytest.mark.parametrize(
+    ("flops", "ratio"),
+    [
+        ({}, 4.0),
+        ({"flops_tensor_fp16": 1.0}, 4.0),
+        ({"flops_tensor_fp8": 1.0}, 2.0),
+        ({"flops_tensor_tf32": 1.0}, 2.0),
+        ({"flops_tensor_fp8": 1.0, "flops_tensor_fp16": 1.0}, 2.0),
+        ({"flops_tensor_fp8": 1.0, "flops_tensor_fp16": 1.1}, 4.0),
+        ({"flops_tensor_tf32": 1.0, "flops_tensor_fp16": 1.1}, 4.0),
+        ({"flops_tensor_fp4": 1.0}, 1.0),
+        ({"flops_tensor_fp4": 1.0, "flops_tensor_fp8": 1.1}, 2.0),
+    ],
+)
+def test_operands_can_be_stored_as_much_narrower_as_their_type_leaves(
+    flops: dict[str, Value], ratio: float
+) -> None:
+    assert facts_of(**flops)["operand_ratio"] == ratio
+
+
+@pytest.mark.parametrize(
+    ("capability", "by_design"),
+    [(8.9, False), (9.0, True), (10.3, True), (11.0, False), (None, None)],
+)
+def test_warps_of_one_block_have_roles(capability: float | None, by_design: bool | None) -> None:
+    assert of("one_block_by_design", compute_capability=capability) is by_design
+
+
 DOUBLES: dict[str, Value] = {
     "duration": 2.0,
     "named_types": "double",
