@@ -122,6 +122,9 @@ DOUBLES: dict[str, Value] = {
         ({"busiest_pipe": 0.1}, None),  # pipes were told apart
         ({"limiter": "balanced"}, None),
         ({"pipe_fp64": 0.25}, 0.5),
+        ({"pipe_fp64": 0.25, "sm_busy": 0.5}, 0.25),
+        ({"pipe_fp64": 0.25, "t_fp64": 0.0}, 0.5),  # comparisons count as no operation
+        ({"pipe_fp64": 0.25, "t_fp64": 0.6}, 0.6),
     ],
 )
 def test_all_parameters_are_doubles(changed: dict[str, Value], seconds: float | None) -> None:
