@@ -68,12 +68,13 @@ def test_two_signs_tell_a_build_for_debugging(
 
 def test_a_kernel_that_stores_nothing_and_ends_at_once_does_no_work() -> None:
     ends = {"instructions_executed": 80.0, "grid_size": 4.0, "block_size": 64.0, "warp_size": 32.0}
-    nothing = {**ends, "duration": 1e-5, "global_store_requests": 0.0}
+    nothing = {**ends, "duration": 1e-5, "global_store_requests": 0.0, "global_atomics": 0.0}
     assert facts_of(**nothing)["instructions_per_warp"] == pytest.approx(10)
     assert facts_of(**nothing)["work_was_removed"] is True
     assert facts_of(**{**nothing, "global_store_requests": 1.0})["work_was_removed"] is False
     assert facts_of(**{**nothing, "global_atomics": 1.0})["work_was_removed"] is False
     assert facts_of(**{**nothing, "instructions_executed": 160.0})["work_was_removed"] is False
+    assert facts_of(**{**nothing, "global_atomics": None})["work_was_removed"] is None
     assert facts_of(**ends, duration=1e-5)["work_was_removed"] is None
 
 
