@@ -64,6 +64,7 @@ CALLS = {
     "void Kernel2<cutlass_80_tensorop_d884gemm_64x64_16x4_nn_align1>(Params)": None,
     "void Kernel2<cutlass_80_simt_sgemm_256x128_8x4_nn_align1>(Params)": None,
     "void at::native::elementwise_kernel<128, 2, int>(int, T1)": "strided operands",
+    "void at::native::elementwise_kernel<128, 4, void at::native::gpu_kernel_impl_nocast<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase &)>>(int, T3)": "strided copy",  # noqa: E501
     "void at::native::vectorized_elementwise_kernel<4, int>(int, T1)": None,
     "void at::native::unrolled_elementwise_kernel<int>(int, T1)": None,
     "void mine::elementwise_kernel<128>(int)": None,
@@ -95,6 +96,15 @@ WORK = {
     "histo_kernel(int *)": "updates",
     "transposeNaive(float *)": "transpose",
     "gemm_transposed(float *)": "matrix product",
+    "void cublasLt::splitKreduce_kernel<32, 16, int>(cublasLt::P)": "beside a product",
+    "void im2col_kernel<float>(long, float *)": "beside a product",
+    "im2col_gemm(float *)": "matrix product",
+    "void vllm::batched_rotary_embedding_kernel<float>(float *)": "beside a product",
+    "apply_rotary_pos_emb_qk(float *, float *)": "beside a product",
+    "void add_fusedQKV_bias_transpose_kernel<half>(half *)": "beside a product",
+    "void fastertransformer::add_bias_gelu<half>(half *)": "beside a product",
+    "gemm_bias_gelu(float *)": "matrix product",
+    "matmul_add_bias(float *)": "matrix product",
     "gemv_kernel(float *)": "stream",
     "mul_mat_vec_q(float *)": "stream",
     "softmax_forward(float *)": "stream",
@@ -151,6 +161,23 @@ def test_some_kernels_pass_values_between_threads_or_devices_by_their_names() ->
 def test_a_kernel_without_a_name_belongs_to_no_library() -> None:
     found = facts_of(duration=1.0, compute_utilization=0.9)
     assert (found["library"], found["library_is_busy"]) == (None, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "communicates"),
+    [
+        ("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgs)", True),
+        ("rcclGenericKernel(int)", True),
+        ("ampere_sgemm_128x64_nn", False),
+        ("mine(float *)", False),
+    ],
+)
+def test_some_libraries_exchange_data_between_devices(name: str, communicates: bool) -> None:
+    library = told_by_names("library", {name: None})[name]
+    exchanges = vocabulary_once().facts["library_communicates"].expression
+    query = f"select {exchanges.sql()} from (select ? as library)"
+    with duckdb.connect() as connection:
+        assert connection.execute(query, [library]).fetchall() == [(communicates,)]
 
 
 def test_some_libraries_choose_among_kernels() -> None:
