@@ -60,7 +60,7 @@ def test_types_are_known_by_the_parameters_of_a_kernel() -> None:
 
 
 WIDTHS = {
-    "void vectorized_elementwise_kernel<4, silu(const c10::BFloat16)>(int, c10::BFloat16)": "16 bits",
+    "void vectorized_elementwise_kernel<4, silu(c10::BFloat16)>(int, c10::BFloat16)": "16 bits",
     "rms_norm(__nv_bfloat16 *, float *)": "16 bits",
     "cast(const __half *, double *)": "16 bits",
     "scale(c10::Half *)": "16 bits",
