@@ -87,7 +87,6 @@ WORK = {
     "histogram256(int *)": "updates",
     "scatter_add_kernel(float *)": "updates",
     "countPoints(int *)": "updates",
-    "count_neighbours(int *)": None,
     "atomicAddKernel(int *)": "updates",
     "add_atomics(int *)": "updates",
     "naiveAtomicAdd(int *)": "updates",
@@ -142,7 +141,6 @@ EXCHANGES = {
     "rms_norm(float *)": "norm",
     "assorted(float *)": None,
     "sorted_gather(float *)": None,
-    "count_neighbours(int *)": None,
 }
 COLLECTIVES = {
     "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgs)": "collective",
