@@ -64,7 +64,7 @@ CALLS = {
     "void Kernel2<cutlass_80_tensorop_d884gemm_64x64_16x4_nn_align1>(Params)": None,
     "void Kernel2<cutlass_80_simt_sgemm_256x128_8x4_nn_align1>(Params)": None,
     "void at::native::elementwise_kernel<128, 2, int>(int, T1)": "strided operands",
-    "void at::native::elementwise_kernel<128, 4, void at::native::gpu_kernel_impl_nocast<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase &)>>(int, T3)": "strided copy",  # noqa: E501
+    "void at::native::elementwise_kernel<128, at::direct_copy_kernel_cuda(T1)>": "strided copy",
     "void at::native::vectorized_elementwise_kernel<4, int>(int, T1)": None,
     "void at::native::unrolled_elementwise_kernel<int>(int, T1)": None,
     "void mine::elementwise_kernel<128>(int)": None,
