@@ -233,7 +233,7 @@ def test_a_series_has_its_history_cause_findings_outcomes_and_detail(site: Path)
     assert text.count('<svg class="history"') == 3  # time, share of the roof, what moved most
     assert "26,542,080 → 6,635,520" in text  # sectors that a launch stores to local memory
     assert "172 µs" in text  # 268 µs became 96 µs
-    assert re.search(r"Read fewer bytes from L2 .*?>19</td><td>5 Jan 2026</td><td>23 Jan", text)
+    assert re.search(r"Request fewer bytes from L2 .*?>19</td><td>5 Jan 2026</td><td>23 Jan", text)
     assert "<b>Facts</b>" in text
 
 

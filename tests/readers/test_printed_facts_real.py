@@ -62,7 +62,9 @@ OF_REPORTS = {
 # A page without a device's name has no ceilings that were measured on it.
 OF_REPORTS |= {"t_sol_achievable", "t_least_achievable", "roof_fraction_achievable"}
 # Nor does it tell how long an empty launch takes on it: the shorter of two times is taken.
-OF_REPORTS |= {"mostly_start", "start_counts"}
+OF_REPORTS |= {"mostly_start", "start_counts", "waiting_because"}
+# The time of the busiest unit is that of the busiest one that a page tells of.
+OF_REPORTS |= {"t_units"}
 OF_REPORTS |= {"t_sol_practical", "roof_reached", "at_practical_roof"}
 # What no advice goes below rests on whether every term is known (t_sol_complete).
 OF_REPORTS |= {"t_least", "t_least_practical", "roof_fraction", "wasted_time"}
