@@ -123,7 +123,7 @@ def _shown(
 ) -> list[SeriesHistory]:
     """Return the series of the table: those that moved, or all where none has a verdict.
 
-    Those that were slower before come first, as they stay so.
+    The worst come first; a regression that stands is as bad as a new one.
     """
     every = every or {found.verdict for found in newest.values()} == {Verdict.INSUFFICIENT}
     shown = [each for each in series if every or newest[id(each)].verdict not in _QUIET]

@@ -161,7 +161,7 @@ def _roof_name(row: Row, shown: Layout) -> str:
 
 def _limiter_note(row: Row, shown: Layout) -> str:
     if because := text(row, "waiting_because"):
-        return shown.waiting[because]
+        return shown.waiting.get(because, because)
     if text(row, "limiter") == "latency" and (waves := number(row, "waves") or 1.0) < 1:
         return f"{wording.significant(waves, 2)} waves"
     unit = text(row, "limiting_unit")
