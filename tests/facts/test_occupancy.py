@@ -144,6 +144,20 @@ def test_a_stored_occupancy_that_differs_is_told(stored: float, mismatch: bool) 
     assert facts["occupancy_mismatch"] is mismatch
 
 
+@pytest.mark.parametrize(
+    ("achieved", "disagree"), [(0.75, False), (0.787, False), (0.788, True), (1.3, True)]
+)
+def test_more_warps_than_fit_tell_that_passes_disagree(achieved: float, disagree: bool) -> None:
+    facts = facts_of(occupancy_theoretical_reported=0.75, occupancy_achieved=achieved)
+    assert facts["passes_disagree"] is disagree
+
+
+def test_no_launch_holds_more_than_all_warps() -> None:
+    assert facts_of(occupancy_achieved=1.04)["passes_disagree"] is False
+    assert facts_of(occupancy_achieved=1.06)["passes_disagree"] is True
+    assert facts_of(occupancy_theoretical_reported=1.0)["passes_disagree"] is None
+
+
 def test_the_gap_is_theoretical_less_achieved() -> None:
     facts = facts_of(occupancy_theoretical_reported=0.75, occupancy_achieved=0.5)
     assert facts["occupancy_gap"] == pytest.approx(0.25)
