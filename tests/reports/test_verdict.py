@@ -236,7 +236,8 @@ def test_promises_nothing_where_the_profile_tells_nothing() -> None:
     void = replace(card("building with optimisation", about_measurement=False), voids=True)
     said = verdict_of([DONE], [void]).sentence
     assert said == (
-        "This profile does not show what limits the run. Start by building with optimisation."
+        "This profile tells little of how fast the run could be."
+        " Start by building with optimisation."
     )
 
 

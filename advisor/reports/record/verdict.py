@@ -92,7 +92,9 @@ def verdict(
     elif first is None:
         sentence = f"{holds} {_nothing(sums, collect, judgement)}{_check(actions)}"
     elif first.voids:
-        sentence = f"This profile does not show what limits the run. Start by {first.headline}."
+        sentence = (
+            f"This profile tells little of how fast the run could be. Start by {first.headline}."
+        )
     else:
         sentence = f"{holds} Start by {_to_do(first, sums)}."
     return RunVerdict(
