@@ -62,6 +62,57 @@ def test_conflicts_of_loads_are_a_share_of_their_passes_where_stores_were_not_co
     assert other["shared_conflict_share"] == pytest.approx(0.25)
 
 
+def test_shared_atomics_take_turns() -> None:
+    counted: dict[str, float] = {"duration": 1.0, "shared_atomics": 100.0}
+    counted |= {"shared_atomic_wavefronts": 800.0, "sm_count": 10.0, "sm_elapsed_cycles": 200.0}
+    facts = facts_of(**counted)
+    assert facts["shared_atomic_ways"] == pytest.approx(8)
+    assert facts["shared_atomic_time_share"] == pytest.approx(0.4)  # 800 passes in 2,000 cycles
+    half = facts_of(**counted, sm_busy=0.5)
+    assert half["shared_atomic_time_share"] == pytest.approx(0.8)
+
+
+def test_a_global_atomic_touches_sectors() -> None:
+    facts = facts_of(duration=1.0, global_atomics=100.0, global_atomic_sectors=3200.0)
+    assert facts["atomic_sectors_per_request"] == pytest.approx(32)
+
+
+def test_shuffles_are_a_share_of_instructions_and_of_their_queue() -> None:
+    queue: dict[str, float] = {"shuffle_instructions": 50.0, "shared_load_requests": 20.0}
+    queue |= {"shared_store_requests": 10.0, "instructions_executed": 250.0, "duration": 1.0}
+    facts = facts_of(**queue)
+    assert facts["shuffle_share"] == pytest.approx(0.2)
+    assert facts["shuffle_queue_share"] == pytest.approx(50 / 80)
+    others = facts_of(**queue, shared_atomics=8.0, special_function_instructions=12.0)
+    assert others["shuffle_queue_share"] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("changed", "turns"),
+    [
+        ({}, True),
+        ({"shared_store_requests": 49.0, "shared_load_requests": 98.0}, False),  # few are staged
+        ({"shared_store_requests": 50.0, "shared_load_requests": 100.0}, True),
+        ({"shared_store_requests": 200.0, "shared_load_requests": 400.0}, True),
+        ({"shared_store_requests": 201.0, "shared_load_requests": 402.0}, False),
+        ({"shared_load_requests": 199.0}, False),
+        ({"shared_load_requests": 200.0}, True),
+        ({"stall_long_scoreboard": 1.4}, False),
+        ({"stall_long_scoreboard": 1.5}, True),
+        ({"stall_barrier": 1.4}, False),
+        ({"stall_barrier": 1.5}, True),
+        ({"stall_barrier": None}, False),
+    ],
+)
+def test_loads_barriers_and_arithmetic_take_turns(
+    changed: dict[str, float | None], turns: bool
+) -> None:
+    tiles = {"global_load_requests": 100.0, "shared_store_requests": 100.0, "duration": 1.0}
+    tiles |= {"shared_load_requests": 1000.0, "warp_latency": 10.0}
+    tiles |= {"stall_long_scoreboard": 2.0, "stall_barrier": 2.0}
+    assert facts_of(**{**tiles, **changed})["loads_between_barriers"] is turns
+
+
 def test_untimed_launches_count_where_no_other_launch_was_timed() -> None:
     each = {"grid_size": 4.0, "block_size": 64.0, "warp_size": 32.0, "shared_store_conflicts": 0.0}
     untimed = {**each, "shared_load_conflicts": 80.0}

@@ -114,6 +114,25 @@ def test_atomics_of_the_busiest_slice_are_measured_or_all_on_one() -> None:
     assert quantities_of(several)["atomic_slice_utilization"] is None
 
 
+def test_atomics_and_clusters_are_what_the_report_says() -> None:
+    sectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
+    row = quantities_of(
+        {
+            sectors.format("atom"): 30.0,
+            sectors.format("red"): 12.0,
+            "smsp__inst_executed_op_shared_atom.sum": 5.0,
+            "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum": 15.0,
+            "launch__cluster_size": 2.0,
+            "launch__cluster_max_active": 66.0,
+        }
+    )
+    assert row["global_atomic_sectors"] == 42
+    assert (row["shared_atomics"], row["shared_atomic_wavefronts"]) == (5, 15)
+    assert (row["cluster_size"], row["clusters_at_once"]) == (2, 66)
+    none = quantities_of({"launch__cluster_size": 0.0, "launch__cluster_max_active": 0.0})
+    assert (none["cluster_size"], none["clusters_at_once"]) == (0, None)
+
+
 def test_shares_of_stalls_are_cycles_where_resident_warps_and_issues_tell_how_many() -> None:
     share = {"smsp__warp_issue_stalled_long_scoreboard_per_warp_active.pct": 60.0}
     assert quantities_of(share)["stall_long_scoreboard"] is None

@@ -77,6 +77,16 @@ def test_a_limit_that_is_printed_stands_where_the_size_in_force_is_unknown() -> 
     assert facts["blocks_by_shared_memory"] == 1
 
 
+def test_clusters_reach_a_part_of_the_places() -> None:
+    # 16,384 / (8 × 32 × 72 / 4) allows 3 blocks, so 324 places; 36 clusters of 8 take 288 of them.
+    launch = {**A100, "block_size": 256.0, "registers_per_thread": 72.0}
+    facts = facts_of(**launch, cluster_size=8.0, clusters_at_once=36.0)
+    assert facts["cluster_places"] == 288
+    assert facts["cluster_reach"] == pytest.approx(288 / 324)
+    assert facts_of(**launch, cluster_size=1.0, clusters_at_once=36.0)["cluster_places"] is None
+    assert facts_of(**launch, cluster_size=0.0)["cluster_reach"] is None
+
+
 def test_block_slots_limit_tiny_blocks() -> None:
     facts = facts_of(**A100, block_size=32.0, registers_per_thread=16.0)
     assert facts["blocks_per_sm"] == 32
