@@ -299,6 +299,33 @@ def test_the_states_add_up_where_the_total_is_not_stored() -> None:
     assert facts["top_stall_share"] == pytest.approx(5 / 11)
 
 
+@pytest.mark.parametrize(("busy", "full"), [(0.79, False), (0.8, True)])
+def test_a_pipe_is_full_from_four_fifths_on(busy: float, full: bool) -> None:
+    assert facts_of(pipe_fma=busy, pipe_xu=0.1)["full_pipe"] is full
+    assert facts_of(pipe_fma=0.1, pipe_xu=busy)["full_pipe"] is full
+
+
+@pytest.mark.parametrize(
+    ("state", "queue"),
+    [
+        *((state, True) for state in ("lg_throttle", "mio_throttle", "tex_throttle")),
+        *((state, True) for state in ("math_pipe_throttle", "membar", "drain", "sleeping")),
+        *((state, False) for state in ("branch_resolving", "no_instruction", "imc_miss")),
+    ],
+)
+def test_warps_queue_where_one_state_of_a_queue_is_most_of_it(state: str, queue: bool) -> None:
+    main = dict.fromkeys(("long_scoreboard", "short_scoreboard", "wait", "barrier"), 1.0)
+    known = {f"stall_{name}": cycles for name, cycles in main.items()}
+    facts = facts_of(warp_latency=20.0, **known, **{f"stall_{state}": 8.2})
+    assert facts["top_stall"] == state
+    assert facts["warps_queue"] is queue
+    assert facts_of(warp_latency=20.0, **known, **{f"stall_{state}": 8.0})["warps_queue"] is False
+
+
+def test_without_states_no_queue_is_seen() -> None:
+    assert facts_of(duration=1.0)["warps_queue"] is False
+
+
 def test_without_a_main_state_there_are_no_shares() -> None:
     facts = facts_of(stall_wait=3.0, stall_barrier=5.0, stall_short_scoreboard=1.0)
     assert facts["stall_total"] is None

@@ -125,3 +125,45 @@ def test_blames_too_few_warps_for_waiting(load_rule: Load, judge: Judge) -> None
     found = judge(load_rule(waiting), **few)[0]
     assert found.outcome is Outcome.RULED_OUT
     assert judge(load_rule(RULE), **few)[0].outcome is Outcome.FIRES
+
+
+@pytest.mark.parametrize(
+    "protected",
+    [
+        *("barriers", "constant-cache", "dependent-instructions", "exit-stores", "fences"),
+        *("instruction-fetch", "memory-latency", "narrow-accesses", "shared-instructions"),
+        *("shared-latency", "spinning", "texture-instructions"),
+    ],
+)
+def test_shortens_no_wait_where_a_pipe_is_full(
+    protected: str, load_rule: Load, judge: Judge
+) -> None:
+    full = {**GOOD, "full_pipe": True, "busiest_pipe": 0.85}
+    waiting = load_rule(RULE.replace("mechanism: sample", f"mechanism: {protected}"))
+    found = judge(waiting, **full)[0]
+    assert found.outcome is Outcome.RULED_OUT
+    assert found.because == (
+        f"an arithmetic pipe is 85{NO_BREAK}% busy, which shorter waits do not change"
+    )
+    assert judge(waiting, **{**full, "full_pipe": None})[0].outcome is Outcome.FIRES
+    assert judge(load_rule(RULE), **full)[0].outcome is Outcome.FIRES
+
+
+def test_shortens_no_branch_where_a_pipe_is_full(load_rule: Load, judge: Judge) -> None:
+    branches = RULE.replace(
+        "load_efficiency <", "stall_share_branch_resolving > 0.1 or load_efficiency <"
+    )
+    full = {**GOOD, "full_pipe": True, "busiest_pipe": 0.85}
+    assert judge(load_rule(branches), **full)[0].outcome is Outcome.RULED_OUT
+
+
+def test_adds_no_warps_to_a_queue(load_rule: Load, judge: Judge) -> None:
+    queue = {**GOOD, "warps_queue": True, "top_stall": "lg_throttle", "top_stall_share": 0.6}
+    more = RULE.replace("load_efficiency <", "occupancy_limiter = 'warps' or load_efficiency <")
+    found = judge(load_rule(more), **queue)[0]
+    assert found.outcome is Outcome.RULED_OUT
+    assert found.because == (
+        f"warps stall 60{NO_BREAK}% of their time on the full queue of global accesses,"
+        " which more of them do not shorten"
+    )
+    assert judge(load_rule(RULE), **queue)[0].outcome is Outcome.FIRES
