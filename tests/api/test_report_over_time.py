@@ -302,3 +302,17 @@ def test_draws_the_path_of_what_moved_with_at_most_twelve_dots(demo: str) -> Non
     paths = {path.kernel_id: path for chart in charts for path in chart.paths}
     assert paths
     assert max(len(path.points) for path in paths.values()) == 12
+
+
+def test_leads_from_a_slower_kernel_without_advice_to_what_moved(demo: str) -> None:
+    report = report_of(demo)
+    page, text = html(report), markdown(report, None)
+    (row,) = [line for line in text.splitlines() if line.startswith(f"| {escaped(NORM)},")]
+    assert row.endswith("| see what moved |")
+    assert page.count('<a href="#moved">why it got slower</a>') == 1
+    assert 'id="moved"' in page
+
+
+def escaped(name: str) -> str:
+    """Return a name as Markdown has it."""
+    return name.replace("_", "\\_")
