@@ -101,12 +101,12 @@ def _verdict(paper: Paper, report: Report) -> None:
 
 def _actions(paper: Paper, report: Report) -> None:
     paper.heading("Do this first")
-    if report.rejudged:
-        paper.write(report.rejudged)
     for action in report.actions:
         _action(paper, action)
     if not report.actions:
         paper.write("No finding is large enough to act on.")
+    if report.rejudged:
+        paper.write(report.rejudged)
     if report.left_alone:
         paper.write(f"Without a step: {report.left_alone.sentence}.")
     if report.not_judged:
