@@ -322,8 +322,8 @@ def test_warps_queue_where_one_state_of_a_queue_is_most_of_it(state: str, queue:
     assert facts_of(warp_latency=20.0, **known, **{f"stall_{state}": 8.0})["warps_queue"] is False
 
 
-def test_without_states_no_queue_is_seen() -> None:
-    assert facts_of(duration=1.0)["warps_queue"] is False
+def test_without_states_nothing_is_known_of_a_queue() -> None:
+    assert facts_of(duration=1.0)["warps_queue"] is None
 
 
 def test_without_a_main_state_there_are_no_shares() -> None:
