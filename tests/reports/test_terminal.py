@@ -76,7 +76,7 @@ def test_shows_facts_findings_ruled_out_unknown_and_the_vendor(report: Report) -
     for heading in (
         "Facts",
         "Findings",
-        "Not the cause, or not yet",
+        "Not recommended here, and why",
         "Unknown",
         "Vendor's findings",
     ):

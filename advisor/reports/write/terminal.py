@@ -326,7 +326,7 @@ def _bar_list(paper: Paper, heading: str, bars: Sequence[Bar]) -> None:
 def _results(paper: Paper, kernel: KernelRecord) -> None:
     for outcome, heading in (
         ("fires", "Findings, each with its gain if followed alone"),
-        ("ruled out", "Not the cause, or not yet"),
+        ("ruled out", "Not recommended here, and why"),
         ("unknown", "Unknown: counters not collected"),
         ("not knowable here", "Not knowable here: the profiler cannot measure it"),
     ):
@@ -346,7 +346,7 @@ def _results(paper: Paper, kernel: KernelRecord) -> None:
 
 
 def _ruled_out(paper: Paper, results: Sequence[RuleResult]) -> None:
-    """Write what is not the cause, the rules that one reason rules out together."""
+    """Write what is not recommended, the rules that one reason rules out together."""
     by_reason: dict[str, list[RuleResult]] = {}
     for result in results:
         by_reason.setdefault(result.text, []).append(result)
