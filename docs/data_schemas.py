@@ -144,6 +144,7 @@ def report_labels_schema() -> Schema:
         "limiters": map_of(word, "what stands for a limiter in a sentence"),
         "waiting": map_of(word, "why a kernel that waits does so, by the fact waiting_because"),
         "sources": map_of(word, "how a quantity was had"),
+        "notes": map_of(word, "what stands below a table, by the head of a column"),
         "stalls": map_of(
             mapping_of(only(stall, layout.STALL), required=("share", "about")), "reasons to stall"
         ),

@@ -9,6 +9,7 @@ from advisor.cli.output import Narrow, table
 from advisor.reports.write.comparison import (
     COLUMNS,
     cells,
+    columns_note,
     headline,
     moved_rows,
     reasons,
@@ -38,10 +39,13 @@ def _blocks(comparison: RunComparison, database: str, width: int) -> Iterator[st
     shown = [row for row in worst_first(comparison.rows) if row.verdict != Verdict.UNCHANGED]
     if shown:
         narrow = Narrow(
-            whole=("verdict", "change", "before", "after"), spare=("needed", "noise", "p")
+            whole=("verdict", "change", "before", "after"),
+            spare=("least change", "noise", "p-value"),
         )
         yield ""
-        yield table(COLUMNS, [cells(row) for row in shown[:_SHOWN]], width=width, narrow=narrow)
+        rows = table(COLUMNS, [cells(row) for row in shown[:_SHOWN]], width=width, narrow=narrow)
+        yield rows
+        yield from wrapped(columns_note(shown, rows.partition("\n")[0]), width)
     if shown[_SHOWN:]:
         yield f"and {len(shown[_SHOWN:]):,} more; --format json lists all"
     for row in moved_rows(comparison)[:_EXPLAINED]:

@@ -83,9 +83,12 @@ def test_text_puts_the_worst_first_with_both_gates(
     assert found.status == 1
     lines = found.out.splitlines()
     header = next(place for place, line in enumerate(lines) if line.startswith("verdict"))
-    assert lines[header].split() == [
-        "verdict", "kernel", "before", "after", "change", "p", "noise", "needed", "mostly",
+    assert re.split(r" {2,}", lines[header]) == [
+        "verdict", "kernel", "before", "after", "change", "p-value", "noise", "least change",
+        "main part",
     ]  # fmt: skip
+    for column in ("p-value", "noise", "least change", "main part"):
+        assert f"{column}: " in " ".join(lines)
     assert lines[header + 2].startswith("regressed  layer_norm_kernel")
 
 

@@ -20,6 +20,7 @@ from advisor.reports.modelled.sentences import (
     remark,
     step_sentence,
 )
+from advisor.reports.record.layout import layout
 from advisor.reports.write.environment import environment
 from advisor.reports.write.render import script_digest
 
@@ -82,7 +83,10 @@ def markdown(found: Modelled) -> str:
     """Return the answer as Markdown: tables, no pictures."""
     writer = environment(None, autoescape=False)
     return writer.get_template("model.md.j2").render(
-        found=found, facts=tuple(model_facts(found)), panels=panels(found)
+        found=found,
+        facts=tuple(model_facts(found)),
+        panels=panels(found),
+        notes=layout().notes,
     )
 
 

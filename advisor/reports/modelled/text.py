@@ -14,6 +14,7 @@ from advisor.reports.modelled.sentences import (
     remark,
     step_sentence,
 )
+from advisor.reports.record.layout import layout
 from advisor.reports.write.paper import Paper
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 _WIDTHS = (1, 18, -6, -8, -8, -8, 11, -8, -7, -7)
 _HEAD = (
-    "", "operation", "repeat", "FLOP", "bytes", "FLOP/B", "bound by", "time", "of peak", "of band",
+    "", "operation", "repeat", "FLOP", "bytes", "FLOP/B", "bound by", "time", "of peak", "of DRAM",
 )  # fmt: skip
 _NARROW = (0, 1, 5, 6, 7)  # the columns that a narrow terminal keeps
 _WIDE = sum(map(abs, _WIDTHS)) + 2 * (len(_WIDTHS) - 1)
@@ -74,6 +75,7 @@ def _operations(paper: Paper, result: DeviceResult) -> None:
     flops, moved = wording.si(total.flops, "FLOP"), wording.si(total.bytes, "B")
     all_of_them = ("", "all of them", "", flops.removesuffix("FLOP"), moved, "", "")
     _row(paper, (*all_of_them, wording.seconds(total.time), "", ""))
+    paper.write(layout().notes["operations"])
     for letter, each in zip(letters, result.operations, strict=True):
         if note := remark(each):
             paper.write(f"{letter}: {note}")
@@ -108,7 +110,7 @@ def _steps(paper: Paper, result: DeviceResult) -> None:
     if not result.steps:
         return
     paper.blank()
-    paper.row(("rank", "step", "time each", "faster", "all so far"), _STEPS)
+    paper.row(("rank", "step", "per result", "speed-up", "in all"), _STEPS)
     paper.row(("", "at first", wording.seconds(result.total.time_per_unit), "", ""), _STEPS)
     for step in result.steps:
         paper.row(
@@ -122,11 +124,12 @@ def _steps(paper: Paper, result: DeviceResult) -> None:
             _STEPS,
         )
     paper.write(step_sentence(result))
+    paper.write(layout().notes["steps"])
 
 
 def _sweep(paper: Paper, sweep: Sweep) -> None:
     paper.blank()
-    paper.row((sweep.size, "time", "time each"), _SWEEP)
+    paper.row((sweep.size, "a pass", "per result"), _SWEEP)
     rows = sweep.rows if len(sweep.rows) <= _MOST_ROWS else sweep.rows[:: _every(len(sweep.rows))]
     for row in rows:
         cells = (f"{row.value:.10g}", wording.seconds(row.time), wording.seconds(row.time_per_unit))

@@ -19,8 +19,8 @@ FILE = "report.yaml"
 RESOURCE = ("label", "time", "work", "peak", "pipe_of", "drawn", "nominal")
 STALL = ("share", "about", "neutral")
 PARTS = (
-    "levels", "precisions", "others", "limiters", "waiting", "sources", "stalls", "limits",
-    "shares", "groups",
+    "levels", "precisions", "others", "limiters", "waiting", "sources", "notes", "stalls",
+    "limits", "shares", "groups",
 )  # fmt: skip
 ENTRY = (
     "name", "label", "show", "essential", "of", "of_what", "kind", "part_of", "zero",
@@ -90,7 +90,8 @@ class Layout:
     """The whole file.
 
     ``limits`` are the facts that say how many blocks fit, best first, by what bounds them;
-    ``shares`` the names of pure numbers that are shown in percent.
+    ``shares`` the names of pure numbers that are shown in percent; ``notes`` explain columns of
+    tables, by their heads.
     """
 
     levels: Mapping[str, ResourceLabel]
@@ -99,6 +100,7 @@ class Layout:
     limiters: Mapping[str, str]
     waiting: Mapping[str, str]
     sources: Mapping[str, str]
+    notes: Mapping[str, str]
     stalls: Mapping[str, StallLabel]
     limits: Mapping[str, tuple[str, ...]]
     shares: frozenset[str]
@@ -143,6 +145,7 @@ def _read(files: Sequence[Path]) -> Layout:
         limiters={name: node.text(name) for name, node in _merged(documents, "limiters").items()},
         waiting={name: node.text(name) for name, node in _merged(documents, "waiting").items()},
         sources={name: node.text(name) for name, node in _merged(documents, "sources").items()},
+        notes={name: node.text(name) for name, node in _merged(documents, "notes").items()},
         stalls={n: _stall(node.mapping(n)) for n, node in _merged(documents, "stalls").items()},
         limits={name: tuple(node.sequence(name).texts()) for name, node in limits.items()},
         shares=frozenset(name for found in shares for name in found),

@@ -18,6 +18,7 @@ from advisor.reports.record.compared import (
     Differs,
     RunComparison,
 )
+from advisor.reports.record.layout import layout
 from advisor.tracking.attribution import Terms
 from advisor.tracking.records import Verdict
 from advisor.wording import chance, one_line, percent, seconds, significant
@@ -33,7 +34,10 @@ ORDER = (
     GONE,
     Verdict.UNCHANGED,
 )
-COLUMNS = ("verdict", "kernel", "before", "after", "change", "p", "noise", "needed", "mostly")
+COLUMNS = (
+    "verdict", "kernel", "before", "after", "change", "p-value", "noise", "least change",
+    "main part",
+)  # fmt: skip
 _DEFAULT_WIDTH = 100
 _CAUSES = 3  # shown for one series, each of another mechanism
 
@@ -141,6 +145,18 @@ def cells(row: ComparedSeries) -> tuple[str, ...]:
         "" if row.needed is None else percent(row.needed, 1),
         mostly(row.terms) if row.verdict != Verdict.UNCHANGED else "",
     )
+
+
+def columns_note(rows: Sequence[ComparedSeries], heads: str = "") -> str:
+    """Return what the columns mean that have a value in some row; empty where none needs it.
+
+    Those that the line ``heads`` lacks are left out, if there is one.
+    """
+    notes = layout().notes
+    filled = zip(COLUMNS, zip(*map(cells, rows), strict=True), strict=True)
+    shown = [name for name, column in filled if any(column) and name in (heads or name)]
+    known = [notes[name] for name in shown if name in notes]
+    return f"{'; '.join(known)}." if known else ""
 
 
 def signed(relative: float | None) -> str:
@@ -253,6 +269,8 @@ def markdown(comparison: RunComparison) -> str:
     lines += ["", f"| {' | '.join(COLUMNS)} |", f"|{' --- |' * len(COLUMNS)}"]
     shown = [row for row in worst_first(comparison.rows) if row.verdict != Verdict.UNCHANGED]
     lines += [f"| {' | '.join(map(escape_markdown, cells(row)))} |" for row in shown]
+    if note := columns_note(shown):
+        lines += ["", note]
     for row in moved_rows(comparison):
         lines += ["", f"**{escape_markdown(row.kernel)}**: {row.verdict}", ""]
         lines += [f"- {escape_markdown(reason)}" for reason in reasons(row)]
