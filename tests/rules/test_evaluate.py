@@ -87,7 +87,9 @@ def test_trusts_a_gain_without_a_source_less(load_rule: Load, judge: Judge) -> N
     text = RULE.replace("likely: duration * 0.5", "likely: duration * wasted")
     found = judge(load_rule(text), **GOOD, evidence_level=1.0)[0]
     assert found.confidence == pytest.approx(0.7)
-    assert found.confidence_because == ("estimate not calibrated",)
+    assert found.confidence_because == (
+        "gain computed with a factor that no measurement confirms yet",
+    )
 
 
 def test_silences_what_rests_on_counters_in_doubt(load_rule: Load, judge: Judge) -> None:

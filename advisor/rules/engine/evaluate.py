@@ -311,7 +311,7 @@ def _confidence(asked: _Asked, subject: _Subject, unchecked: int) -> tuple[float
     product *= settings.unchecked_factor**unchecked
     if asked.is_uncalibrated:
         product *= settings.uncalibrated_factor
-        reasons.append("estimate not calibrated")
+        reasons.append(settings.uncalibrated_because)
     return product, tuple(reasons)
 
 

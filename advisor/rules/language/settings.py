@@ -90,6 +90,7 @@ class EvaluationSettings:
     factors: tuple[Factor, ...]
     unchecked_factor: float
     uncalibrated_factor: float
+    uncalibrated_because: str
     verify_tolerance: float
     guards: tuple[SharedGuard, ...]
     measures: tuple[str, ...]
@@ -141,6 +142,7 @@ def load_settings(
         factors=tuple(_factor(n.as_mapping(), scope) for n in confidence.sequence("factors")),
         unchecked_factor=confidence.mapping("unchecked_guard").number("factor"),
         uncalibrated_factor=confidence.mapping("uncalibrated_gain").number("factor"),
+        uncalibrated_because=confidence.mapping("uncalibrated_gain").text("because"),
         verify_tolerance=_tolerance(document.mapping("verify")),
         guards=tuple(_guard(n.as_mapping(), symbols, vendors) for n in document.sequence("guards")),
         measures=tuple(document.sequence("measures").texts()),
