@@ -219,8 +219,17 @@ class KernelRecord(KernelName):
         """Return what there is to do where no card speaks of the kernel."""
         if not self.is_judged:
             return "not enough counters"
-        gaining = sum(bool(result.gain or result.share) for result in self.results)
+        gaining = self._smaller
         return wording.count(gaining, "smaller finding") if gaining else "nothing to do"
+
+    @property
+    def has_smaller(self) -> bool:
+        """Return whether findings that are no action say what could be saved."""
+        return self.is_judged and self._smaller > 0
+
+    @property
+    def _smaller(self) -> int:
+        return sum(bool(result.gain or result.share) for result in self.results)
 
     @property
     def sums(self) -> str:

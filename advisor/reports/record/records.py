@@ -276,3 +276,9 @@ class Report:
     glossary: tuple[NumberTerm, ...] = ()
     history: RunHistory | None = None
     first_night: str = ""
+
+    @property
+    def more_findings(self) -> str:
+        """Return how many findings are no action, and why not."""
+        findings = wording.count(self.more_actions, "finding")
+        return f"{findings} with a smaller gain, or none estimated"

@@ -112,8 +112,7 @@ def _actions(paper: Paper, report: Report) -> None:
     if report.not_judged:
         paper.write(f"Not enough counters: {report.not_judged.sentence}.")
     if report.more_actions:
-        more = wording.count(report.more_actions, "smaller finding")
-        paper.write(f"{more}: advisor show KERNEL")
+        paper.write(f"{report.more_findings}: advisor show KERNEL lists those of a kernel.")
     if report.suppressed:
         for sentence in report.suppressed.sentences:
             paper.write(sentence)
