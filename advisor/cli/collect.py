@@ -124,7 +124,10 @@ def _settled(paper: Paper, found: ToCollect, collection: Collection) -> None:
     )
     rules = count(len(found.settles), "rule")
     kernels = count(len(collection.variant_ids), "kernel")
-    paper.write(f"It settles {rules} on {kernels}, {stake}:")
+    paper.write(
+        f"It settles {rules} on {kernels}, {stake}. These are no advice yet; the new profile shows "
+        "which of them apply:"
+    )
     for each in found.settles:
         where = f"{count(each.kernels, 'kernel')}; needs {each.lacks_named}"
         paper.write(f"{each.title} ({each.rule_id}; {where})", indent=4, first="  -")

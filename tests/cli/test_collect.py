@@ -21,6 +21,7 @@ def test_prints_one_command_and_what_it_settles(filled: Run) -> None:
     assert outcome.status == 0
     assert len([line for line in lines if line.startswith("  ncu --section")]) == 1
     assert re.search(r"It settles \d+ rules? on \d+ kernels?", outcome.out)
+    assert "no advice yet" in " ".join(outcome.out.split())
 
 
 def test_says_the_same_to_programs(filled: Run) -> None:

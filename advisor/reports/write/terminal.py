@@ -326,7 +326,7 @@ def _results(paper: Paper, kernel: KernelRecord) -> None:
     for outcome, heading in (
         ("fires", "Findings, each with its gain if followed alone"),
         ("ruled out", "Not recommended here, and why"),
-        ("unknown", "Unknown: counters not collected"),
+        ("unknown", "Unknown whether it applies: counters not collected"),
         ("not knowable here", "Not knowable here: the profiler cannot measure it"),
     ):
         results = [result for result in kernel.results if result.outcome == outcome]
