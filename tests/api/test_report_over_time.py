@@ -257,7 +257,7 @@ def test_tells_it_in_every_form_and_in_one_order(demo: str, style: str, tmp_path
     place = str(tmp_path / "report.out")
     page = render_report(demo, "latest", form=ReportForm(style=style, output=place), wait=0)[place]
     plain = page.replace("\\_", "_").replace("<wbr>", "").replace("\N{NO-BREAK SPACE}", " ")
-    shared = "One change saved 172 µs per launch; 2 pieces of advice asked for it."
+    shared = "One change saved 172 µs per launch; 2 pieces of advice had recommended it."
     for words in ("49 % slower", "118 µs → 177 µs", "7ead6a9", "172 µs", "560.35.03", shared):
         assert " ".join(words.split()) in " ".join(plain.split())
     credited = {"text": ("172 µs", 1), "markdown": ("172 µs", 2), "html": ("<b>172 µs</b>", 1)}

@@ -171,7 +171,7 @@ class OutcomeGroup:
         if len(self.outcomes) == 1 or achieved is None:
             return ""
         did = f"{_saved(achieved)} {wording.seconds(abs(achieved))} per launch"
-        return f"One change {did}; {len(self.outcomes)} pieces of advice asked for it."
+        return f"One change {did}; {len(self.outcomes)} pieces of advice had recommended it."
 
 
 def outcome_groups(outcomes: Sequence[AdviceOutcome]) -> tuple[OutcomeGroup, ...]:
