@@ -227,3 +227,11 @@ def test_writes_no_gain_of_nothing(report: Report) -> None:
     text = shown(report, result("fires", 1, "A.", nothing), result("fires", 2, "B.", some))
     assert "\n  Do 1  family/rule-1\n" in text
     assert "  0 s (0 to 1.0 ms)  Do 2  family/rule-2\n" in text
+
+
+def test_writes_no_number_for_a_gain_of_next_to_nothing(report: Report) -> None:
+    tiny = result("fires", 1, "A.", Gain(low=0, likely=4e-8, high=1e-7))
+    kernel = replace(report.kernels[0], results=(replace(tiny, gain_below=1e-3),))
+    text = kernel_text(report, (kernel,))
+    assert "\n  less than 0.1 % of its time  Do 1  family/rule-1\n" in text
+    assert kernel.without_action == "nothing to do"

@@ -79,6 +79,7 @@ def results(
         asking=asking,
         titles={name: each.words.fill(each.rule.title) for name, each in judged.items()},
         commands={variant: _show(source, variant) for variant in source.variants},
+        least=source.judgement.worth_a_number,
         beside={
             (other.variant_id, other.rule.id): action.evaluation.rule.id
             for action in actions
@@ -233,7 +234,7 @@ class _Common:
 
     ``worst`` are the worst instructions; ``asking`` says which counters decide what is unknown;
     ``beside`` is the rule of the action that stands for another rule of a variant; ``rows`` are
-    the facts of variants.
+    the facts of variants. Gains below the share ``least`` of a kernel's time are not shown.
     """
 
     rows: Mapping[str, Row]
@@ -242,6 +243,7 @@ class _Common:
     titles: Mapping[str, str]
     commands: Mapping[str, str]
     beside: Mapping[tuple[str, str], str]
+    least: float
 
 
 def _result(evaluation: Evaluation, place: Action | None, common: _Common) -> RuleResult:
@@ -258,8 +260,17 @@ def _result(evaluation: Evaluation, place: Action | None, common: _Common) -> Ru
         unchecked=evaluation.unchecked,
         not_checked=_not_checked(evaluation),
         instructions=_worst(evaluation, common.worst),
+        gain_below=_below(gain, common.rows[evaluation.variant_id], common.least),
         next_command=common.commands.get(evaluation.variant_id, ""),
     )
+
+
+def _below(gain: Seconds | None, row: Row, least: float) -> float | None:
+    """Return the share of a kernel's time that a gain stays below, where it is too small to show."""
+    duration = number(row, "duration")
+    if gain is None or not duration or not 0 < gain.high < least * duration:
+        return None
+    return least
 
 
 def _text(evaluation: Evaluation, place: Action | None, common: _Common) -> str:

@@ -17,6 +17,7 @@ class Judgement:
     """Shares in [0, 1]; the file says where each comes from."""
 
     worth_a_card: float
+    worth_a_number: float
     worth_a_headline: float
     high_confidence: float
     medium_confidence: float

@@ -126,7 +126,8 @@ class RuleResult:
     """What one rule says about one kernel.
 
     ``unchecked`` are the conditions of exclusions that could not be checked, ``not_checked`` what
-    each of them lacks, in words.
+    each of them lacks, in words. ``gain_below`` is the share of the kernel's time that even the
+    largest gain stays below, where that is too little for a number.
     """
 
     outcome: Outcome
@@ -140,6 +141,14 @@ class RuleResult:
     next_command: str = ""
     instructions: Ranking | None = None
     share: Gain | None = None
+    gain_below: float | None = None
+
+    @property
+    def gains(self) -> bool:
+        """Return whether it could save time, by more than nothing."""
+        if self.gain is not None:
+            return self.gain.high > 0 and self.gain_below is None
+        return self.share is not None
 
     @property
     def word(self) -> str:
@@ -229,7 +238,7 @@ class KernelRecord(KernelName):
 
     @property
     def _smaller(self) -> int:
-        return sum(bool(result.gain or result.share) for result in self.results)
+        return sum(result.gains for result in self.results)
 
     @property
     def sums(self) -> str:

@@ -21,17 +21,29 @@ class Saving(Protocol):
 
 
 def likely(saving: Saving, digits: int = 3) -> str:
-    """Return what is likely saved; nothing where no estimate was made."""
+    """Return what is likely saved; nothing where no estimate was made, or the gain is none."""
+    if (below := _below(saving)) is not None:
+        return f"less than {wording.percent(below, 1)} of its time"
+    if saving.gain is not None and not saving.gain.high:
+        return ""
     if saving.gain is not None:
         return wording.seconds(saving.gain.likely, digits)
     return "" if saving.share is None else f"{wording.share(saving.share.likely)} of its time"
 
 
 def between(saving: Saving, digits: int = 3) -> str:
-    """Return the least and the most that is saved; nothing where no estimate was made."""
+    """Return the least and the most that is saved; nothing where that is no number to show."""
+    if _below(saving) is not None:
+        return ""
     if saving.gain is not None:
         return wording.between(saving.gain.low, saving.gain.high, digits)
     return "" if saving.share is None else shares(saving.share)
+
+
+def _below(saving: Saving) -> float | None:
+    """Return the share of a kernel's time that a gain too small for a number stays below."""
+    below: float | None = getattr(saving, "gain_below", None)
+    return below
 
 
 def likely_sentence(saving: Saving) -> str:

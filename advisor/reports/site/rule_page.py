@@ -42,6 +42,7 @@ class FoundNow:
     night: str
     run_href: str
     share: Gain | None = None
+    gain_below: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,6 +163,7 @@ def _of_kernels(whole: Whole, links: Links) -> Iterator[FoundNow]:
                     is_simulated=whole.newest.simulated,
                     gain=result.gain,
                     share=result.share,
+                    gain_below=result.gain_below,
                     text=result.text,
                     night=run_night(whole.newest),
                     run_href=links.run(whole.newest.run_id),

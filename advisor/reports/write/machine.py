@@ -31,6 +31,7 @@ UNITS: Mapping[str, str] = {
     "estimate": "1",
     "file_size": "B",
     "gain": "s",
+    "gain_below": "1",
     "gain_share": "1",
     "memory_utilization": "1",
     "most_valuable": "s",

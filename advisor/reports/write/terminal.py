@@ -209,10 +209,8 @@ def _whole_run(paper: Paper, report: Report) -> None:
 
 def _saves(saving: saved.Saving) -> str:
     """Return what is saved and its range as the beginning of a line; nothing without a gain."""
-    if saving.gain is not None and not saving.gain.high:
-        return ""
-    likely = saved.likely(saving, 2)
-    return f"{likely} ({saved.between(saving, 2)})  " if likely else ""
+    likely, between = saved.likely(saving, 2), saved.between(saving, 2)
+    return f"{likely}{f' ({between})' if between else ''}  " if likely else ""
 
 
 def _row(paper: Paper, kernel: KernelRecord, unit: str, change: str) -> list[str]:
