@@ -266,7 +266,7 @@ def _result(evaluation: Evaluation, place: Action | None, common: _Common) -> Ru
 
 
 def _below(gain: Seconds | None, row: Row, least: float) -> float | None:
-    """Return the share of a kernel's time that a gain stays below, where it is too small to show."""
+    """Return the share of a kernel's time that a gain too small to show stays below."""
     duration = number(row, "duration")
     if gain is None or not duration or not 0 < gain.high < least * duration:
         return None
