@@ -88,31 +88,33 @@ def to_collect(
             rows = named(rows, kernel, run_id)
         words = run_words(connection, [run_id], knowledge.settings)
         found = evaluate_runs(connection, knowledge.compiled, [run_id], words=words)[run_id]
-        unknown = _unknown(found, rows, configuration)
-        return settling(connection, run_id, rows, unknown, knowledge)
+        judged = _judged(found, rows, configuration)
+        return settling(connection, run_id, rows, judged, knowledge)
 
 
 def settling(
     connection: duckdb.DuckDBPyConnection,
     run_id: str,
     rows: Sequence[Row],
-    unknown: Sequence[Evaluation],
+    judged: Sequence[Evaluation],
     knowledge: Knowledge,
 ) -> ToCollect:
-    """Return the one profiler command that settles the most valuable of what is ``unknown``.
+    """Return the one profiler command that settles the most valuable unknowns of a run.
 
-    ``rows`` are the kernels that this is about, by ``variants_of``.
+    ``rows`` are the kernels that this is about, by ``variants_of``, and ``judged`` what rules say
+    about them: what is found may leave nothing that an unknown could change.
     """
     about = run_details(connection, run_id)
     launches = named_launches(connection, run_id)
     reach = knowledge.compiled.reach(text(about, "profiler"))
     version = text(about, "profiler_version")
-    open_ = [each for each in unknown if each.outcome is Outcome.UNKNOWN]
+    open_ = [each for each in judged if each.outcome is Outcome.UNKNOWN]
     ask = asking(connection, run_id, reach, version, missing_facts(open_))
     options = Options() if reach is None else reach.profiler.options
     program = profiled(text(about, "command_line"), text(about, "program"), options)
-    found = collect(open_, launches, knowledge.settings.collect, program, ask)
-    never = tuple(sorted({each.rule.id for each in unknown} - {each.rule.id for each in open_}))
+    found = collect(judged, launches, knowledge.settings.collect, program, ask)
+    undecided = {each.rule.id for each in judged if each.outcome in UNDECIDED}
+    never = tuple(sorted(undecided - {each.rule.id for each in open_}))
     name = None if reach is None else reach.profiler.name
     if found is None:
         return ToCollect(run_id=run_id, collection=None, profiler=name, not_knowable=never)
@@ -129,10 +131,10 @@ def settling(
     )
 
 
-def _unknown(
+def _judged(
     found: Sequence[Evaluation], rows: Sequence[Row], configuration: Configuration
 ) -> list[Evaluation]:
-    """Return what rules cannot decide about some kernels, suppressed ones left out."""
+    """Return what rules say about some kernels, suppressed findings left out."""
     variants = kernel_names(rows)
     screened = screen(
         [each for each in found if each.variant_id in variants],
@@ -140,7 +142,7 @@ def _unknown(
         kernel_names=variants,
         today=datetime.now(tz=UTC).date(),
     )
-    return [each for each in screened.shown if each.outcome in UNDECIDED]
+    return list(screened.shown)
 
 
 def _settled(unknown: Sequence[Evaluation], found: Collection) -> tuple[Settled, ...]:

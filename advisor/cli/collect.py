@@ -89,8 +89,8 @@ def _nothing(found: ToCollect) -> str:
     if found.profiler is None:
         return f"Nothing is known about what the profiler of {found.run_id} can collect."
     return (
-        f"Nothing to collect: {found.profiler} has no other counter that could show a saving "
-        f"in {found.run_id}."
+        f"Nothing to collect: no other counter of {found.profiler} could change the advice for "
+        f"{found.run_id}."
     )
 
 

@@ -13,6 +13,7 @@ from advisor.profilers import Offer, Options, Profiler, Section
 from advisor.profilers.command import Profiled
 from advisor.rules import Evaluation, EvaluationSettings, Outcome, Rule, collect
 from advisor.rules.engine.collect import Asking, NamedLaunch, named_launches
+from advisor.rules.engine.gains import Seconds
 from advisor.rules.engine.reach import Reach
 from advisor.rules.language.subjects import RUN
 from tests.support.sample_rule import RULE, Load
@@ -97,6 +98,36 @@ def test_has_nothing_to_ask_where_nothing_is_unknown(
 ) -> None:
     fires = replace(unknown(rule, "v1", 1.0, "A"), outcome=Outcome.FIRES)
     assert collect([fires], LAUNCHES, settings.collect, APP, asking) is None
+
+
+@pytest.mark.parametrize(
+    ("saved", "cap", "is_explained", "is_asked"),
+    [
+        (4.0, 4.0, True, False),
+        (4.0, 4.1, True, True),
+        (4.0, 4.0, False, True),
+        (10.0, 4.0, False, False),  # at enough = 0.5 it would explain what promises up to 20
+    ],
+)
+def test_asks_nothing_that_leaves_the_advice_as_it_is(
+    rule: Rule,
+    settings: EvaluationSettings,
+    asking: Asking,
+    *,
+    saved: float,
+    cap: float,
+    is_explained: bool,
+    is_asked: bool,
+) -> None:
+    start = replace(rule, id="launch/start")
+    gain = Seconds(low=0.0, likely=saved, high=saved)
+    found = replace(unknown(start, "v1", saved), outcome=Outcome.FIRES, gain=gain)
+    names = (start.id,) if is_explained else ()
+    other = replace(rule, id="memory/other", explained_by=names, explained_at=0.5)
+    collected = collect(
+        [found, unknown(other, "v1", cap, "A")], LAUNCHES, settings.collect, APP, asking
+    )
+    assert (collected is not None) is is_asked
 
 
 def test_asks_about_kernels_not_about_the_run(

@@ -126,12 +126,34 @@ def collect(
 
 
 def _unknown(evaluations: Iterable[Evaluation]) -> dict[str, list[Evaluation]]:
-    """Return what is unknown of kernels in which time could be saved, for each of them."""
+    """Return what is unknown of kernels in which time could be saved, for each of them.
+
+    What could not change the advice, beside what is found already, is left out.
+    """
     unknown: dict[str, list[Evaluation]] = defaultdict(list)
+    promised: dict[str, dict[str, float]] = defaultdict(dict)
     for each in evaluations:
         if is_open(each) and each.cap != 0:
             unknown[each.variant_id].append(each)
-    return unknown
+        elif each.outcome is Outcome.FIRES and not each.rule.is_unproven and each.gain is not None:
+            promised[each.variant_id][each.rule.id] = each.gain.likely
+    kept = {
+        variant: [each for each in undecided if _could_change(each, promised[variant])]
+        for variant, undecided in unknown.items()
+    }
+    return {variant: undecided for variant, undecided in kept.items() if undecided}
+
+
+def _could_change(unknown: Evaluation, promised: Mapping[str, float]) -> bool:
+    """Return whether a rule could change the advice for a kernel, beside the gains ``promised``.
+
+    It cannot where a finding that explains it promises all that it could save, or any finding so
+    much that it would promise enough to explain it.
+    """
+    cap, rule = unknown.cap, unknown.rule
+    explained = max((promised.get(name, 0.0) for name in rule.explained_by), default=0.0)
+    most = max(explained, rule.explained_at * max(promised.values(), default=0.0))
+    return cap is None or cap > most
 
 
 def _worth(unknown: Iterable[Evaluation]) -> float | None:
