@@ -48,6 +48,14 @@ def test_says_what_the_roof_leaves_only_where_it_is_what_holds(changed: Row, fac
     assert ("×" in remark) == factor
 
 
+@pytest.mark.parametrize(
+    ("reached", "said"), [(0.5, "at most 2.00× is possible"), (1.01, "no speed-up is possible")]
+)
+def test_what_is_possible_in_practice_follows_the_practical_roof(reached: float, said: str) -> None:
+    remark = kernel_of({**QUARTER, "roof_reached": reached}).remark
+    assert f"In practice, {said} without moving fewer bytes." in remark
+
+
 def test_shows_what_the_counted_work_takes_where_the_roof_is_more() -> None:
     def shown(row: Row) -> dict[str, object]:
         facts = [fact for group in kernel_of(row).facts for fact in group.facts]

@@ -203,8 +203,9 @@ def _room(row: Row, binding: str, fraction: float, sheet: FactSheet) -> str:
     is_behind = (number(row, "t_units") or 0.0) > fraction * (number(row, "duration") or 0.0)
     if is_behind or text(row, "limiter") == "latency" or not flag(row, "t_sol_complete"):
         return ""
-    most = wording.ratio(1 / max(fraction, 1e-9))
-    factor = f"In practice, at most {most}" if fraction < 1 else "In practice, no speed-up"
+    reached = max(fraction, number(row, "roof_reached") or 0.0)
+    most = wording.ratio(1 / max(reached, 1e-9))
+    factor = f"In practice, at most {most}" if reached < 1 else "In practice, no speed-up"
     if binding in sheet.layout.levels:
         return f"{factor} is possible without moving fewer bytes."
     work, traffic = number(row, "t_compute"), number(row, "t_dram")
