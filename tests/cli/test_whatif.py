@@ -71,6 +71,17 @@ def test_ranks_every_device(filled: Run) -> None:
     assert covered == sorted(covered, reverse=True)
 
 
+@pytest.mark.parametrize("width", ["60", "100"])
+def test_ranking_tells_devices_of_one_family_apart(
+    filled: Run, width: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", width)
+    ranking = filled("whatif", "--all-devices").out.split("compared  device")[1]
+    words = " ".join(ranking.split())
+    assert "Max-Q" in words
+    assert "…" not in ranking.split("\n\n")[0]
+
+
 def test_its_own_device_is_about_as_fast(filled: Run) -> None:
     (scenario,) = scenarios(filled, "--device", "nvidia-a100-sxm4-80gb")
     total = scenario["total"]

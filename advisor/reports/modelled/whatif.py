@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,9 @@ _KERNEL = (
 _RANKED_BY = "First the devices on which most of the time can be predicted, then by likely time."
 _GAP = ("operation", "least", "gap", "avoidable_traffic", "avoidable_work", "efficiency")
 _TOTAL = ("measured", "measured_covered", "low", "likely", "high", "covered")
-_RANKING = (-4, -8, -18, -7, -13, 0)  # names last: they wrap, where others would be cut
+_RANKING = (-4, -10, -22, -8, -12, 0)  # the last one wraps: what tells devices apart stays
+_NARROW = (0, 1, 4, 5)  # the columns of the ranking that a narrow terminal keeps
+_WIDE = 90
 _KERNELS = (31, -8, -10, -10, -22, 13)
 _GAPS = (28, 16, -10, -10, -8, -9, -8, -11)
 _MOST = 3  # scenarios of many whose kernels are shown
@@ -147,11 +149,12 @@ def _ranking(paper: Paper, found: WhatIf) -> None:
     paper.blank()
     paper.write(_RANKED_BY)
     paper.blank()
-    paper.row(("rank", "likely", "range", "covered", "compared", "device"), _RANKING)
+    _ranked(paper, ("rank", "likely", "range", "covered", "compared", "device"))
     for each in found.scenarios:
         total = each.total
         known = total.likely is not None
-        paper.row(
+        _ranked(
+            paper,
             (
                 str(each.rank),
                 wording.seconds(total.likely) if known else "unknown",
@@ -160,8 +163,12 @@ def _ranking(paper: Paper, found: WhatIf) -> None:
                 faster(total.speedup) if known else "",
                 each.device_name,
             ),
-            _RANKING,
         )
+
+
+def _ranked(paper: Paper, cells: Sequence[str]) -> None:
+    shown = range(len(cells)) if paper.width >= _WIDE else _NARROW
+    paper.row([cells[i] for i in shown], [_RANKING[i] for i in shown])
 
 
 def _kernels(paper: Paper, outlook: Outlook) -> None:
