@@ -37,7 +37,7 @@ def test_gives_limiter_launch_and_occupancy_advice_and_one_command(
     units = "select run_id, variant_id, limiting_unit from kernels"
     with run_query(str(real_database), units, wait=10) as answer:
         limiting = {(run, variant): unit for run, variant, unit in answer.rows}
-    voided = []
+    voided, starts = [], []
     for name in REPORTS:
         run = runs[str(real_data / "ncu-rep" / name)]
         report = load_report(str(real_database), run, wait=10)
@@ -50,8 +50,12 @@ def test_gives_limiter_launch_and_occupancy_advice_and_one_command(
             voided.append(name)  # to be built anew before it is profiled again
             continue
         assert report.collect is not None, name
-        assert report.collect.command is not None, name
+        if report.collect.command is None:
+            # Launches that are mostly their start: no counter would change the advice.
+            assert report.actions[0].rule_id == "launch/very-short", name
+            starts.append(name)
+            continue
         assert report.collect.command.startswith("ncu --section "), name
         said = [result.rule_id for result in first.results if result.outcome == "fires"]
         print(f"{name}: {first.limiter}, {limiting[run, first.id]}, {said}")
-    assert len(voided) < len(REPORTS) / 2
+    assert len(voided) + len(starts) < len(REPORTS) / 2
