@@ -26,7 +26,7 @@ from studies.browser import Browser
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
-_WIDTHS = (1400, 400)
+_WIDTHS = (1400, 560, 400)
 _HOSTILE = "<img src=x onerror=alert(1)>|=cmd()"
 _REAL = ROOT.parent / "shared" / "data"
 _DEVICES = 5
