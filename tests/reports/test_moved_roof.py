@@ -79,7 +79,9 @@ def test_launches_that_are_saved_leave_no_roof_of_nanoseconds() -> None:
 
 def test_the_findings_of_a_kernel_say_it_too(moving: Rule) -> None:
     gained = replace(found(moving, "a", 8e-4), gain=Seconds(low=0.0, likely=6e-4, high=8e-4))
-    common = _Common(rows={"a": ROW}, worst={}, asking=None, titles={}, commands={}, beside={})
+    common = _Common(
+        rows={"a": ROW}, worst={}, asking=None, titles={}, commands={}, beside={}, least=0.0
+    )
     (said,) = _remarks(gained, None, common)
     assert said.replace("\N{NO-BREAK SPACE}", " ") == (
         "This moves the roof: the time at the roof falls from 600 µs to 200 µs."
@@ -92,7 +94,9 @@ def test_what_is_an_action_itself_is_counted_with_no_other(moving: Rule) -> None
     gain = Seconds(low=0.0, likely=4e-4, high=4e-4)
     gained = replace(found(moving, "a", 4e-4), gain=gain, cap_likely=4e-4)
     beside = {("a", moving.id): "launch/tiny-blocks"}
-    common = _Common(rows={"a": ROW}, worst={}, asking=None, titles={}, commands={}, beside=beside)
+    common = _Common(
+        rows={"a": ROW}, worst={}, asking=None, titles={}, commands={}, beside=beside, least=0.0
+    )
     assert list(_remarks(gained, None, common)) == [
         "The same time as launch/tiny-blocks: do not add the two."
     ]

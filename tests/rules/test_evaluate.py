@@ -134,7 +134,7 @@ def test_blames_too_few_warps_for_waiting(load_rule: Load, judge: Judge) -> None
     [
         *("barriers", "constant-cache", "dependent-instructions", "exit-stores", "fences"),
         *("instruction-fetch", "memory-latency", "narrow-accesses", "shared-instructions"),
-        *("shared-latency", "spinning", "texture-instructions"),
+        *("shared-latency", "shuffles", "spinning", "texture-instructions"),
     ],
 )
 def test_shortens_no_wait_where_a_pipe_is_full(

@@ -243,7 +243,7 @@ class _Common:
     titles: Mapping[str, str]
     commands: Mapping[str, str]
     beside: Mapping[tuple[str, str], str]
-    least: float = 0.0
+    least: float
 
 
 def _result(evaluation: Evaluation, place: Action | None, common: _Common) -> RuleResult:

@@ -228,8 +228,7 @@ class KernelRecord(KernelName):
         """Return what there is to do where no card speaks of the kernel."""
         if not self.is_judged:
             return "not enough counters"
-        gaining = self._smaller
-        return wording.count(gaining, "smaller finding") if gaining else "nothing to do"
+        return wording.count(self._smaller, "smaller finding") if self._smaller else "nothing to do"
 
     @property
     def has_smaller(self) -> bool:

@@ -147,8 +147,8 @@ def _unknown(evaluations: Iterable[Evaluation]) -> dict[str, list[Evaluation]]:
 def _could_change(unknown: Evaluation, promised: Mapping[str, float]) -> bool:
     """Return whether a rule could change the advice for a kernel, beside the gains ``promised``.
 
-    It cannot where a finding that explains it promises all that it could save, or any finding so
-    much that it would promise enough to explain it.
+    It cannot where a finding that explains it promises all that it could save, or where it could
+    not save enough to explain what promises most.
     """
     cap, rule = unknown.cap, unknown.rule
     explained = max((promised.get(name, 0.0) for name in rule.explained_by), default=0.0)
