@@ -77,13 +77,13 @@ def differences(
     _keep(connection, "facts_here", f"FROM {FACTS_TABLE}")
     _keep(connection, "outcomes_here", program.outcomes(FACTS_TABLE, key))
     between = perf_counter()
-    outcomes = compute_on_spark(engines.spark, connection, compiled, run_ids, relations)
+    there = compute_on_spark(engines.spark, connection, compiled, run_ids, relations)
     seen["seconds of DuckDB"] += round(between - started)
     seen["seconds of Spark"] += round(perf_counter() - between)
     ((kernels,),) = connection.execute("SELECT count(*) FROM facts_here").fetchall()
     seen["kernels"] += kernels
     yield from _unlike(connection, "facts_here", FACTS_TABLE, _KEY, kernels)
-    for found in _unlike(connection, "outcomes_here", outcomes, (key,), kernels):
+    for found in _unlike(connection, "outcomes_here", str(there.decided), (key,), kernels):
         column, _, rest = found.partition(":")
         number = column.removeprefix("o")
         yield f"{program.rules[int(number)].id if number.isdigit() else column}:{rest}"

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import duckdb
 
-
-def rows_of_cursor(cursor: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+def rows_of_cursor(cursor: Any) -> list[dict[str, Any]]:
     """Return the rows of the query that was executed last, each by the names of its columns."""
     names = [column[0] for column in cursor.description or ()]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

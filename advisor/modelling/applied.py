@@ -12,10 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from advisor.database.parts import keep_rows
+from advisor.database.facts_table import FactsTable
 from advisor.facts.layers import select
 from advisor.quoting import double, literal, quoted
 from advisor.records import dataclass
+from advisor.rules.engine.compiled import facts_of_kernels
 from advisor.rules.engine.evaluate import evaluate_table
 from advisor.rules.language.rule import Outcome
 from advisor.rules.language.subjects import KERNEL
@@ -64,21 +65,21 @@ def found_and_assumed(
     connection: duckdb.DuckDBPyConnection, compiled: Compiled, run_id: str, relations: Relations
 ) -> tuple[Assumed, ...]:
     """Return what each rule changes that can be changed, for the kernels where it fires."""
-    keep_rows(connection, _TABLE, compiled.kernels_from(relations), [run_id])
     try:
-        evaluations = evaluate_table(connection, compiled, _TABLE, relations)
+        table = facts_of_kernels(connection, compiled, [run_id], relations, name=_TABLE)
+        evaluations = evaluate_table(connection, compiled, table, relations)
         fires = [
             (each.rule.id, each.variant_id)
             for each in evaluations
             if each.outcome is Outcome.FIRES and changeable(each.rule, compiled.vocabulary)
         ]
-        return tuple(_assumed(connection, compiled, fires))
+        return tuple(_assumed(table, compiled, fires))
     finally:
         connection.execute(f"drop table if exists {_TABLE}")
 
 
 def _assumed(
-    connection: duckdb.DuckDBPyConnection, compiled: Compiled, fires: Sequence[tuple[str, str]]
+    table: FactsTable, compiled: Compiled, fires: Sequence[tuple[str, str]]
 ) -> Iterable[Assumed]:
     program = compiled.of_kernels
     by_rule = defaultdict(set)
@@ -90,8 +91,8 @@ def _assumed(
         names = changeable(rule, compiled.vocabulary)
         columns = ", ".join(map(quoted, (_KEY, *names)))
         assumed = f"({program.assumptions(_TABLE, _KEY, index)})"
-        after = _values(connection, select(columns, assumed))
-        before = _values(connection, select(columns, _TABLE))
+        after = _values(table, select(columns, assumed))
+        before = _values(table, select(columns, _TABLE))
         for variant_id in sorted(by_rule[rule.id]):
             pairs = zip(names, before[variant_id], after[variant_id], strict=True)
             changes = {
@@ -102,10 +103,8 @@ def _assumed(
             yield Assumed(rule=rule, variant_id=variant_id, changes=changes)
 
 
-def _values(
-    connection: duckdb.DuckDBPyConnection, query: str
-) -> dict[str, tuple[float | None, ...]]:
-    return {row[0]: row[1:] for row in connection.execute(query).fetchall()}
+def _values(table: FactsTable, query: str) -> dict[str, tuple[float | None, ...]]:
+    return {row[0]: row[1:] for row in table.fetch(query)}
 
 
 def _change(old: float, new: float) -> QuantityChange:

@@ -11,6 +11,7 @@ import duckdb
 import pytest
 
 from advisor.configuration import Suppression
+from advisor.database.facts_table import FactsTable
 from advisor.errors import Location
 from advisor.reports.record.kernel_records import Gain
 from advisor.reports.record.records import Report, RunFinding
@@ -70,7 +71,7 @@ def stored(compiled: Compiled) -> Iterator[Sequence[Evaluation]]:
             compiled,
             "r1",
             judged_by=compiled.digest,
-            kernels="none",
+            kernels=FactsTable(engine=connection, name="none"),
             words=load_words().default,
         )
         assert found.are_stored

@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from advisor.database.facts_table import FactsTable
 from advisor.database.planning import plan_for
 from advisor.expression import Kind
 from advisor.facts import Vocabulary
@@ -69,6 +70,7 @@ def judge(vocabulary: Vocabulary, settings: EvaluationSettings) -> Judge:
                 f"CREATE TABLE facts AS SELECT 'v1' AS variant_id, {', '.join(parts)}",
                 {name: facts.get(name) for name in columns},
             )
-            return run_program(connection, program, "facts", key="variant_id", run_id="r1")
+            table = FactsTable(engine=connection, name="facts")
+            return run_program(table, program, key="variant_id", run_id="r1")
 
     return evaluate

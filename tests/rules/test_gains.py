@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from advisor.database.facts_table import FactsTable
 from advisor.errors import RuleError
 from advisor.facts import Vocabulary
 from advisor.rules import EvaluationSettings, Rule
@@ -200,7 +201,8 @@ def test_estimates_of_runs_what_is_worked_out_by_hand(
     columns = [f"{given.get(name, 'NULL')}::DOUBLE AS {name}" for name in program.columns]
     with duckdb.connect(":memory:") as connection:
         connection.execute(f"CREATE TABLE facts AS SELECT 'r1' AS run_id, {', '.join(columns)}")
-        found = run_program(connection, program, "facts", key="run_id")[0].gain
+        table = FactsTable(engine=connection, name="facts")
+        found = run_program(table, program, key="run_id")[0].gain
     assert found is not None
     assert (found.low, found.likely, found.high) == pytest.approx(expected)
 
@@ -236,7 +238,8 @@ def test_cuts_gains_of_a_run_at_its_step_where_that_is_known(
         columns = [f"{given.get(name, 'NULL')}::DOUBLE AS {name}" for name in program.columns]
         with duckdb.connect(":memory:") as connection:
             connection.execute(f"CREATE TABLE facts AS SELECT 'r1' AS run_id, {', '.join(columns)}")
-            found = run_program(connection, program, "facts", key="run_id")[0].gain
+            table = FactsTable(engine=connection, name="facts")
+            found = run_program(table, program, key="run_id")[0].gain
         assert found is not None
         high[elapsed] = found.high
     assert high == pytest.approx({0.006: 0.001, 0.01: 0.005})

@@ -7,6 +7,7 @@ import pickle
 import duckdb
 import pytest
 
+from advisor.database.facts_table import FactsTable
 from advisor.documents import load
 from advisor.errors import RuleError
 from advisor.facts import Vocabulary
@@ -41,7 +42,9 @@ def test_judges_a_third_subject_by_its_entry_alone(
     compiled = pickle.loads(pickle.dumps(compiled))
     with duckdb.connect(":memory:") as connection:
         connection.execute(KERNELS)
-        (found,) = evaluate_table(connection, compiled, "kernels")
+        (found,) = evaluate_table(
+            connection, compiled, FactsTable(engine=connection, name="kernels")
+        )
     assert (found.run_id, found.variant_id, found.outcome) == ("r1", "d1", Outcome.FIRES)
     assert found.evidence.replace("\N{NO-BREAK SPACE}", " ") == "2 kernels in 3.00 ms"
     assert found.gain is not None

@@ -26,7 +26,7 @@ from advisor.reports.record.records import (
     SuppressedFinding,
 )
 from advisor.reports.record.rows import Row, number, text, whole
-from advisor.reports.record.source import TABLE, ReportSource
+from advisor.reports.record.source import ReportSource
 from advisor.rules import collect, named_launches, rank
 from advisor.rules.engine.collect import Asking, Collection, asking, missing_facts
 from advisor.rules.engine.findings import Findings, Screened, findings_of_run, screen
@@ -99,7 +99,7 @@ def _judged(source: ReportSource, reach: Reach | None) -> Findings:
         source.compiled,
         source.request.run_id,
         judged_by=text(source.run, "rules_hash"),
-        kernels=TABLE,
+        kernels=source.kernels,
         words=source.words,
         reach=reach,
     )

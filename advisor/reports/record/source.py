@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from advisor.configuration import Suppression
-from advisor.database.parts import keep_rows
+from advisor.database.facts_table import FactsTable
 from advisor.errors import UsageError
 from advisor.facts import Vocabulary, current
 from advisor.records import dataclass
@@ -19,7 +19,7 @@ from advisor.reports.record.kernel_naming import kernel_names
 from advisor.reports.record.kernel_records import KernelName
 from advisor.reports.record.rows import Row, fetch, number, text
 from advisor.reports.record.verdict import Totals, totals
-from advisor.rules.engine.compiled import Compiled
+from advisor.rules.engine.compiled import Compiled, facts_of_kernels
 from advisor.rules.engine.evaluate import run_words
 from advisor.rules.engine.rank import Records
 from advisor.rules.language.words import VendorWords
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     import duckdb
 
 VIEWS = ("runs", "devices", "ceilings")
-TABLE = "report_kernels"
-"""The facts of the run's kernels, as a table of the connection."""
+_TABLE = "report_kernels"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,9 +57,9 @@ class Request:
 class ReportSource:
     """A run as its database holds it, and what it is judged by.
 
-    ``rows`` are its kernels by wasted time, ``names`` what to call them, by variant. ``devices``
-    are those that the kernels ran on, most time first, ``ceilings`` the limits of the first.
-    ``words`` are those of the device's vendor.
+    ``kernels`` has the facts of its kernels; ``rows`` are they by wasted time, ``names`` what to
+    call them, by variant. ``devices`` are those that the kernels ran on, most time first,
+    ``ceilings`` the limits of the first. ``words`` are those of the device's vendor.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -69,6 +68,7 @@ class ReportSource:
     compiled: Compiled
     judgement: Judgement
     run: Row
+    kernels: FactsTable
     rows: Sequence[Row]
     names: Mapping[str, KernelName]
     devices: Sequence[Row]
@@ -112,7 +112,10 @@ def read_source(
     """
     run_id = request.run_id
     run = _run_row(connection, run_id)
-    rows = _kernel_rows(connection, request, compiled)
+    relations = current(connection, compiled.vocabulary, [run_id])
+    # To plan the statement takes longer than to answer it; hence once, here.
+    kernels = facts_of_kernels(connection, compiled, [run_id], relations, name=_TABLE, every=True)
+    rows = _kernel_rows(kernels, request)
     devices, ceilings = _devices(connection, rows)
     return ReportSource(
         connection=connection,
@@ -121,6 +124,7 @@ def read_source(
         compiled=compiled,
         judgement=judgement,
         run=run,
+        kernels=kernels,
         rows=rows,
         names=kernel_names(rows),
         devices=devices,
@@ -136,13 +140,8 @@ def _run_row(connection: duckdb.DuckDBPyConnection, run_id: str) -> Row:
     return found[0]
 
 
-def _kernel_rows(
-    connection: duckdb.DuckDBPyConnection, request: Request, compiled: Compiled
-) -> list[Row]:
-    select = compiled.every_from(current(connection, compiled.vocabulary, [request.run_id]))
-    # To plan the statement takes longer than to answer it; hence once, here.
-    keep_rows(connection, TABLE, select, [request.run_id])
-    rows = sorted(fetch(connection, f"FROM {TABLE}"), key=_by_waste)
+def _kernel_rows(kernels: FactsTable, request: Request) -> list[Row]:
+    rows: list[Row] = sorted(kernels.rows(), key=_by_waste)
     return rows if request.kernel is None else named(rows, request.kernel, request.run_id)
 
 

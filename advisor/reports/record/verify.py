@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor import wording
 from advisor.facts import Vocabulary
 from advisor.reports.record.rows import Row, whole
-from advisor.reports.record.source import TABLE, ReportSource
+from advisor.reports.record.source import ReportSource
 from advisor.rules.language.verification import (
     Criterion,
     Direction,
@@ -43,9 +43,9 @@ def verify_lines(
 def _measure(source: ReportSource, rule: Rule, variant: str) -> tuple[Measured, ...]:
     """Return the values and targets of what a rule verifies."""
     thresholds = {name: each.value for name, each in rule.thresholds.items()}
-    select = measure_sql(rule.verify, thresholds, TABLE, "variant_id")
-    row = source.connection.execute(f"{select} WHERE variant_id = ?", [variant]).fetchone()
-    return measured((row or (None,))[1:])
+    select = measure_sql(rule.verify, thresholds, source.kernels.name, "variant_id")
+    ((_, *values),) = source.kernels.fetch(f"{select} WHERE variant_id = ?", [variant])
+    return measured(values)
 
 
 def _shown(check: Criterion, value: Measured, row: Row, vocabulary: Vocabulary) -> Shown:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import duckdb
 
 from advisor.database.comparisons import code_of, kernels_of_pairs, take_pairs
+from advisor.database.facts_table import FactsTable
 from advisor.expression import Kind
 from advisor.facts.vocabulary import Vocabulary
 from advisor.knowledge.knowledge import Knowledge
@@ -121,7 +122,11 @@ def find_causes(
     connection.execute(f"CREATE OR REPLACE TEMP TABLE {_FACTS} AS {select}")
     causes: dict[int, list[Evaluation]] = {}
     for found in run_program(
-        connection, program, _FACTS, key=KEY, outcomes=(Outcome.FIRES,), words=words
+        FactsTable(engine=connection, name=_FACTS),
+        program,
+        key=KEY,
+        outcomes=(Outcome.FIRES,),
+        words=words,
     ):
         causes.setdefault(int(found.variant_id), []).append(found)
     return {

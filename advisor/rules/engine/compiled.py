@@ -8,6 +8,8 @@ from dataclasses import field
 
 import duckdb
 
+from advisor.database.facts_table import FactsTable
+from advisor.database.parts import keep_rows
 from advisor.database.relations import STORED, USUAL, Relations, over_variants_of
 from advisor.facts import kernels_select
 from advisor.facts.bindings import OfOperation
@@ -108,6 +110,21 @@ def compile_rules(
         digest=_digest(everything, parts, kernels_select(vocabulary, sorted(names))),
         reaches=reaches or {},
     )
+
+
+def facts_of_kernels(
+    connection: duckdb.DuckDBPyConnection,
+    compiled: Compiled,
+    run_ids: Sequence[str],
+    relations: Relations,
+    *,
+    name: str = FACTS_TABLE,
+    every: bool = False,
+) -> FactsTable:
+    """Make a table of the facts that rules read of the kernels of runs, or of every fact."""
+    select = compiled.every_from(relations) if every else compiled.kernels_from(relations)
+    keep_rows(connection, name, select, run_ids)
+    return FactsTable(engine=connection, name=name)
 
 
 def _part(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import duckdb
-
-from advisor.database.fetching import rows_of_cursor
+from advisor.database.facts_table import FactsTable
 from advisor.rules.engine.gains import Raw
 from advisor.rules.engine.program import DetailNames, Program, detail_columns
 from advisor.rules.language.rule import Outcome, Value
@@ -16,28 +14,30 @@ Row = Mapping[str, Value]
 
 
 def read_details(
-    connection: duckdb.DuckDBPyConnection,
+    table: FactsTable,
     program: Program,
-    table: str,
     key: str,
     pairs: Sequence[tuple[Value, int]],
+    source: str | None = None,
 ) -> Mapping[Value, Row]:
     """Return what rules rest on, by subject, under the names of ``detail_columns``.
 
-    ``pairs`` are those of a subject and the index of a rule that are asked for.
+    ``pairs`` are those of a subject and the index of a rule that are asked for. ``source`` is the
+    FROM item that stands for the table, by default its name.
     """
+    source = source or table.name
     indexes = sorted({index for _, index in pairs})
-    select, named = program.details(table, key, indexes)
+    select, named = program.details(source, key, indexes)
     found = {
         row[0]: {name: value for names, value in zip(named, row[1:], strict=True) for name in names}
-        for row in connection.execute(select).fetchall()
+        for row in table.fetch(select)
     }
     assuming = [(subject, index) for subject, index in pairs if program.rules[index].assumes]
     if assuming:
         subjects, rules = zip(*assuming, strict=True)
         lists = {"subjects": " ".join(map(str, subjects)), "rules": " ".join(map(str, rules))}
-        select = program.floors(table, key, sorted(set(rules)))
-        rows = connection.execute(select, lists).fetchall()
+        select = program.floors(source, key, sorted(set(rules)), table.pairs)
+        rows = table.fetch(select, lists)
         for subject, index, floor, floor_achievable, busy_after, busy in rows:
             names = detail_columns(program.rules[index], index)
             found[subject][names.floor] = floor
@@ -49,9 +49,8 @@ def read_details(
 
 
 def read_shares(
-    connection: duckdb.DuckDBPyConnection,
+    table: FactsTable,
     program: Program,
-    table: str,
     key: str,
     decided: Sequence[tuple[Value, int, Outcome]],
     rows: Mapping[Value, Row],
@@ -69,14 +68,7 @@ def read_shares(
     ]
     if not pairs:
         return {}
-    return read_details(connection, program, program.in_own_time(table), key, pairs)
-
-
-def read_rows(
-    connection: duckdb.DuckDBPyConnection, query: str, key: str
-) -> dict[Value, dict[str, Value]]:
-    """Return the rows of a query by the column ``key``, each by the names of its columns."""
-    return {row[key]: row for row in rows_of_cursor(connection.execute(query))}
+    return read_details(table, program, key, pairs, program.in_own_time(table.name, key))
 
 
 def raw_of(names: DetailNames, details: Row, duration: Value, settings: EvaluationSettings) -> Raw:

@@ -10,14 +10,14 @@ from functools import partial
 import duckdb
 
 from advisor import wording
-from advisor.database.parts import keep_rows, profilers_of
+from advisor.database.facts_table import FactsTable
+from advisor.database.parts import profilers_of
 from advisor.database.read import get_vendors
 from advisor.database.relations import STORED, Relations
 from advisor.facts import current
-from advisor.quoting import listed
 from advisor.records import dataclass
-from advisor.rules.engine.compiled import FACTS_TABLE, Compiled
-from advisor.rules.engine.details import raw_of, read_details, read_rows, read_shares
+from advisor.rules.engine.compiled import FACTS_TABLE, Compiled, facts_of_kernels
+from advisor.rules.engine.details import raw_of, read_details, read_shares
 from advisor.rules.engine.evaluation import Evaluation, settle
 from advisor.rules.engine.gains import Share, cut, cut_share
 from advisor.rules.engine.program import (
@@ -54,10 +54,9 @@ def evaluate_runs(
     running them over a few kernels.
     """
     relations = current(connection, compiled.vocabulary, run_ids, relations)
-    kernels = compiled.kernels_from(relations)
-    keep_rows(connection, FACTS_TABLE, kernels, run_ids)
     try:
-        return evaluate_facts(connection, compiled, run_ids, relations, words=words)
+        table = facts_of_kernels(connection, compiled, run_ids, relations)
+        return evaluate_facts(connection, compiled, table, run_ids, relations, words=words)
     finally:
         connection.execute(f"DROP TABLE IF EXISTS {FACTS_TABLE}")
 
@@ -65,19 +64,14 @@ def evaluate_runs(
 def evaluate_facts(
     connection: duckdb.DuckDBPyConnection,
     compiled: Compiled,
+    table: FactsTable,
     run_ids: Sequence[str],
     relations: Relations = STORED,
     *,
     words: Mapping[str, VendorWords] | None = None,
-    decided: str | None = None,
 ) -> dict[str, list[Evaluation]]:
-    """Return the same where the facts of the kernels of the runs are in ``FACTS_TABLE``.
-
-    ``decided`` is a table of the outcomes of rules about kernels, where another engine ran.
-    """
-    found = evaluate_table(
-        connection, compiled, FACTS_TABLE, relations, words=words, decided=decided
-    )
+    """Return the same where the facts of the kernels of the runs are in a table."""
+    found = evaluate_table(connection, compiled, table, relations, words=words)
     by_run: dict[str, list[Evaluation]] = {run_id: [] for run_id in run_ids}
     for each in found:
         by_run[each.run_id].append(each)
@@ -110,16 +104,14 @@ def _reaches(
 def evaluate_table(
     connection: duckdb.DuckDBPyConnection,
     compiled: Compiled,
-    table: str,
+    table: FactsTable,
     relations: Relations = STORED,
     *,
     words: Mapping[str, VendorWords] | None = None,
-    decided: str | None = None,
 ) -> list[Evaluation]:
     """Return what the rules fire, rule out or cannot decide, over a table of kernels' facts.
 
     ``table`` has the columns of ``compiled.kernels``; what is not part of a run is left out.
-    ``decided`` is as for ``evaluate_facts``.
     """
     found: list[Evaluation] = []
     for part in compiled.parts.values():
@@ -127,24 +119,24 @@ def evaluate_table(
         if not kind.is_part_of_run or not program.rules:
             continue
         if kind.relation is None:
-            program = replace(program, decided=decided)
-            judged = run_program(connection, program, table, key=kind.key, words=words)
+            judged = run_program(table, program, key=kind.key, words=words)
             found += settle(judged, program.settings.relations.exclusions)
             continue
-        subjects = kind.relation.select(program.settings, table, relations)
+        kernels = table.in_database(connection, kind.relation.reads(program.settings))
+        subjects = kind.relation.select(program.settings, kernels, relations)
         made = ("CREATE OR REPLACE TEMP TABLE", _SUBJECTS_TABLE, "AS", subjects)
         connection.execute(" ".join(made))
         try:
-            found += run_program(connection, program, _SUBJECTS_TABLE, key=kind.key, words=words)
+            subject_table = FactsTable(engine=connection, name=_SUBJECTS_TABLE)
+            found += run_program(subject_table, program, key=kind.key, words=words)
         finally:
             connection.execute(f"DROP TABLE IF EXISTS {_SUBJECTS_TABLE}")
     return found
 
 
 def run_program(
-    connection: duckdb.DuckDBPyConnection,
+    table: FactsTable,
     program: Program,
-    table: str,
     *,
     key: str,
     run_id: str = "",
@@ -160,22 +152,22 @@ def run_program(
     if not program.rules:
         return []
     wanted = {OUTCOMES.index(outcome) for outcome in outcomes}
+    decided = f"SELECT * FROM {table.decided}" if table.decided else None
+    query = decided or program.outcomes(table.name, key)
     decided_pairs = [
         (row[0], index, OUTCOMES[code])
-        for row in connection.execute(program.outcomes(table, key)).fetchall()
+        for row in table.fetch(query)
         for index, code in enumerate(row[1:])
         if code in wanted
     ]
     if not decided_pairs:
         return []
-    details = read_details(connection, program, table, key, [pair[:2] for pair in decided_pairs])
+    details = read_details(table, program, key, [pair[:2] for pair in decided_pairs])
     asked = {index: _asked(program, index) for index in {index for _, index, _ in decided_pairs}}
     read = {name for each in asked.values() for name in each.rule.reads}
-    wanted_columns = listed(sorted({key, _RUN_KEY, program.settings.time, *read}))
-    # Few rules are asked for beside those that are stored; a table has the run's id or has it not.
-    columns = f"COLUMNS(lambda name: name IN ({wanted_columns}))"
-    rows = read_rows(connection, f"SELECT {columns} FROM {table}", key)
-    shares = read_shares(connection, program, table, key, decided_pairs, rows)
+    columns = {key, program.settings.time, *read, *(() if run_id else (_RUN_KEY,))}
+    rows = {row[key]: row for row in table.rows(sorted(columns))}
+    shares = read_shares(table, program, key, decided_pairs, rows)
     common = (run_id, program.settings, words or {})
     subjects = {
         subject: _subject(subject, facts, details[subject], shares.get(subject, {}), *common)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import duckdb
 
+from advisor.database.facts_table import FactsTable
 from advisor.expression import Kind, Symbol
 from advisor.facts.vocabulary import Vocabulary
 from advisor.quoting import quoted
@@ -68,11 +69,12 @@ def _results(program: Program, symbols: Mapping[str, Symbol]) -> list[ExampleRes
     keys = {each: str(number) for number, each in enumerate(rows)}
     with duckdb.connect(":memory:") as connection:
         _fill(connection, program, list(rows.values()), symbols)
-        outcomes = connection.execute(program.outcomes(_TABLE, _KEY)).fetchall()
+        table = FactsTable(engine=connection, name=_TABLE)
+        outcomes = table.fetch(program.outcomes(_TABLE, _KEY))
         found = {row[0]: row[1:] for row in outcomes}
         evaluations = {
             (each.variant_id, each.rule.id): each
-            for each in run_program(connection, program, _TABLE, key=_KEY)
+            for each in run_program(table, program, key=_KEY, run_id=_TABLE)
         }
         assumed = {
             index: _assumed(connection, program, index)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import duckdb
 
+from advisor.database.facts_table import FactsTable
 from advisor.database.fetching import rows_of_cursor
 from advisor.database.parts import keep_rows
 from advisor.database.relations import STORED
@@ -106,9 +107,10 @@ def _explained(
     parts = RuleParts(rule, scope, program.settings, words)
     values = _rows(connection, parts.select(key, _FACTS), key)
     facts = _rows(connection, f"FROM {_FACTS}", key)
-    details = read_details(connection, program, _FACTS, key, [(subject, 0) for subject in facts])
-    outcomes = dict(connection.execute(program.outcomes(_FACTS, key)).fetchall())
-    found = run_program(connection, program, _FACTS, key=key, run_id=run_id, words={run_id: words})
+    table = FactsTable(engine=connection, name=_FACTS)
+    details = read_details(table, program, key, [(subject, 0) for subject in facts])
+    outcomes = dict(table.fetch(program.outcomes(_FACTS, key)))
+    found = run_program(table, program, key=key, run_id=run_id, words={run_id: words})
     evaluated = {each.variant_id: each for each in found}
     return [
         _explanation(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from advisor.configuration import Suppression
+from advisor.database.facts_table import FactsTable
 from advisor.database.parts import stored_findings
 from advisor.database.rows import FindingRow
 from advisor.database.write import insert_findings
@@ -50,7 +51,7 @@ def findings_of_run(
     run_id: str,
     *,
     judged_by: str | None,
-    kernels: str,
+    kernels: FactsTable,
     words: VendorWords,
     reach: Reach | None = None,
 ) -> Findings:
@@ -68,9 +69,8 @@ def findings_of_run(
     known = {(each.variant_id, each.rule.id) for each in stored}
     part = compiled.parts[KERNEL]
     unknown = run_program(
-        connection,
-        part.program,
         kernels,
+        part.program,
         key=part.kind.key,
         outcomes=(Outcome.UNKNOWN,),
         words={run_id: words},

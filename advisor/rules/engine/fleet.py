@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from advisor.database import judged as door
+from advisor.database.facts_table import FactsTable
 from advisor.database.outcomes import affected_series
-from advisor.database.parts import keep_rows
 from advisor.database.relations import STORED, Relations
 from advisor.database.write import insert_rows
 from advisor.facts import current
 from advisor.quoting import listed, quoted
-from advisor.rules.engine.compiled import FACTS_TABLE, Compiled
+from advisor.rules.engine.compiled import FACTS_TABLE, Compiled, facts_of_kernels
 from advisor.rules.engine.evaluate import evaluate_facts, run_words
 from advisor.rules.engine.findings import rows_of_findings
 from advisor.rules.engine.outcomes import renew_outcomes
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from advisor.rules.language.settings import EvaluationSettings
     from advisor.tracking.settings import OutcomeSettings
 
-    Compute = Callable[[duckdb.DuckDBPyConnection, Compiled, Sequence[str], Relations], str | None]
+    Compute = Callable[[duckdb.DuckDBPyConnection, Compiled, Sequence[str], Relations], FactsTable]
 
 OUTCOMES_TABLE = "rule_outcomes"
 """The table of what rules about kernels decide, where another engine than DuckDB did."""
@@ -42,10 +42,10 @@ def compute_here(
     compiled: Compiled,
     run_ids: Sequence[str],
     relations: Relations,
-) -> None:
-    """Make the table ``FACTS_TABLE`` by DuckDB on this machine."""
+) -> FactsTable:
+    """Make the table of facts by DuckDB on this machine."""
     of_them = door.variants_of(connection, relations, run_ids)
-    keep_rows(connection, FACTS_TABLE, compiled.kernels_from(of_them), run_ids)
+    return facts_of_kernels(connection, compiled, run_ids, of_them)
 
 
 def take_computed(
@@ -54,15 +54,15 @@ def take_computed(
     compiled: Compiled,
     run_ids: Sequence[str],
     _: Relations,
-) -> str:
-    """Make ``FACTS_TABLE`` of files that another engine wrote; return the table of outcomes."""
+) -> FactsTable:
+    """Make the table of facts of files that another engine wrote, which decided the outcomes."""
     facts, outcomes = computed
     key = compiled.parts[KERNEL].kind.key
     runs = f"WHERE run_id IN ({listed(run_ids)})"
     door.take_over(connection, facts, FACTS_TABLE, "run_id, variant_id", runs)
     of_them = f"SEMI JOIN {FACTS_TABLE} USING ({quoted(key)})"
     door.take_over(connection, outcomes, OUTCOMES_TABLE, key, of_them)
-    return OUTCOMES_TABLE
+    return FactsTable(engine=connection, name=FACTS_TABLE, decided=OUTCOMES_TABLE)
 
 
 def judge_runs(
@@ -74,13 +74,13 @@ def judge_runs(
 ) -> None:
     """Add facts and findings of runs to the tables that ``door.make_tables`` made.
 
-    ``compute`` makes the table ``FACTS_TABLE`` and returns that of outcomes, if it decided them.
+    ``compute`` makes the table of facts, in the connection.
     """
     relations = current(connection, compiled.vocabulary, run_ids, STORED)
-    decided = compute(connection, compiled, run_ids, relations)
+    table = compute(connection, compiled, run_ids, relations)
     words = run_words(connection, run_ids, settings)
-    found = evaluate_facts(connection, compiled, run_ids, relations, words=words, decided=decided)
-    door.keep_facts(connection, FACTS_TABLE)
+    found = evaluate_facts(connection, compiled, table, run_ids, relations, words=words)
+    door.keep_facts(connection, table.name)
     rows = [row for evaluations in found.values() for row in rows_of_findings(evaluations)]
     insert_rows(connection, "finding", rows)
 

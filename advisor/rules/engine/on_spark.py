@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from advisor.database.facts_table import FactsTable
 from advisor.database.lake.spark import SparkLake
 from advisor.database.relations import Relations, named_by
 from advisor.facts import kernels_select
@@ -26,8 +27,8 @@ def compute_on_spark(
     compiled: Compiled,
     run_ids: Sequence[str],
     relations: Relations,
-) -> str:
-    """Make the tables of facts and outcomes on the connection; return that of outcomes.
+) -> FactsTable:
+    """Make the tables of facts and outcomes on the connection.
 
     Raises:
         DatabaseError: Spark fails.

@@ -16,7 +16,7 @@ from advisor.quoting import double, quoted
 from advisor.rules.language.rule import Rule
 from advisor.units import Unit, parse_unit
 
-_UNKNOWN = "NULL::DOUBLE"
+_UNKNOWN = "CAST(NULL AS DOUBLE)"
 
 Columns = Callable[[str], str]
 
@@ -58,8 +58,8 @@ def in_own_time(
 
 def select_in_own_time(table: str, columns: Mapping[str, str], time: str) -> str:
     """Return a SELECT of the kernels of a table without a time, in their own."""
-    replaced = ", ".join(f"{sql} AS {quoted(name)}" for name, sql in columns.items())
-    return f"(SELECT * REPLACE ({replaced}) FROM {table} WHERE {quoted(time)} IS NULL)"
+    listed = ", ".join(f"{sql} AS {quoted(name)}" for name, sql in columns.items())
+    return f"(SELECT {listed} FROM {table} WHERE {quoted(time)} IS NULL) AS in_own_time"
 
 
 def has_time(unit: Unit | None) -> bool:

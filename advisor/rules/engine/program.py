@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field, replace
 
 from advisor.database.dialects import spelled
+from advisor.database.facts_table import UNNESTED
 from advisor.errors import Location, RuleError
 from advisor.expression import Dialect
 from advisor.facts.layers import layered
@@ -25,7 +26,7 @@ OUTCOMES = tuple(Outcome)
 
 Columns = Callable[[str], str]
 
-_CODE = {outcome: f"{code}::UTINYINT" for code, outcome in enumerate(OUTCOMES)}
+_CODE = {outcome: str(code) for code, outcome in enumerate(OUTCOMES)}
 _PAIRS = "pairs"
 
 
@@ -63,7 +64,7 @@ class Program:
     what rules assume, by rule and quantity; ``relieving`` are the rules that assume something of
     units. ``vocabulary`` has the facts that follow from what is assumed. ``sharing`` are the rules
     that promise a share of a kernel's time where that is unknown, and ``own_time`` the columns to
-    work it out from. ``decided`` is a table with the outcomes, where another engine computed them.
+    work it out from.
     """
 
     rules: tuple[Rule, ...]
@@ -76,12 +77,9 @@ class Program:
     vocabulary: Vocabulary
     sharing: frozenset[int] = frozenset()
     own_time: Mapping[str, str] = field(default_factory=dict)
-    decided: str | None = None
 
     def outcomes(self, table: str, key: str) -> str:
         """Return a SELECT: ``key``, then one outcome code per rule (``OUTCOMES`` by position)."""
-        if self.decided is not None:
-            return f"FROM {self.decided}"
         conditions = [f"{sql} AS {name}" for each in self.written for sql, name in each.conditions]
         guarded = dict.fromkeys(quoted(name) for each in self.written for name in each.guarded)
         inner = _select((quoted(key), *guarded, *conditions), table)
@@ -106,7 +104,7 @@ class Program:
         columns = (f"{sql} AS x{number}" for number, sql in enumerate(named))
         return _select((quoted(key), *columns), table), [*map(tuple, named.values())]
 
-    def floors(self, table: str, key: str, indexes: Collection[int]) -> str:
+    def floors(self, table: str, key: str, indexes: Collection[int], pairs: str = UNNESTED) -> str:
         """Return a SELECT: ``key``, the index of a rule, and what holds if it is followed.
 
         These are both least times, the time of the busiest unit, and that time now; for rules
@@ -115,16 +113,13 @@ class Program:
         Its parameters ``subjects`` and ``rules`` are two lists with spaces between their items,
         which pair subjects with rules that assume something: the driver takes 0.1 ms for each value
         that it is handed. One row per pair: columns for each rule would be planned for longer than
-        everything else.
+        everything else. ``pairs`` is the SELECT that pairs them, as the engine writes it.
         """
-        wanted = (
-            f"SELECT unnest(string_split($subjects, ' ')) AS {quoted(key)},"
-            f" unnest(string_split($rules, ' ')::BIGINT[]) AS {quoted(ASSUMED_BY)}"
-        )
+        wanted = pairs.format(subject=quoted(key), rule=quoted(ASSUMED_BY))
         rest, read = self.floors_rest(indexes, key)
         columns = (quoted(key), quoted(ASSUMED_BY), *map(quoted, read))
-        pairs = _select(columns, f"{table} JOIN ({wanted}) USING ({quoted(key)})")
-        return f"WITH {_PAIRS} AS ({pairs}) {rest}"
+        asked = _select(columns, f"{table} JOIN ({wanted}) AS wanted USING ({quoted(key)})")
+        return f"WITH {_PAIRS} AS ({asked}) {rest}"
 
     def floors_rest(
         self, indexes: Collection[int] | None = None, key: str | None = None
@@ -136,9 +131,10 @@ class Program:
         keys = (ASSUMED_BY,) if key is None else (key, ASSUMED_BY)
         return _floors(assumes, reads, self.settings, self.vocabulary, keys)
 
-    def in_own_time(self, table: str) -> str:
+    def in_own_time(self, table: str, key: str) -> str:
         """Return a SELECT of the kernels of a table without a time, with that time as the unit."""
-        return select_in_own_time(table, self.own_time, self.settings.time)
+        columns = {name: quoted(name) for name in (key, *self.columns)} | {**self.own_time}
+        return select_in_own_time(table, columns, self.settings.time)
 
     def assumptions(self, table: str, key: str, index: int) -> str:
         """Return a SELECT: ``key``, then what a rule assumes, under the names of the quantities."""
