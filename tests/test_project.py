@@ -140,6 +140,7 @@ ALLOWED: dict[str, tuple[str, set[float]]] = {
     "advisor/ingest/records.py": ("how long a label and how many tags may be", {100, 4096}),
     "advisor/ingest/store.py": ("how much is held in memory", {1024, 1_000_000}),
     "advisor/database/lake/views.py": ("how much is held in memory", {200_000}),
+    "advisor/database/few.py": ("how many kernels are few to SQLite", {64}),
     "advisor/database/launches.py": ("how much is held in memory", {4096, 100_000}),
     "advisor/database/planning.py": ("how many launches are few to plan for", {2000}),
     "advisor/database/waiting.py": ("how long a command line is shown", {120}),

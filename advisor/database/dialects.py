@@ -6,6 +6,8 @@ every engine that is listed here; what one cannot say is an error, never left ou
 
 from __future__ import annotations
 
+_AS_IT_IS = ("duckdb", "sqlite")  # the second has the functions of the first (``few.FewRows``)
+
 
 def spelled(sql: str, dialect: str) -> str:
     """Return a statement or expression of DuckDB's as ``dialect`` spells it.
@@ -13,7 +15,7 @@ def spelled(sql: str, dialect: str) -> str:
     Raises:
         sqlglot.errors.UnsupportedError: that engine has nothing that means the same.
     """
-    if dialect == "duckdb":
+    if dialect in _AS_IT_IS:
         return sql
     import sqlglot  # the open file needs none
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from advisor.database.fetching import rows_of_cursor
 from advisor.quoting import quoted
@@ -14,14 +14,23 @@ if TYPE_CHECKING:
 
 Parameters = Sequence[object] | Mapping[str, object]
 
-UNNESTED = (
-    "SELECT unnest(string_split($subjects, ' ')) AS {subject},"
-    " unnest(string_split($rules, ' ')::BIGINT[]) AS {rule}"
-)
+Spelling = Literal["duckdb", "sqlite"]
+
+PAIRS: Mapping[Spelling, str] = {
+    "duckdb": """
+        SELECT unnest(string_split($subjects, ' ')) AS {subject},
+            unnest(string_split($rules, ' ')::BIGINT[]) AS {rule}
+    """,
+    "sqlite": """
+        SELECT subject.value AS {subject}, rule.value AS {rule}
+        FROM json_each('["' || replace($subjects, ' ', '","') || '"]') AS subject
+        JOIN json_each('[' || replace($rules, ' ', ',') || ']') AS rule USING (key)
+    """,
+}
 """The SELECT of the pairs that two lists name, which have spaces between their items."""
 
 
-class Engine(Protocol):
+class FactsEngine(Protocol):
     """What runs a statement: a connection of DuckDB, or ``few.FewRows``."""
 
     def execute(self, query: str, parameters: Any = ..., /) -> Any:
@@ -32,13 +41,13 @@ class Engine(Protocol):
 class FactsTable:
     """The table ``name`` of an engine, which has a row of facts for each subject.
 
-    ``pairs`` is the SELECT of pairs as the engine writes it. ``decided`` is a table of the outcomes
-    of rules about the subjects, where another engine decided them.
+    ``dialect`` is the engine's own. ``decided`` is a table of the outcomes of rules about the
+    subjects, where another engine decided them.
     """
 
-    engine: Engine
+    engine: FactsEngine
     name: str
-    pairs: str = UNNESTED
+    dialect: Spelling = "duckdb"
     decided: str | None = None
 
     def fetch(self, query: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:

@@ -38,14 +38,26 @@ def insert_records(
         return
     described = connection.execute(f"DESCRIBE {quoted(table)}").fetchall()
     types = {name: kind for name, kind, *_ in described if name in records[0]}
-    shape = literal(json.dumps([types]))
-    document = json.dumps(records, default=str, allow_nan=False, ensure_ascii=False)
-    document = _NO_UTF8.sub(lambda found: f"\\{_escaped(found)}", document)  # JSON's own backslash
     verb = "INSERT OR REPLACE INTO" if known == "replace" else "INSERT INTO"
-    rows = f"SELECT unnest(from_json($1, {shape})) AS record"
     conflict = "ON CONFLICT DO NOTHING" if known == "keep" else ""
-    statement = f"{verb} {quoted(table)} BY NAME SELECT record.* FROM ({rows}) {conflict}"
-    connection.execute(statement, [document])
+    statement = f"{verb} {quoted(table)} BY NAME {records_select(types)} {conflict}"
+    connection.execute(statement, [document(records)])
+
+
+def records_select(types: Mapping[str, str]) -> str:
+    """Return the SELECT of the records of a document, its parameter, as columns of these types."""
+    shape = literal(json.dumps([types]))
+    return f"SELECT record.* FROM (SELECT unnest(from_json($1, {shape})) AS record)"
+
+
+def document(records: Sequence[Mapping[str, object]]) -> str:
+    """Return records as the document that a statement takes.
+
+    Raises:
+        ValueError: a number is not finite.
+    """
+    written = json.dumps(records, default=str, allow_nan=False, ensure_ascii=False)
+    return _NO_UTF8.sub(lambda found: f"\\{_escaped(found)}", written)  # JSON's own backslash
 
 
 def storable(text: str) -> str:

@@ -23,8 +23,9 @@ class Relations:
     Where ``variant`` is None, variants are aggregated from launches. So are those of the runs
     ``from_launches``, whose stored variants do not have what is asked for. Where ``tracked``, the
     facts that are stored of kernels hold as they are; where ``even``, no stored variant has a sum
-    over fewer launches than others (``paired_sums``). ``dialect`` is that of the engine that has
-    the tables.
+    over fewer launches than others (``paired_sums``). ``named`` are columns of variants with what
+    the names of their kernels tell, ``devices`` is a table of the values of devices, where these
+    were read before. ``dialect`` is that of the engine that has the tables.
     """
 
     run: str
@@ -41,7 +42,9 @@ class Relations:
     from_launches: tuple[str, ...] = ()
     tracked: bool = False
     even: bool = False
-    dialect: Literal["duckdb", "spark"] = "duckdb"
+    named: tuple[str, ...] = ()
+    devices: str | None = None
+    dialect: Literal["duckdb", "spark", "sqlite"] = "duckdb"
 
     def item(self, table: str) -> str:
         """Return the FROM item of a table, under the table's name."""

@@ -5,10 +5,11 @@ Launches may be removed afterwards; what was stored of their variants stays.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import duckdb
 
+from advisor.database.facts_table import FactsTable
 from advisor.database.relations import Relations
 from advisor.quoting import literal, quoted
 from advisor.records import dataclass
@@ -44,7 +45,8 @@ class VariantStatements:
     """The SELECTs that make rows of ``variant``.
 
     ``totals`` aggregates launches. ``tracked`` has run, variant and the columns ``names``: facts
-    over the table ``INCOMING``, which holds the totals of the runs to be stored. Most variants are
+    over the table ``INCOMING``, which holds the totals of the runs to be stored, by definitions
+    that have ``facts_hash``. Most variants are
     even, and many a single launch; for them shorter SELECTs say the same, and have the column
     ``UNEVEN``.
     """
@@ -55,6 +57,7 @@ class VariantStatements:
     even_tracked: str
     tracked: str
     names: tuple[str, ...]
+    facts_hash: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,11 +74,15 @@ class StoredState:
 
 
 def store_variants(
-    connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str], statements: VariantStatements
-) -> None:
+    connection: duckdb.DuckDBPyConnection,
+    run_ids: Sequence[str],
+    statements: VariantStatements,
+    facts_of_few: Callable[[], FactsTable | None] = lambda: None,
+) -> FactsTable | None:
     """Store the variants of runs in place of those they had.
 
-    Of a run that has lost launches since, the totals stay, and the facts are renewed.
+    Of a run that has lost launches since, the totals stay, and the facts are renewed. Where these
+    are even, ``facts_of_few`` may return all facts over ``INCOMING``, which then are returned.
     """
     which = _of_runs(run_ids)
     left = connection.execute(_LAUNCHES_LEFT.format(which=which)).fetchall()
@@ -83,19 +90,27 @@ def store_variants(
     names = ", ".join(map(quoted, statements.names))
     _total_up(connection, whole, statements)
     if pruned := [run for run in run_ids if run not in whole]:
-        kept = f"SELECT * EXCLUDE (run_number, {names}) FROM variant WHERE {_of_runs(pruned)}"
+        renewed = f"run_number, facts_hash, {names}"
+        kept = f"SELECT * EXCLUDE ({renewed}) FROM variant WHERE {_of_runs(pruned)}"
         connection.execute(f"INSERT INTO {INCOMING} BY NAME {kept}")
     query = f"SELECT count(paired_sums) = 0 FROM {INCOMING}"
     is_even = connection.execute(query).fetchall() == [(True,)]
-    tracked = statements.even_tracked if is_even else statements.tracked
+    tracked, few = statements.tracked, None
+    if is_even:
+        tracked, few = statements.even_tracked, facts_of_few()
+    if few is not None:
+        of_few = few.in_database(connection, {"run_id", "variant_id", *statements.names})
+        tracked = f"FROM {of_few}"
     connection.execute(f"DELETE FROM variant WHERE {which}")
     connection.execute(
         f"INSERT INTO variant BY NAME SELECT {INCOMING}.* EXCLUDE ({UNEVEN}), {names},"
+        f" {literal(statements.facts_hash)} AS facts_hash,"
         " coalesce(numbered.run_number, 0) AS run_number"
         f" FROM {INCOMING} JOIN ({tracked}) AS tracked USING (run_id, variant_id)"
         " LEFT JOIN (SELECT run_id, run_number FROM run) AS numbered USING (run_id)"
     )
     connection.execute(f"DROP TABLE {INCOMING}")
+    return few
 
 
 def _total_up(

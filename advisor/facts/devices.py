@@ -28,8 +28,8 @@ def with_device(source: str, vocabulary: Vocabulary, relations: Relations) -> st
     """Return ``source`` (a FROM item with device_id) joined with every value of the device."""
     if not vocabulary.quantities.device:
         return source
-    devices = device_values(vocabulary.quantities.device, relations)
-    joined = select("*", source, f"left join ({devices}) as of_device using (device_id)")
+    devices = relations.devices or f"({device_values(vocabulary.quantities.device, relations)})"
+    joined = select("*", source, f"left join {devices} as of_device using (device_id)")
     return f"({joined}) as with_device"
 
 

@@ -10,7 +10,13 @@ from advisor.facts.aggregation import paired_sums
 from advisor.facts.devices import with_device
 from advisor.facts.layers import layered, select
 from advisor.facts.naming import OfKernel
-from advisor.facts.variants import KEYS, column_of, tracked_facts, variants_select
+from advisor.facts.variants import (
+    KEYS,
+    column_of,
+    tracked_facts,
+    variant_columns,
+    variants_select,
+)
 from advisor.facts.vocabulary import Vocabulary
 
 _OF_KERNEL = {"kernel_name": "kernel.name", "short_name": "kernel.short_name"}
@@ -60,7 +66,7 @@ def _kernels(
     variants = variants_select(vocabulary, relations, read)
     source = f"({variants}) as variant"
     columns = ["variant.*"]
-    if of_kernel := _wanted(_OF_KERNEL, read):
+    if of_kernel := _wanted([name for name in _OF_KERNEL if name not in relations.named], read):
         columns += [f"{_OF_KERNEL[name]} as {name}" for name in of_kernel]
         kernel = relations.item("kernel")
         source += f" left join {kernel} on kernel.kernel_id = variant.kernel_id"
@@ -72,11 +78,28 @@ def _kernels(
     facts = [
         fact
         for fact in vocabulary.facts.values()
-        if fact.level == "kernel" and not (relations.tracked and fact.stored)
+        if fact.level == "kernel"
+        and not (relations.tracked and fact.stored)
+        and fact.name not in relations.named
     ]
     with_devices = with_device(in_run, vocabulary, relations)
     columns_of_facts = [column_of(fact, relations) for fact in facts]
-    return layered(with_devices, columns_of_facts, names, last=last, hidden=hidden)
+    return layered(
+        with_devices,
+        columns_of_facts,
+        names,
+        last=last,
+        hidden=hidden,
+        in_steps=relations.dialect == "sqlite",
+    )
+
+
+def every_column(vocabulary: Vocabulary, relations: Relations) -> list[str]:
+    """Return the columns of kernels over relations that have all that is stored, facts last."""
+    facts = [fact.name for fact in vocabulary.facts.values() if fact.level == "kernel"]
+    columns = [*variant_columns(vocabulary, relations), *_OF_KERNEL, *_OF_RUN]
+    columns += vocabulary.quantities.device
+    return [*(name for name in dict.fromkeys(columns) if name not in facts), *facts]
 
 
 def _of_run(name: str, relations: Relations) -> tuple[str, str]:

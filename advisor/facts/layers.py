@@ -39,16 +39,19 @@ def layered(
     *,
     last: Sequence[str] = (),
     hidden: Sequence[str] = (),
+    in_steps: bool = False,
 ) -> str:
     """Return a SELECT of all columns of ``source`` (a FROM item) and of ``columns``.
 
     The columns must not depend on each other in a circle. ``wanted`` says which of both are read,
     and in which order; then no layer passes on what none above it needs, and there is less to plan.
     ``last`` are those that stand behind the others, in their order; ``hidden`` are left out in the
-    end.
+    end. ``in_steps`` names each layer instead of nesting them, for an engine that pastes nested
+    SELECTs into each other, or cannot read many.
     """
     by_name = {column.name: column for column in columns}
     layers, passing = _arranged(by_name, wanted)
+    steps: list[str] = []
     for layer, below in zip(layers, passing, strict=True):
         passed, added = below, {name: f"{by_name[name].sql} as {quoted(name)}" for name in layer}
         if layer is layers[-1] and (last or hidden):
@@ -56,9 +59,14 @@ def layered(
         listed = [*passed, *added.values()]
         if layer is layers[-1] and wanted is not None:
             listed = [added.get(name, quoted(name)) for name in wanted]
-        source = f"({select(', '.join(listed), source)})"
-    if layers:
-        return source[1:-1]
+        written = select(", ".join(listed), source)
+        if layer is layers[-1]:
+            return f"with {', '.join(steps)} {written}" if steps else written
+        if in_steps:
+            source = f"layer{len(steps)}"
+            steps.append(f"{source} as materialized ({written})")
+        else:
+            source = f"({written})"
     return select("*" if wanted is None else ", ".join(map(quoted, wanted)), source)
 
 

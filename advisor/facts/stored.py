@@ -62,12 +62,7 @@ def variant_statements(vocabulary: Vocabulary) -> VariantStatements:
     """Return the SQL that makes rows of the table ``variant``."""
     incoming = replace(STORED, variant=INCOMING)
     tracked = tracked_facts(vocabulary)
-    digest = literal(facts_hash(vocabulary, tracked))
-
-    def facts(relations: Relations) -> str:
-        facts = kernels_select(vocabulary, [*KEYS, *tracked], relations)
-        return select(f"*, {digest} as facts_hash", f"({facts}) as fact")
-
+    columns = [*KEYS, *tracked]
     storable = {
         name: each for name, each in vocabulary.facts.items() if _is_storable(each, vocabulary)
     }
@@ -76,9 +71,10 @@ def variant_statements(vocabulary: Vocabulary) -> VariantStatements:
         single_totals=_single_totals(of_launches),
         even_totals=_even_totals(of_launches),
         totals=_totals(of_launches),
-        even_tracked=facts(replace(incoming, even=True)),
-        tracked=facts(incoming),
-        names=(*tracked, "facts_hash"),
+        even_tracked=kernels_select(vocabulary, columns, replace(incoming, even=True)),
+        tracked=kernels_select(vocabulary, columns, incoming),
+        names=tuple(tracked),
+        facts_hash=facts_hash(vocabulary, tracked),
     )
 
 

@@ -82,12 +82,19 @@ def variants_select(
     values = list(_values(vocabulary, wanted, relations))
     values += [_Value(name=name, of_launches=sql, stored="null") for name, sql in added.items()]
     more = [name for name in (_POSITION, COVERAGE) if wanted is None or name in wanted]
+    more += relations.named
     parts = []
     if relations.variant is not None:
         parts.append(_of_stored(values, more, relations))
     if relations.variant is None or relations.from_launches:
         parts.append(_of_launches(values, more, vocabulary, relations))
     return " union all ".join(parts)
+
+
+def variant_columns(vocabulary: Vocabulary, relations: Relations) -> list[str]:
+    """Return the names of the columns of variants."""
+    values = _values(vocabulary, None, relations)
+    return [*(value.name for value in values), _POSITION, COVERAGE, *relations.named]
 
 
 def single_variants_select(
@@ -234,7 +241,7 @@ def column_of(fact: Fact, relations: Relations) -> Column:
     names = expression.names
     if isinstance(expression, OfKernel):
         names = frozenset(expression.kernel_columns)
-    dialect: Dialect = "duckdb" if relations.dialect == "duckdb" else "portable"
+    dialect: Dialect = "portable" if relations.dialect == "spark" else "duckdb"
     if not fact.paired or (relations.even and _is_arithmetic(fact)):
         return Column(name=fact.name, sql=fact.expression.sql(None, dialect), names=names)
     if relations.even:

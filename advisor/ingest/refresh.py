@@ -12,8 +12,7 @@ from advisor.database.arrays import ArrayTable
 from advisor.database.outcomes import affected_series
 from advisor.database.planning import plan_for
 from advisor.database.read import run_details
-from advisor.database.variants import store_variants
-from advisor.ingest.store import follow, judge
+from advisor.ingest.judging import follow, judge, store_facts
 from advisor.knowledge.knowledge import Knowledge
 from advisor.model import Dim3, Keyed, Launch
 from advisor.readers import reader_of
@@ -55,10 +54,10 @@ def refresh_run(
         launches = _derive(connection, run_id, knowledge, progress)
         changed = renewing.take_over(connection, run_id) if launches else {}
         plan_for(connection, launches)
-        store_variants(connection, [run_id], knowledge.variants)
+        table = store_facts(connection, [run_id], knowledge)
         before = renewing.findings(connection, run_id)
         if launches:  # what is left of a pruned run does not decide rules about whole runs
-            judge(connection, [run_id], knowledge)
+            judge(connection, [run_id], knowledge, table)
             follow(connection, affected_series(connection, [run_id]), knowledge)
             renewing.set_rules_hash(connection, run_id, knowledge.compiled.digest)
         after = renewing.findings(connection, run_id)

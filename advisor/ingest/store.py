@@ -22,20 +22,17 @@ from advisor.database.planning import plan_for
 from advisor.database.read import StoredRun, get_runs
 from advisor.database.rows import PlacedLaunch
 from advisor.database.turns import taking_a_core
-from advisor.database.variants import store_variants
 from advisor.errors import InputError
 from advisor.hardware import identify_device
 from advisor.hardware.seeding import seed_database, store_device
 from advisor.ingest.detail import launches_in_detail
 from advisor.ingest.identity import IncomingRun
+from advisor.ingest.judging import follow, judge, store_facts
 from advisor.ingest.records import Profile, Stored
 from advisor.knowledge.knowledge import Knowledge
 from advisor.model import Launch, Record, Session, Skipped
 from advisor.readers import ReadOptions
 from advisor.records import dataclass
-from advisor.rules.engine.evaluate import evaluate_runs, run_words
-from advisor.rules.engine.findings import store_evaluations
-from advisor.rules.engine.outcomes import renew_outcomes
 
 if TYPE_CHECKING:
     import duckdb
@@ -190,30 +187,6 @@ def _publish(
     write.merge_row_groups(connection)
 
 
-def judge(
-    connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str], knowledge: Knowledge
-) -> None:
-    """Evaluate every rule over runs; store what fires and what was ruled out."""
-    words = run_words(connection, run_ids, knowledge.settings)
-    found = evaluate_runs(connection, knowledge.compiled, run_ids, words=words)
-    for run_id, evaluations in found.items():
-        store_evaluations(connection, run_id, evaluations)
-
-
-def follow(
-    connection: duckdb.DuckDBPyConnection,
-    series: Sequence[str],
-    knowledge: Knowledge,
-    incoming: Sequence[str] = (),
-) -> None:
-    """Recompute the outcome of the advice for series, from all that is stored of them.
-
-    Or from what was settled before the runs ``incoming``, where nothing else has changed.
-    """
-    if series:
-        renew_outcomes(connection, knowledge.compiled, series, knowledge.outcomes, incoming)
-
-
 @dataclass
 class _Batch:
     """Launches on their way into the database, of one profile or several."""
@@ -340,8 +313,8 @@ def _finish(
     write.insert_rows(connection, "run", [run.row(digest) for run in runs])
     plan_for(connection, sum(run.launches for run in runs))
     run_ids = [run.run_id for run in runs]
-    store_variants(connection, run_ids, knowledge.variants)
-    judge(connection, run_ids, knowledge)
+    table = store_facts(connection, run_ids, knowledge)
+    judge(connection, run_ids, knowledge, table)
 
 
 def _identify_devices(

@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 from advisor.database.facts_table import FactsTable
+from advisor.database.few import FewRows, FewTable, rows_of
 from advisor.database.planning import plan_for
 from advisor.expression import Kind
 from advisor.facts import Vocabulary
@@ -54,7 +55,7 @@ def load_alone(
 
 @pytest.fixture
 def judge(vocabulary: Vocabulary, settings: EvaluationSettings) -> Judge:
-    """Evaluate rules over one kernel whose facts are given; what is not given is NULL."""
+    """Evaluate rules over one kernel whose facts are given, by both engines; others are NULL."""
     types = {Kind.NUMBER: "DOUBLE", Kind.TEXT: "VARCHAR", Kind.BOOLEAN: "BOOLEAN"}
 
     def evaluate(*rules: Rule, **facts: Value) -> list[Evaluation]:
@@ -71,6 +72,11 @@ def judge(vocabulary: Vocabulary, settings: EvaluationSettings) -> Judge:
                 {name: facts.get(name) for name in columns},
             )
             table = FactsTable(engine=connection, name="facts")
-            return run_program(table, program, key="variant_id", run_id="r1")
+            found = run_program(table, program, key="variant_id", run_id="r1")
+            few = FewRows({name: types[vocabulary.symbols[name].kind] for name in columns})
+            few.take("facts", rows_of(connection, "FROM facts"))
+            by_few = FewTable(engine=few, name="facts")
+            assert run_program(by_few, program, key="variant_id", run_id="r1") == found
+            return found
 
     return evaluate

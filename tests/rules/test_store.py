@@ -72,7 +72,7 @@ def evaluate(
     settings: EvaluationSettings,
 ) -> list[Evaluation]:
     compiled = compile_rules(rules, vocabulary=vocabulary, settings=settings)
-    compiled = replace(compiled, kernels="FROM kernels")
+    compiled = replace(compiled, kernels="FROM kernels", few=None)
     return evaluate_runs(connection, compiled, ["r1"])["r1"]
 
 

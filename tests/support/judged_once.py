@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import duckdb
 
+from advisor.database.facts_table import FactsTable
 from advisor.database.write import tables_of_runs
 from advisor.rules import Evaluation
 from advisor.rules.engine.compiled import Compiled
@@ -34,13 +35,15 @@ def judged_once(evaluate: Callable[..., Judged]) -> Callable[..., Judged]:
         run_ids: Sequence[str],
         *,
         words: Words,
+        table: FactsTable | None = None,
     ) -> Judged:
         if len(run_ids) > _FEW:
-            return evaluate(connection, compiled, run_ids, words=words)
+            return evaluate(connection, compiled, run_ids, words=words, table=table)
         keys = {run: (id(compiled), rows) for run, rows in _rows(connection, run_ids).items()}
         if new := [run for run in run_ids if keys[run] not in found]:
             known[id(compiled)] = compiled
-            judged = evaluate(connection, compiled, new, words=words)
+            of_them = table if len(new) == len(run_ids) else None
+            judged = evaluate(connection, compiled, new, words=words, table=of_them)
             found.update((keys[run], evaluations) for run, evaluations in judged.items())
         return {run: found[keys[run]] for run in run_ids}
 

@@ -9,10 +9,12 @@ from dataclasses import field
 import duckdb
 
 from advisor.database.facts_table import FactsTable
+from advisor.database.few import REFUSED
 from advisor.database.parts import keep_rows
 from advisor.database.relations import STORED, USUAL, Relations, over_variants_of
 from advisor.facts import kernels_select
 from advisor.facts.bindings import OfOperation
+from advisor.facts.few import INCOMING_ROWS, FewFacts, few_facts, take_few, take_incoming
 from advisor.facts.vocabulary import Vocabulary
 from advisor.records import dataclass
 from advisor.rules.engine.program import (
@@ -44,7 +46,9 @@ class Compiled:
 
     ``rules`` are all of them, by subject; ``parts`` have the programs by its name, which leave out
     rules that can apply to nothing. ``kernels`` is the SELECT of the facts ``names`` of every
-    kernel, which they read, and ``every`` that of all facts, both from the relations ``USUAL``.
+    kernel, which they read, and ``every`` that of all facts, both from the relations ``USUAL``;
+    ``few`` are those of a few kernels, ``few_incoming`` those of some that are to be stored, None
+    where SQLite cannot do it.
     ``digest`` is 12 hex digits over all that findings rest on: rules,
     thresholds, guards, factors of confidence and facts. ``reaches`` say what profilers can tell,
     by their names.
@@ -56,6 +60,8 @@ class Compiled:
     names: tuple[str, ...]
     kernels: str
     every: str
+    few: FewFacts | None
+    few_incoming: FewFacts | None
     digest: str
     reaches: Mapping[str, Reach] = field(default_factory=dict)
 
@@ -107,6 +113,8 @@ def compile_rules(
         names=tuple(sorted(names)),
         kernels=kernels_select(vocabulary, sorted(names), USUAL),
         every=kernels_select(vocabulary, relations=USUAL),
+        few=_few(vocabulary, parts[KERNEL], USUAL),
+        few_incoming=_few(vocabulary, parts[KERNEL], INCOMING_ROWS),
         digest=_digest(everything, parts, kernels_select(vocabulary, sorted(names))),
         reaches=reaches or {},
     )
@@ -121,10 +129,54 @@ def facts_of_kernels(
     name: str = FACTS_TABLE,
     every: bool = False,
 ) -> FactsTable:
-    """Make a table of the facts that rules read of the kernels of runs, or of every fact."""
+    """Make a table of the facts that rules read of the kernels of runs, or of every fact.
+
+    The engine is the one that takes less time. ``relations`` have the rows of these runs alone.
+    """
+    if compiled.few is not None:
+        few = take_few(connection, compiled.few, relations, name)
+        if few is not None:
+            return few
+    return facts_in_database(connection, compiled, run_ids, relations, name=name, every=every)
+
+
+def facts_of_incoming(
+    connection: duckdb.DuckDBPyConnection, compiled: Compiled
+) -> FactsTable | None:
+    """Return every fact of kernels that are to be stored, where they are few."""
+    if compiled.few_incoming is None:
+        return None
+    return take_incoming(connection, compiled.few_incoming, FACTS_TABLE)
+
+
+def facts_in_database(
+    connection: duckdb.DuckDBPyConnection,
+    compiled: Compiled,
+    run_ids: Sequence[str],
+    relations: Relations,
+    *,
+    name: str = FACTS_TABLE,
+    every: bool = False,
+) -> FactsTable:
+    """Make that table in the connection."""
     select = compiled.every_from(relations) if every else compiled.kernels_from(relations)
     keep_rows(connection, name, select, run_ids)
     return FactsTable(engine=connection, name=name)
+
+
+def _few(vocabulary: Vocabulary, kernels: CompiledSubject, relations: Relations) -> FewFacts | None:
+    """Return how SQLite gives facts of kernels, if it can: them, and what rules say of them."""
+    facts, program, key = few_facts(vocabulary, relations), kernels.program, kernels.kind.key
+    try:
+        table = facts.over_nothing(FACTS_TABLE)
+        table.fetch(program.outcomes(table.name, key))
+        for source in (table.name, program.in_own_time(table.name, key)):
+            table.fetch(program.details(source, key, range(len(program.rules)))[0])
+            floors = program.floors(source, key, program.assumes, table.dialect)
+            table.fetch(floors, {"subjects": "", "rules": ""})
+    except REFUSED:
+        return None
+    return facts
 
 
 def _part(

@@ -36,7 +36,7 @@ def read_details(
     if assuming:
         subjects, rules = zip(*assuming, strict=True)
         lists = {"subjects": " ".join(map(str, subjects)), "rules": " ".join(map(str, rules))}
-        select = program.floors(source, key, sorted(set(rules)), table.pairs)
+        select = program.floors(source, key, sorted(set(rules)), table.dialect)
         rows = table.fetch(select, lists)
         for subject, index, floor, floor_achievable, busy_after, busy in rows:
             names = detail_columns(program.rules[index], index)

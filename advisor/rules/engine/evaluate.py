@@ -30,6 +30,7 @@ from advisor.rules.engine.program import (
 from advisor.rules.engine.reach import Reach
 from advisor.rules.language.rule import Guard, Outcome, Rule, Value
 from advisor.rules.language.settings import EvaluationSettings
+from advisor.rules.language.subjects import KERNEL
 from advisor.rules.language.words import VendorWords
 
 _SUBJECTS_TABLE = "rule_subject_facts"
@@ -46,16 +47,17 @@ def evaluate_runs(
     relations: Relations = STORED,
     *,
     words: Mapping[str, VendorWords] | None = None,
+    table: FactsTable | None = None,
 ) -> dict[str, list[Evaluation]]:
     """Return what the rules fire, rule out or cannot decide, for every subject in runs, by run.
 
     In no particular order of variants; rules in order. ``words`` are the vendor's
     words for each run. Several runs at once, because planning the statements takes longer than
-    running them over a few kernels.
+    running them over a few kernels. ``table`` has the facts of their kernels, where it was made.
     """
     relations = current(connection, compiled.vocabulary, run_ids, relations)
     try:
-        table = facts_of_kernels(connection, compiled, run_ids, relations)
+        table = table or facts_of_kernels(connection, compiled, run_ids, relations)
         return evaluate_facts(connection, compiled, table, run_ids, relations, words=words)
     finally:
         connection.execute(f"DROP TABLE IF EXISTS {FACTS_TABLE}")
@@ -122,7 +124,8 @@ def evaluate_table(
             judged = run_program(table, program, key=kind.key, words=words)
             found += settle(judged, program.settings.relations.exclusions)
             continue
-        kernels = table.in_database(connection, kind.relation.reads(program.settings))
+        read = {_RUN_KEY, compiled.parts[KERNEL].kind.key, *kind.relation.reads(program.settings)}
+        kernels = table.in_database(connection, read)
         subjects = kind.relation.select(program.settings, kernels, relations)
         made = ("CREATE OR REPLACE TEMP TABLE", _SUBJECTS_TABLE, "AS", subjects)
         connection.execute(" ".join(made))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field, replace
 
 from advisor.database.dialects import spelled
-from advisor.database.facts_table import UNNESTED
+from advisor.database.facts_table import PAIRS, Spelling
 from advisor.errors import Location, RuleError
 from advisor.expression import Dialect
 from advisor.facts.layers import layered
@@ -104,7 +104,9 @@ class Program:
         columns = (f"{sql} AS x{number}" for number, sql in enumerate(named))
         return _select((quoted(key), *columns), table), [*map(tuple, named.values())]
 
-    def floors(self, table: str, key: str, indexes: Collection[int], pairs: str = UNNESTED) -> str:
+    def floors(
+        self, table: str, key: str, indexes: Collection[int], dialect: Spelling = "duckdb"
+    ) -> str:
         """Return a SELECT: ``key``, the index of a rule, and what holds if it is followed.
 
         These are both least times, the time of the busiest unit, and that time now; for rules
@@ -113,23 +115,27 @@ class Program:
         Its parameters ``subjects`` and ``rules`` are two lists with spaces between their items,
         which pair subjects with rules that assume something: the driver takes 0.1 ms for each value
         that it is handed. One row per pair: columns for each rule would be planned for longer than
-        everything else. ``pairs`` is the SELECT that pairs them, as the engine writes it.
+        everything else. ``dialect`` is that of the engine.
         """
-        wanted = pairs.format(subject=quoted(key), rule=quoted(ASSUMED_BY))
-        rest, read = self.floors_rest(indexes, key)
+        wanted = PAIRS[dialect].format(subject=quoted(key), rule=quoted(ASSUMED_BY))
+        rest, read = self.floors_rest(indexes, key, in_steps=dialect == "sqlite")
         columns = (quoted(key), quoted(ASSUMED_BY), *map(quoted, read))
         asked = _select(columns, f"{table} JOIN ({wanted}) AS wanted USING ({quoted(key)})")
         return f"WITH {_PAIRS} AS ({asked}) {rest}"
 
     def floors_rest(
-        self, indexes: Collection[int] | None = None, key: str | None = None
+        self,
+        indexes: Collection[int] | None = None,
+        key: str | None = None,
+        *,
+        in_steps: bool = False,
     ) -> tuple[str, list[str]]:
         """Return the rest of that SELECT, for all rules by default, and the facts it reads."""
         chosen = self.assumes.keys() if indexes is None else indexes
         assumes = {index: self.assumes[index] for index in chosen}
         reads = {index: _read_by_assumptions(self.rules[index]) for index in chosen}
         keys = (ASSUMED_BY,) if key is None else (key, ASSUMED_BY)
-        return _floors(assumes, reads, self.settings, self.vocabulary, keys)
+        return _floors(assumes, reads, self.settings, self.vocabulary, keys, in_steps)
 
     def in_own_time(self, table: str, key: str) -> str:
         """Return a SELECT of the kernels of a table without a time, with that time as the unit."""
@@ -300,6 +306,7 @@ def _floors(
     settings: EvaluationSettings,
     vocabulary: Vocabulary,
     keys: Sequence[str],
+    in_steps: bool,
 ) -> tuple[str, list[str]]:
     """Return the SELECT of ``keys`` and floors over pairs, and the facts that pairs need."""
     relieving = _relieving(assumes, settings, vocabulary)
@@ -326,7 +333,8 @@ def _floors(
         parts.append(_where_known(busy, assumes, settings, vocabulary, now))
         parts.append(settings.busy.sql(_with(settings.thresholds, now)))
     below = read.union(*(column.names for column in columns)) - added - {*keys}
-    select = _select((*map(quoted, keys), *parts), f"({layered(_PAIRS, columns, sorted(read))})")
+    after_all = layered(_PAIRS, columns, sorted(read), in_steps=in_steps)
+    select = _select((*map(quoted, keys), *parts), f"({after_all})")
     return select, sorted(below)
 
 
