@@ -255,6 +255,10 @@ def test_cuts_gains_of_a_run_at_its_step_where_that_is_known(
     busy=TIMES,
     busy_after=TIMES,
 )
+@example(  # 85 * (0.003 / 85) is more than 0.003
+    duration=1.0, low=85.0, likely=85.0, high=0.003, floor=None, achievable=None, busy=None,
+    busy_after=None,
+)  # fmt: skip
 @example(  # a unit that works for longer than its kernel, before and after
     duration=1.0, low=0.0, likely=0.0, high=1.0, floor=0.0, achievable=0.0, busy=9.0, busy_after=5.0
 )

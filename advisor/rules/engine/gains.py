@@ -163,7 +163,7 @@ def _least(first: float, *others: float | None) -> float:
 
 def shrunk(low: float, likely: float, likely_after: float) -> float:
     """Return the lower bound after the likely gain shrank; both are at least 0."""
-    return low if likely_after >= likely else low * (likely_after / likely)
+    return low if likely_after >= likely else min(low * (likely_after / likely), likely_after)
 
 
 def assumed(name: str) -> str:
