@@ -15,8 +15,8 @@ from advisor.database.connect import open_for_reading, open_for_writing
 from advisor.database.nights import branch_of_history, known_series
 from advisor.database.outcomes import moved_series
 from advisor.database.planning import plan_for
-from advisor.ingest.judging import follow
 from advisor.ingest.profiles import RunLabels, ingest_paths
+from advisor.ingest.store import follow
 from advisor.knowledge.load import load_knowledge
 from advisor.reports.record.series_history import read_history
 from advisor.resources import data_dir

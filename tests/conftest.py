@@ -20,7 +20,7 @@ from advisor.expression import parse, plain
 from advisor.facts import Vocabulary
 from advisor.hardware import devices
 from advisor.hidden import DATA_FRAMES, hide
-from advisor.ingest import judging
+from advisor.ingest import store
 from advisor.ingest.profiles import RunLabels
 from advisor.rules import EvaluationSettings, Rule
 from advisor.rules.language import parse as parse_rules
@@ -84,7 +84,7 @@ def made_out_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setattr(devices, "_read", files_once(devices._read))
         patch.setattr(draft, "create", created_once(draft.create, folder))
         patch.setattr(schema, "require_tables_only", looked_once(schema.require_tables_only))
-        patch.setattr(judging, "evaluate_runs", judged_once(judging.evaluate_runs))
+        patch.setattr(store, "evaluate_runs", judged_once(store.evaluate_runs))
         yield
 
 
@@ -117,7 +117,7 @@ def ends() -> Iterator[None]:
 @pytest.fixture
 def unjudged(monkeypatch: pytest.MonkeyPatch) -> None:
     """Store runs without findings, in half the time: for tests of what rests on no rule."""
-    monkeypatch.setattr("advisor.ingest.judging.evaluate_runs", lambda *_, **__: {})
+    monkeypatch.setattr("advisor.ingest.store.evaluate_runs", lambda *_, **__: {})
 
 
 @pytest.fixture(scope="session")

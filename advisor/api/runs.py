@@ -141,7 +141,7 @@ def remove_run(
 def _follow(
     connection: duckdb.DuckDBPyConnection, series: list[str], configuration: Configuration
 ) -> None:
-    from advisor.ingest.judging import follow
+    from advisor.ingest.store import follow
     from advisor.knowledge.load import load_knowledge
 
     follow(connection, series, load_knowledge(configuration))

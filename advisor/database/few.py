@@ -33,7 +33,7 @@ _COUNT = "SELECT count(*) FROM {variant}"
 
 @dataclass(frozen=True, kw_only=True)
 class RowsOfTable:
-    """RowsOfTable of a table, with the types of its columns by their names."""
+    """Rows of a table, with the types of its columns by their names."""
 
     types: Mapping[str, str]
     rows: Sequence[Sequence[Any]]

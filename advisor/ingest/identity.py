@@ -6,14 +6,21 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from advisor.database import ids, names
+from advisor.database import ids, names, write
 from advisor.database.records import storable
 from advisor.database.rows import KernelRow, PlacedLaunch, RunRow, SeriesRow
-from advisor.hardware import model_of, partition_of
+from advisor.hardware import identify_device, model_of, partition_of
+from advisor.hardware.seeding import store_device
 from advisor.ingest.records import Profile
 from advisor.model import Launch, Session, Skipped
 from advisor.version import __version__
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from advisor.knowledge.knowledge import Knowledge
 
 _NANOSECONDS = 10**9  # in a second
 
@@ -191,3 +198,21 @@ def _joined(names: Iterable[str | None]) -> str | None:
 def _time(seconds: float | None) -> datetime | None:
     """Return a moment given in seconds since 1970 as UTC without a zone."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
+
+
+def identify_devices(
+    connection: duckdb.DuckDBPyConnection, run: IncomingRun, knowledge: Knowledge
+) -> None:
+    """Find the devices that the session describes."""
+    for device in run.session.devices:
+        match = identify_device(device.name, device.attributes, knowledge.seed.devices)
+        run.device_ids[device.id] = store_device(connection, match)
+        if match.note is not None and match.note not in run.notes:
+            run.notes.append(match.note)
+
+
+def place_devices(connection: duckdb.DuckDBPyConnection, run: IncomingRun) -> None:
+    """Set the device of launches that were stored before the profile listed its devices."""
+    only = len(run.device_ids) == 1
+    for ordinal, device_id in run.device_ids.items():
+        write.set_device(connection, run.run_id, device_id, None if only else ordinal)

@@ -12,7 +12,7 @@ from advisor.database.arrays import ArrayTable
 from advisor.database.outcomes import affected_series
 from advisor.database.planning import plan_for
 from advisor.database.read import run_details
-from advisor.ingest.judging import follow, judge, store_facts
+from advisor.ingest.store import follow, judge, store_facts
 from advisor.knowledge.knowledge import Knowledge
 from advisor.model import Dim3, Keyed, Launch
 from advisor.readers import reader_of

@@ -16,23 +16,27 @@ from typing import TYPE_CHECKING
 from advisor.database import write
 from advisor.database.columns import require_columns
 from advisor.database.draft import DraftDatabase, is_new, publish
+from advisor.database.facts_table import FactsTable
 from advisor.database.launches import LaunchWriter
 from advisor.database.outcomes import moved_series
 from advisor.database.planning import plan_for
 from advisor.database.read import StoredRun, get_runs
 from advisor.database.rows import PlacedLaunch
 from advisor.database.turns import taking_a_core
+from advisor.database.variants import store_variants
 from advisor.errors import InputError
-from advisor.hardware import identify_device
-from advisor.hardware.seeding import seed_database, store_device
+from advisor.hardware.seeding import seed_database
 from advisor.ingest.detail import launches_in_detail
-from advisor.ingest.identity import IncomingRun
-from advisor.ingest.judging import follow, judge, store_facts
+from advisor.ingest.identity import IncomingRun, identify_devices, place_devices
 from advisor.ingest.records import Profile, Stored
 from advisor.knowledge.knowledge import Knowledge
 from advisor.model import Launch, Record, Session, Skipped
 from advisor.readers import ReadOptions
 from advisor.records import dataclass
+from advisor.rules.engine.compiled import facts_of_incoming
+from advisor.rules.engine.evaluate import evaluate_runs, run_words
+from advisor.rules.engine.findings import store_evaluations
+from advisor.rules.engine.outcomes import renew_outcomes
 
 if TYPE_CHECKING:
     import duckdb
@@ -164,7 +168,7 @@ def _drafted(
                     drafted.refused[id(profile)] = error
                     continue
                 drafted.runs[run.run_id] = run
-                identify = partial(_identify_devices, connection, run, knowledge)
+                identify = partial(identify_devices, connection, run, knowledge)
                 _read(run, launches, batch, identify)
             batch.finish()
         if drafted.runs:
@@ -185,6 +189,44 @@ def _publish(
         moved = moved_series(connection, run_ids, knowledge.outcomes)
         follow(connection, moved, knowledge, run_ids)
     write.merge_row_groups(connection)
+
+
+def store_facts(
+    connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str], knowledge: Knowledge
+) -> FactsTable | None:
+    """Store the variants of runs; return the facts of their kernels where they are few."""
+    few = partial(facts_of_incoming, connection, knowledge.compiled)
+    return store_variants(connection, run_ids, knowledge.variants, few)
+
+
+def judge(
+    connection: duckdb.DuckDBPyConnection,
+    run_ids: Sequence[str],
+    knowledge: Knowledge,
+    table: FactsTable | None,
+) -> None:
+    """Evaluate every rule over runs; store what fires and what was ruled out.
+
+    ``table`` has the facts of their kernels, where ``store_facts`` returned it.
+    """
+    words = run_words(connection, run_ids, knowledge.settings)
+    found = evaluate_runs(connection, knowledge.compiled, run_ids, words=words, table=table)
+    for run_id, evaluations in found.items():
+        store_evaluations(connection, run_id, evaluations)
+
+
+def follow(
+    connection: duckdb.DuckDBPyConnection,
+    series: Sequence[str],
+    knowledge: Knowledge,
+    incoming: Sequence[str] = (),
+) -> None:
+    """Recompute the outcome of the advice for series, from all that is stored of them.
+
+    Or from what was settled before the runs ``incoming``, where nothing else has changed.
+    """
+    if series:
+        renew_outcomes(connection, knowledge.compiled, series, knowledge.outcomes, incoming)
 
 
 @dataclass
@@ -308,31 +350,13 @@ def _finish(
     write.upsert_series(connection, (series for run in runs for series in run.series))
     for run in runs:
         if run.placed_without_device:
-            _place_devices(connection, run)
+            place_devices(connection, run)
     digest = knowledge.compiled.digest
     write.insert_rows(connection, "run", [run.row(digest) for run in runs])
     plan_for(connection, sum(run.launches for run in runs))
     run_ids = [run.run_id for run in runs]
     table = store_facts(connection, run_ids, knowledge)
     judge(connection, run_ids, knowledge, table)
-
-
-def _identify_devices(
-    connection: duckdb.DuckDBPyConnection, run: IncomingRun, knowledge: Knowledge
-) -> None:
-    """Find the devices that the session describes."""
-    for device in run.session.devices:
-        match = identify_device(device.name, device.attributes, knowledge.seed.devices)
-        run.device_ids[device.id] = store_device(connection, match)
-        if match.note is not None and match.note not in run.notes:
-            run.notes.append(match.note)
-
-
-def _place_devices(connection: duckdb.DuckDBPyConnection, run: IncomingRun) -> None:
-    """Set the device of launches that were stored before the profile listed its devices."""
-    only = len(run.device_ids) == 1
-    for ordinal, device_id in run.device_ids.items():
-        write.set_device(connection, run.run_id, device_id, None if only else ordinal)
 
 
 def _check_ids(profiles: Sequence[Profile], known: dict[str, StoredRun]) -> None:
