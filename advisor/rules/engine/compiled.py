@@ -106,6 +106,7 @@ def compile_rules(
         relation = part.kind.relation
         names |= set(part.program.columns) if relation is None else relation.reads(settings)
     everything = tuple(rule for group in groups.values() for rule in group)
+    few, few_incoming = _few(vocabulary, parts[KERNEL]) or (None, None)
     return Compiled(
         rules=everything,
         parts=parts,
@@ -113,8 +114,8 @@ def compile_rules(
         names=tuple(sorted(names)),
         kernels=kernels_select(vocabulary, sorted(names), USUAL),
         every=kernels_select(vocabulary, relations=USUAL),
-        few=_few(vocabulary, parts[KERNEL], USUAL),
-        few_incoming=_few(vocabulary, parts[KERNEL], INCOMING_ROWS),
+        few=few,
+        few_incoming=few_incoming,
         digest=_digest(everything, parts, kernels_select(vocabulary, sorted(names))),
         reaches=reaches or {},
     )
@@ -164,19 +165,24 @@ def facts_in_database(
     return FactsTable(engine=connection, name=name)
 
 
-def _few(vocabulary: Vocabulary, kernels: CompiledSubject, relations: Relations) -> FewFacts | None:
-    """Return how SQLite gives facts of kernels, if it can: them, and what rules say of them."""
-    facts, program, key = few_facts(vocabulary, relations), kernels.program, kernels.kind.key
+def _few(vocabulary: Vocabulary, kernels: CompiledSubject) -> tuple[FewFacts, FewFacts] | None:
+    """Return how SQLite gives facts of kernels, stored and to be stored; None where it refuses.
+
+    So it may refuse them, or what rules say of them: all is tried.
+    """
+    program, key = kernels.program, kernels.kind.key
+    stored, incoming = (few_facts(vocabulary, each) for each in (USUAL, INCOMING_ROWS))
     try:
-        table = facts.over_nothing(FACTS_TABLE)
+        incoming.over_nothing(FACTS_TABLE)
+        table = stored.over_nothing(FACTS_TABLE)
         table.fetch(program.outcomes(table.name, key))
-        for source in (table.name, program.in_own_time(table.name, key)):
-            table.fetch(program.details(source, key, range(len(program.rules)))[0])
-            floors = program.floors(source, key, program.assumes, table.dialect)
-            table.fetch(floors, {"subjects": "", "rules": ""})
+        deepest = program.in_own_time(table.name, key)
+        table.fetch(program.details(deepest, key, range(len(program.rules)))[0])
+        floors = program.floors(deepest, key, program.assumes, table.dialect)
+        table.fetch(floors, {"subjects": "", "rules": ""})
     except REFUSED:
         return None
-    return facts
+    return stored, incoming
 
 
 def _part(
