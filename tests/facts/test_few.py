@@ -39,6 +39,7 @@ def differences(
     there = facts_in_database(connection, compiled, runs, relations, name="by_all", every=True)
     pairs = [*zip(here.rows(), there.rows(), strict=True)]
     assert pairs
+    assert {*compiled.names} <= pairs[0][0].keys()  # SQLite takes a name that it lacks for a text
     unlike = [
         f"{name}: {ours[name]!r} {value!r}"
         for ours, theirs in pairs
