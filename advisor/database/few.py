@@ -57,8 +57,8 @@ def read_few(
 ) -> dict[str, RowsOfTable]:
     """Return the rows of tables by their names: of the variants of relations and their devices.
 
-    ``named`` is the SELECT of run, variant and what else kernels' names tell of each, ``devices``
-    that of the values of devices.
+    ``named`` is the SELECT of run, variant and what the names of kernels tell about each,
+    ``devices`` that of the values of devices.
     """
     variants = rows_of(connection, f"SELECT * FROM {relations.item('variant')}")
     return {

@@ -42,8 +42,8 @@ _OF_KERNEL = ("kernel_name", "short_name")
 class FewFacts:
     """The SELECTs that give every fact of a few kernels.
 
-    ``named`` and ``devices`` are DuckDB's: what names tell of variants, and the values of their
-    devices. ``facts`` is SQLite's, over both and what is stored of variants
+    ``named`` and ``devices`` are DuckDB's: what names tell about variants, and the values of
+    their devices. ``facts`` is SQLite's, over both and what is stored of variants
     (``few.ROWS``). ``types`` are those of all symbols, ``columns`` those that the tables have at
     least. ``version`` of SQLite is the one that was asked whether it can.
     """

@@ -168,7 +168,7 @@ def facts_in_database(
 def _few(vocabulary: Vocabulary, kernels: CompiledSubject) -> tuple[FewFacts, FewFacts] | None:
     """Return how SQLite gives facts of kernels, stored and to be stored; None where it refuses.
 
-    So it may refuse them, or what rules say of them: all is tried.
+    So it may refuse them, or what rules say about them: all is tried.
     """
     program, key = kernels.program, kernels.kind.key
     stored, incoming = (few_facts(vocabulary, each) for each in (USUAL, INCOMING_ROWS))
