@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,15 @@ from advisor.records import dataclass
 
 if TYPE_CHECKING:
     import duckdb
+
+try:
+    import sqlite3
+except ImportError:  # this Python was built without it
+    VERSION: str | None = None
+    REFUSED: tuple[type[Exception], ...] = ()
+else:
+    VERSION, REFUSED = sqlite3.sqlite_version, (sqlite3.Error,)
+    """What SQLite raises where it is too old for a statement, or that is nested too deeply."""
 
 _FEW = 64
 """Kernels: of 36 SQLite takes two thirds of DuckDB's time, and each takes it longer."""
@@ -37,12 +45,6 @@ class RowsOfTable:
 
     types: Mapping[str, str]
     rows: Sequence[Sequence[Any]]
-
-
-REFUSED = (sqlite3.Error,)
-"""What SQLite says where it is too old for a statement, or the statement is nested too deeply."""
-
-VERSION = sqlite3.sqlite_version
 
 
 def are_few(connection: duckdb.DuckDBPyConnection, relations: Relations) -> bool:

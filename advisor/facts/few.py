@@ -53,7 +53,7 @@ class FewFacts:
     facts: str
     types: Mapping[str, str]
     columns: Mapping[str, tuple[str, ...]]
-    version: str = VERSION
+    version: str | None = VERSION
 
     def over(self, tables: Mapping[str, RowsOfTable], name: str) -> FewTable:
         """Return a table of every fact over the rows of the tables."""

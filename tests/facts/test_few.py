@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +19,7 @@ from advisor.database.read import open_for_reading
 from advisor.database.relations import Relations
 from advisor.facts import current
 from advisor.facts.few import take_few
+from advisor.resources import data_dir
 from advisor.rules.engine.compiled import (
     facts_in_database,
     facts_of_kernels,
@@ -130,3 +134,37 @@ def test_leaves_what_is_not_stored_whole_to_duckdb() -> None:
     with database_of([{"duration": 1e-3}]) as connection:  # its variants are not stored
         relations = replace(current(connection, vocabulary_once()), even=False)
         assert take_few(connection, compiled.few, relations, "few") is None
+
+
+def test_a_python_without_sqlite_says_the_same(tmp_path: Path) -> None:
+    profile = data_dir("seed") / "runs" / "nightly" / "night-01.ncu-rep"
+    told = [
+        told_by(tmp_path / name, profile, without_sqlite=without)
+        for name, without in (("with", False), ("without", True))
+    ]
+    assert "Do this first" in told[0]
+    assert told[0] == told[1]
+
+
+def told_by(folder: Path, profile: Path, *, without_sqlite: bool) -> str:
+    """Return what is told about a profile by a process that may lack SQLite."""
+    code = (
+        "import sys\n"
+        "if sys.argv.pop(1) == 'without': sys.modules['sqlite3'] = None\n"
+        "from advisor.cli import main\n"
+        "main()"
+    )
+    folder.mkdir()
+    which = "without" if without_sqlite else "with"
+    answers = [
+        subprocess.run(
+            [sys.executable, "-c", code, which, "--db", "advisor.duckdb", *words],
+            env={**os.environ, "XDG_CACHE_HOME": str(folder)},
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for words in (("ingest", str(profile)), ("report",))
+    ]
+    return answers[-1]

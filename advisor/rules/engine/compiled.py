@@ -9,7 +9,7 @@ from dataclasses import field
 import duckdb
 
 from advisor.database.facts_table import FactsTable
-from advisor.database.few import REFUSED
+from advisor.database.few import REFUSED, VERSION
 from advisor.database.parts import keep_rows
 from advisor.database.relations import STORED, USUAL, Relations, over_variants_of
 from advisor.facts import kernels_select
@@ -170,6 +170,8 @@ def _few(vocabulary: Vocabulary, kernels: CompiledSubject) -> tuple[FewFacts, Fe
 
     So it may refuse them, or what rules say about them: all is tried.
     """
+    if VERSION is None:
+        return None
     program, key = kernels.program, kernels.kind.key
     stored, incoming = (few_facts(vocabulary, each) for each in (USUAL, INCOMING_ROWS))
     try:
