@@ -40,6 +40,7 @@ def examine(
     yield _tried("readers", _readers)
     yield InstallationCheck(subject="configuration", text=_configured(configuration))
     yield _tried("rules", lambda: _rules(configuration))
+    yield _tried("engine", lambda: _engine(configuration))
     yield _tried("devices", _devices)
     look = _lake if is_lake(database) else _database
     yield _tried("database", lambda: look(database, wait))
@@ -76,6 +77,17 @@ def _rules(configuration: Configuration) -> str:
     knowledge = load_knowledge(configuration)
     facts = len(knowledge.vocabulary.facts)
     return f"{len(knowledge.rules)} rules over {facts} facts, {knowledge.compiled.digest}"
+
+
+def _engine(configuration: Configuration) -> str:
+    """Return what computes facts and rules."""
+    from advisor.database.few import VERSION
+    from advisor.knowledge.load import load_knowledge
+
+    if load_knowledge(configuration).compiled.few is not None:
+        return f"SQLite {VERSION} where kernels are few, else DuckDB"
+    why = f"SQLite {VERSION} is too old for some statement" if VERSION else "Python has no SQLite"
+    return f"DuckDB; {why}, so runs of few kernels take longer"
 
 
 def _devices() -> str:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from advisor.database.few import VERSION
+
 if TYPE_CHECKING:
     from conftest import Run
 
@@ -243,6 +245,19 @@ def test_examines_installation_and_database(filled: Run) -> None:
     assert outcome.status == 0
     assert "1 runs" in outcome.out
     assert "BAD" not in outcome.out
+    assert f"SQLite {VERSION} where kernels are few, else DuckDB" in outcome.out
+
+
+def test_the_doctor_tells_what_computes_where_sqlite_cannot(
+    filled: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(*_: object) -> None:
+        return None
+
+    monkeypatch.setattr("advisor.rules.engine.compiled._few", refuses)
+    monkeypatch.setenv("ADVISOR_CACHE", "off")
+    told = "is too old for some statement, so runs of few kernels take longer"
+    assert f"DuckDB; SQLite {VERSION} {told}" in filled("doctor").out
 
 
 def test_a_finding_beside_an_action_says_what_it_is_counted_with(filled: Run) -> None:
