@@ -86,7 +86,7 @@ def _engine(configuration: Configuration) -> str:
 
     if load_knowledge(configuration).compiled.few is not None:
         return f"SQLite {VERSION} where kernels are few, else DuckDB"
-    why = f"SQLite {VERSION} is too old for some statement" if VERSION else "Python has no SQLite"
+    why = f"SQLite {VERSION} refuses a statement" if VERSION else "Python has no SQLite"
     return f"DuckDB; {why}, so runs of few kernels take longer"
 
 

@@ -46,9 +46,8 @@ class VariantStatements:
 
     ``totals`` aggregates launches. ``tracked`` has run, variant and the columns ``names``: facts
     over the table ``INCOMING``, which holds the totals of the runs to be stored, by definitions
-    that have ``facts_hash``. Most variants are
-    even, and many a single launch; for them shorter SELECTs say the same, and have the column
-    ``UNEVEN``.
+    that have ``facts_hash``. Most variants are even, and many a single launch; for them shorter
+    SELECTs say the same, and have the column ``UNEVEN``.
     """
 
     single_totals: str
@@ -110,6 +109,8 @@ def store_variants(
         " LEFT JOIN (SELECT run_id, run_number FROM run) AS numbered USING (run_id)"
     )
     connection.execute(f"DROP TABLE {INCOMING}")
+    if few is not None:
+        connection.execute(f"DROP TABLE {of_few}")
     return few
 
 

@@ -21,6 +21,14 @@ class Kind(Enum):
     TEXT = "a text"
     BOOLEAN = "a condition"
 
+    @property
+    def column_type(self) -> str:
+        """Return the type of a column that holds such values, as DuckDB calls it."""
+        return _COLUMN_TYPES[self]
+
+
+_COLUMN_TYPES = {Kind.NUMBER: "DOUBLE", Kind.TEXT: "VARCHAR", Kind.BOOLEAN: "BOOLEAN"}
+
 
 @dataclass(frozen=True)
 class Symbol:

@@ -21,11 +21,9 @@ from advisor.database.few import (
 )
 from advisor.database.relations import STORED, USUAL, Relations, over_variants_of
 from advisor.database.variants import INCOMING
-from advisor.expression import Kind
 from advisor.facts.devices import DEVICE_ID, device_values
-from advisor.facts.kernels import every_column, kernels_select
+from advisor.facts.kernels import every_column, kernels_select, told_by_names
 from advisor.facts.layers import select
-from advisor.facts.naming import OfKernel
 from advisor.facts.variants import KEYS, variant_columns
 from advisor.facts.vocabulary import Vocabulary
 from advisor.records import dataclass
@@ -34,8 +32,6 @@ if TYPE_CHECKING:
     import duckdb
 
 INCOMING_ROWS = replace(STORED, variant=INCOMING, even=True)
-_TYPES = {Kind.NUMBER: "DOUBLE", Kind.TEXT: "VARCHAR", Kind.BOOLEAN: "BOOLEAN"}
-_OF_KERNEL = ("kernel_name", "short_name")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,12 +77,7 @@ class FewFacts:
 
 def few_facts(vocabulary: Vocabulary, relations: Relations = USUAL) -> FewFacts:
     """Return the SELECTs for a vocabulary, over relations that have even variants."""
-    by_name = (
-        name
-        for name, fact in vocabulary.facts.items()
-        if fact.level == "kernel" and isinstance(fact.expression, OfKernel)
-    )
-    named = (*_OF_KERNEL, *by_name)
+    named = told_by_names(vocabulary)
     few = replace(ROWS, tracked=relations.tracked, even=True, named=named)
     devices = device_values(vocabulary.quantities.device, relations)
     of_variants = select(DEVICE_ID, relations.item("variant"))
@@ -94,7 +85,7 @@ def few_facts(vocabulary: Vocabulary, relations: Relations = USUAL) -> FewFacts:
         named=kernels_select(vocabulary, [*KEYS, *named], relations),
         devices=select("*", f"({devices})", f"where {DEVICE_ID} in ({of_variants})"),
         facts=kernels_select(vocabulary, every_column(vocabulary, few), few),
-        types={name: _TYPES[symbol.kind] for name, symbol in vocabulary.symbols.items()},
+        types={name: symbol.kind.column_type for name, symbol in vocabulary.symbols.items()},
         columns={
             "variant": tuple(variant_columns(vocabulary, few)),
             OF_DEVICE: (DEVICE_ID, *vocabulary.quantities.device),

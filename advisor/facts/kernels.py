@@ -102,6 +102,12 @@ def every_column(vocabulary: Vocabulary, relations: Relations) -> list[str]:
     return [*(name for name in dict.fromkeys(columns) if name not in facts), *facts]
 
 
+def told_by_names(vocabulary: Vocabulary) -> tuple[str, ...]:
+    """Return the columns of kernels that are their names, or follow from these and their shapes."""
+    facts = (fact for fact in vocabulary.facts.values() if fact.level == "kernel")
+    return (*_OF_KERNEL, *(fact.name for fact in facts if isinstance(fact.expression, OfKernel)))
+
+
 def _of_run(name: str, relations: Relations) -> tuple[str, str]:
     """Return a column over all variants of a run, and what must be joined for it.
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from advisor.database.relations import Relations
-from advisor.expression import Dialect, Kind
+from advisor.expression import Dialect
 from advisor.facts.aggregation import (
     COUNTED,
     NO_COVERAGE,
@@ -48,7 +48,6 @@ _STATISTICS = {
     "duration_first": f"arg_min({_VALID_TIME}, case when launch_valid then launch_index end)",
     "duration_stddev": f"stddev_samp({_VALID_TIME})",
 }
-_TYPES = {Kind.NUMBER: "double", Kind.TEXT: "varchar", Kind.BOOLEAN: "boolean"}
 
 _OF_ONE = {  # the same where a variant is a single launch, which is valid
     "launch_count": "1::bigint",
@@ -140,9 +139,8 @@ def _values(
 def _stored(name: str, vocabulary: Vocabulary) -> str:
     if _has_column(name, vocabulary):
         return quoted(name)
-    return (
-        f"cast(null as {_TYPES[vocabulary.facts[name].kind]})"  # of a run whose launches are gone
-    )
+    kind = vocabulary.facts[name].kind
+    return f"cast(null as {kind.column_type})"  # of a run whose launches are gone
 
 
 def _paired(total: PairedSum, vocabulary: Vocabulary) -> str:

@@ -256,7 +256,7 @@ def test_the_doctor_tells_what_computes_where_sqlite_cannot(
 
     monkeypatch.setattr("advisor.rules.engine.compiled._few", refuses)
     monkeypatch.setenv("ADVISOR_CACHE", "off")
-    told = "is too old for some statement, so runs of few kernels take longer"
+    told = "refuses a statement, so runs of few kernels take longer"
     assert f"DuckDB; SQLite {VERSION} {told}" in filled("doctor").out
 
 

@@ -20,10 +20,7 @@ from advisor.database.relations import Relations
 from advisor.facts import current
 from advisor.facts.few import take_few
 from advisor.resources import data_dir
-from advisor.rules.engine.compiled import (
-    facts_in_database,
-    facts_of_kernels,
-)
+from advisor.rules.engine.compiled import facts_of_kernels
 from advisor.rules.engine.evaluate import evaluate_table
 from tests.facts.test_variants import made_launches, stored
 from tests.support.facts import database_of, vocabulary_once
@@ -40,7 +37,9 @@ def differences(
     compiled = compiled_once()
     here = facts_of_kernels(connection, compiled, runs, relations, name="by_few")
     assert isinstance(here, FewTable)
-    there = facts_in_database(connection, compiled, runs, relations, name="by_all", every=True)
+    there = facts_of_kernels(
+        connection, compiled, runs, relations, name="by_all", every=True, in_database=True
+    )
     pairs = [*zip(here.rows(), there.rows(), strict=True)]
     assert pairs
     assert {*compiled.names} <= pairs[0][0].keys()  # SQLite takes a name that it lacks for a text

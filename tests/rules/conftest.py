@@ -11,7 +11,6 @@ import pytest
 from advisor.database.facts_table import FactsTable
 from advisor.database.few import FewRows, FewTable, rows_of
 from advisor.database.planning import plan_for
-from advisor.expression import Kind
 from advisor.facts import Vocabulary
 from advisor.quoting import quoted
 from advisor.rules import Evaluation, EvaluationSettings, Rule, load_rules
@@ -56,13 +55,12 @@ def load_alone(
 @pytest.fixture
 def judge(vocabulary: Vocabulary, settings: EvaluationSettings) -> Judge:
     """Evaluate rules over one kernel whose facts are given, by both engines; others are NULL."""
-    types = {Kind.NUMBER: "DOUBLE", Kind.TEXT: "VARCHAR", Kind.BOOLEAN: "BOOLEAN"}
 
     def evaluate(*rules: Rule, **facts: Value) -> list[Evaluation]:
         program = compile_program(rules, settings, vocabulary)
         columns = [name for name in program.columns if name in vocabulary.symbols]
         parts = [
-            f"CAST(${name} AS {types[vocabulary.symbols[name].kind]}) AS {quoted(name)}"
+            f"CAST(${name} AS {vocabulary.symbols[name].kind.column_type}) AS {quoted(name)}"
             for name in columns
         ]
         with duckdb.connect(":memory:") as connection:
@@ -73,7 +71,7 @@ def judge(vocabulary: Vocabulary, settings: EvaluationSettings) -> Judge:
             )
             table = FactsTable(engine=connection, name="facts")
             found = run_program(table, program, key="variant_id", run_id="r1")
-            few = FewRows({name: types[vocabulary.symbols[name].kind] for name in columns})
+            few = FewRows({name: vocabulary.symbols[name].kind.column_type for name in columns})
             few.take("facts", rows_of(connection, "FROM facts"))
             by_few = FewTable(engine=few, name="facts")
             assert run_program(by_few, program, key="variant_id", run_id="r1") == found

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import duckdb
 import pytest
 
-from advisor.expression import Kind
 from advisor.facts import Vocabulary
 from advisor.quoting import quoted
 from advisor.reports.record.ideas import ideas_of
@@ -65,13 +64,12 @@ Explain = Callable[..., Explanation]
 @pytest.fixture
 def told(load_rule: Load, vocabulary: Vocabulary, settings: EvaluationSettings) -> Explain:
     """Explain the sample rule for one kernel whose facts are given; the others are NULL."""
-    types = {Kind.NUMBER: "DOUBLE", Kind.TEXT: "VARCHAR", Kind.BOOLEAN: "BOOLEAN"}
     rule: Rule = load_rule(TEXT)
     columns = compile_program([rule], settings, vocabulary).columns
 
     def run(**facts: Value) -> Explanation:
         parts = [
-            f"CAST(${name} AS {types[vocabulary.symbols[name].kind]}) AS {quoted(name)}"
+            f"CAST(${name} AS {vocabulary.symbols[name].kind.column_type}) AS {quoted(name)}"
             for name in columns
         ]
         with duckdb.connect(":memory:") as connection:

@@ -11,7 +11,6 @@ import duckdb
 import pytest
 
 from advisor.database.connect import open_for_writing
-from advisor.expression import Kind
 from advisor.facts import Vocabulary
 from advisor.facts.runs import KERNEL_TEXTS
 from advisor.quoting import quoted
@@ -27,8 +26,6 @@ from advisor.rules import (
 )
 from advisor.rules.language.rule import Value
 from tests.support.sample_rule import RULE, Load
-
-TYPES = {Kind.NUMBER: "DOUBLE", Kind.TEXT: "VARCHAR", Kind.BOOLEAN: "BOOLEAN"}
 
 SCATTERED: dict[str, Value] = {
     "kernel_id": "k1", "short_name": "gather", "launch_count": 2.0, "duration": 4e-4,
@@ -54,7 +51,7 @@ def make_kernels(
     **variants: dict[str, Value],
 ) -> None:
     """Make the view ``kernels`` of run r1 with one row per variant; the rest is NULL."""
-    kinds = {name: TYPES[symbol.kind] for name, symbol in vocabulary.symbols.items()}
+    kinds = {name: symbol.kind.column_type for name, symbol in vocabulary.symbols.items()}
     kinds |= dict.fromkeys(("run_id", "variant_id", *KERNEL_TEXTS), "VARCHAR")
     columns = ", ".join(f"{quoted(name)} {kind}" for name, kind in kinds.items())
     connection.execute(f"CREATE TEMP TABLE kernels ({columns})")

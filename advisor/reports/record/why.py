@@ -45,7 +45,6 @@ KERNELS = "compared_kernels"
 
 _FACTS = "change_facts"
 _SHOWN = 5  # facts that moved, of each series
-_TYPES = {Kind.NUMBER: "DOUBLE", Kind.TEXT: "VARCHAR", Kind.BOOLEAN: "BOOLEAN"}
 _SEVERITIES = tuple(Severity)
 
 Value = float | str | bool | None
@@ -182,7 +181,7 @@ def _take_pairs(
         }
         for number, (whole, each) in compared.items()
     ]
-    kinds = {name: _TYPES[symbol.kind] for name, symbol in pair_facts().items()}
+    kinds = {name: symbol.kind.column_type for name, symbol in pair_facts().items()}
     ids = (KEY, "base_run", "head_run", "base_variant", "head_variant")
     columns = {**dict.fromkeys(ids, "VARCHAR"), **kinds}
     take_pairs(

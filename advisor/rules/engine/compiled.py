@@ -129,16 +129,20 @@ def facts_of_kernels(
     *,
     name: str = FACTS_TABLE,
     every: bool = False,
+    in_database: bool = False,
 ) -> FactsTable:
     """Make a table of the facts that rules read of the kernels of runs, or of every fact.
 
-    The engine is the one that takes less time. ``relations`` have the rows of these runs alone.
+    ``relations`` have the rows of these runs alone. The engine is the one that takes less time,
+    unless the table is to be ``in_database``, with the other tables of the connection.
     """
-    if compiled.few is not None:
+    if compiled.few is not None and not in_database:
         few = take_few(connection, compiled.few, relations, name)
         if few is not None:
             return few
-    return facts_in_database(connection, compiled, run_ids, relations, name=name, every=every)
+    select = compiled.every_from(relations) if every else compiled.kernels_from(relations)
+    keep_rows(connection, name, select, run_ids)
+    return FactsTable(engine=connection, name=name)
 
 
 def facts_of_incoming(
@@ -148,21 +152,6 @@ def facts_of_incoming(
     if compiled.few_incoming is None:
         return None
     return take_incoming(connection, compiled.few_incoming, FACTS_TABLE)
-
-
-def facts_in_database(
-    connection: duckdb.DuckDBPyConnection,
-    compiled: Compiled,
-    run_ids: Sequence[str],
-    relations: Relations,
-    *,
-    name: str = FACTS_TABLE,
-    every: bool = False,
-) -> FactsTable:
-    """Make that table in the connection."""
-    select = compiled.every_from(relations) if every else compiled.kernels_from(relations)
-    keep_rows(connection, name, select, run_ids)
-    return FactsTable(engine=connection, name=name)
 
 
 def _few(vocabulary: Vocabulary, kernels: CompiledSubject) -> tuple[FewFacts, FewFacts] | None:

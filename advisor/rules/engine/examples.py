@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import duckdb
 
 from advisor.database.facts_table import FactsTable
-from advisor.expression import Kind, Symbol
+from advisor.expression import Symbol
 from advisor.facts.vocabulary import Vocabulary
 from advisor.quoting import quoted
 from advisor.records import dataclass
@@ -26,7 +26,6 @@ TOLERANCE = 1e-6
 _TOGETHER = 16  # rules: each is asked about the examples of all of them
 _TABLE = "rule_examples"
 _KEY = "example"
-_TYPES = {Kind.NUMBER: "DOUBLE", Kind.TEXT: "VARCHAR", Kind.BOOLEAN: "BOOLEAN"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +116,7 @@ def _fill(
 ) -> None:
     """Make the table of examples: one row each; facts that an example does not name are NULL."""
     columns = {_KEY: "VARCHAR"}
-    columns |= {name: _TYPES[symbols[name].kind] for name in program.columns}
+    columns |= {name: symbols[name].kind.column_type for name in program.columns}
     values: list[list[Value]] = [[str(number) for number in range(len(examples))]]
     values += [[e.facts.get(name) for e in examples] for name in program.columns]
     lists = (f"unnest(?::{kind}[]) AS {quoted(name)}" for name, kind in columns.items())

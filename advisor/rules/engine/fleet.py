@@ -15,7 +15,7 @@ from advisor.database.relations import STORED, Relations
 from advisor.database.write import insert_rows
 from advisor.facts import current
 from advisor.quoting import listed, quoted
-from advisor.rules.engine.compiled import FACTS_TABLE, Compiled, facts_in_database
+from advisor.rules.engine.compiled import FACTS_TABLE, Compiled, facts_of_kernels
 from advisor.rules.engine.evaluate import evaluate_facts, run_words
 from advisor.rules.engine.findings import rows_of_findings
 from advisor.rules.engine.outcomes import renew_outcomes
@@ -45,7 +45,7 @@ def compute_here(
 ) -> FactsTable:
     """Make the table of facts by DuckDB on this machine."""
     of_them = door.variants_of(connection, relations, run_ids)
-    return facts_in_database(connection, compiled, run_ids, of_them)
+    return facts_of_kernels(connection, compiled, run_ids, of_them, in_database=True)
 
 
 def take_computed(
