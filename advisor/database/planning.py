@@ -10,7 +10,7 @@ _FEW = 2_000  # launches; below, a statement takes longer to plan than to run
 _LEFT_OUT = (
     "common_subexpressions,common_subplan,expression_rewriter,in_clause,statistics_propagation"
 )
-_KEPT = "40MB"  # rows that are not on the disk yet stay: each block of them would become a file
+_KEPT = "80MB"  # rows that are not on the disk yet stay: each block of them would become a file
 _GIVEN_BACK = "allocator_bulk_deallocation_flush_threshold = '1MB'"
 
 
