@@ -95,8 +95,13 @@ def _clock(label: str, name: str, rows: Sequence[Row], nominal: float | None) ->
         return Condition(label=label, value=UNKNOWN, note=_NOT_TOLD)
     total = sum(duration for _, duration in timed)
     mean = sum(clock * duration for clock, duration in timed) / total
-    note = "" if nominal is None else f"nominal boost {wording.si(nominal, 'Hz', 4)}"
-    return Condition(label=label, value=f"{wording.si(mean, 'Hz', 4)} measured", note=note)
+    notes = [] if nominal is None else [f"nominal boost {wording.si(nominal, 'Hz', 4)}"]
+    if len(timed) < len(rows):
+        whole_time = sum(number(row, "duration") or 0.0 for row in rows)
+        notes.append(f"of kernels that take {wording.share(total / whole_time)} of the time")
+    return Condition(
+        label=label, value=f"{wording.si(mean, 'Hz', 4)} measured", note=", ".join(notes)
+    )
 
 
 def _spread(rows: Sequence[Row], least: float) -> Condition:
@@ -108,7 +113,7 @@ def _spread(rows: Sequence[Row], least: float) -> Condition:
         return Condition(
             label="clock spread",
             value=f"within {wording.share(1 - least)}",
-            note="over all kernels",
+            note=f"over {_all_of(len(ratios), len(rows))}",
         )
     return Condition(
         label="clock spread",
@@ -116,6 +121,12 @@ def _spread(rows: Sequence[Row], least: float) -> Condition:
         note=f"down to {wording.share(min(slow))} of the largest; each kernel has its own roof",
         departs=True,
     )
+
+
+def _all_of(part: int, kernels: int) -> str:
+    if part == kernels:
+        return "all kernels"
+    return f"{wording.fixed(part)} of {wording.count(kernels, 'kernel')}"
 
 
 def _clock_control(run: Row) -> Condition:
