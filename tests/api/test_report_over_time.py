@@ -212,6 +212,15 @@ def test_since_bounds_what_is_told_and_not_what_is_known(
     assert "1 regression from before" in history.sentence
 
 
+@pytest.mark.parametrize("since", ["5", "30"])
+def test_the_count_of_what_moved_is_of_what_is_told(demo: str, since: str) -> None:
+    report = report_of(demo, since=since)
+    assert report.history is not None
+    (figure,) = (f for f in report.verdict.figures if f.label.startswith("moved in"))
+    told = {row.variant_id for row in report.history.moved if row.variant_id}
+    assert figure.value == str(len(told))
+
+
 def test_since_may_be_a_run(demo: str) -> None:
     tenth = history_of(demo).nights[9].run_id
     history = history_of(demo, since=tenth)

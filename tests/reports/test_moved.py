@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from advisor.reports.record.history_settings import load_history_settings
-from advisor.reports.record.history_words import history_sentence
+from advisor.reports.record.history_words import history_sentence, quiet_words
 from advisor.reports.record.moved import Move, RunVariant, moves, older_open
-from advisor.reports.record.over_time import MovedSeries
+from advisor.reports.record.over_time import KernelNights, MovedSeries
 from advisor.reports.record.series_records import (
     AcceptedLevel,
     History,
@@ -210,6 +210,38 @@ def test_says_new_open_and_nothing_apart() -> None:
     assert re.fullmatch(still, sentence(rows))
     assert sentence([]) == "Nothing moved in 30 nights."
     assert sentence([], missing=["gone"]) == "No result tonight: gone."
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "words"),
+    [
+        (["unchanged", "unchanged"], "Nothing."),
+        ([], "Nothing."),
+        (
+            ["insufficient", "insufficient"],
+            "Not known yet: a verdict needs 10 nights of a kernel.",
+        ),
+        (
+            ["unchanged", "insufficient", "insufficient"],
+            "Nothing in 1 kernel; of 2 other kernels there are fewer than the 10 nights"
+            " that a verdict needs.",
+        ),
+    ],
+)
+def test_tells_that_nothing_moved_from_not_knowing(verdicts: list[str], words: str) -> None:
+    kernels = [
+        KernelNights(
+            series_id="s",
+            verdict=verdict,
+            relative=None,
+            since=None,
+            state=None,
+            noise=None,
+            durations=(),
+        )
+        for verdict in verdicts
+    ]
+    assert quiet_words(kernels, 10, load_history_settings()) == words
 
 
 def test_names_two_kernels_and_counts_the_others() -> None:

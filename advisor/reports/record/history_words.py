@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from advisor.reports.record.over_time import NEW, OPEN, MovedSeries
+from advisor.reports.record.over_time import NEW, OPEN, KernelNights, MovedSeries
 from advisor.tracking.records import Verdict
 from advisor.wording import NO_BREAK, count, share
 
@@ -69,6 +70,22 @@ def history_sentence(
     elif not any(sentences):
         sentences.append(say["nothing_new"])
     return " ".join(filter(None, (*sentences, *standing)))
+
+
+def quiet_words(kernels: Iterable[KernelNights], needed: int, settings: HistorySettings) -> str:
+    """Return what to say where nothing is known to have moved: it did not, or who can tell.
+
+    ``needed`` is how many nights a verdict needs.
+    """
+    say = settings.sentences
+    counts = Counter(kernel.verdict == Verdict.INSUFFICIENT for kernel in kernels)
+    known, undecided = counts[False], counts[True]
+    if not undecided:
+        return say["quiet"]
+    sentence = say["partly_undecided"] if known else say["undecided"]
+    return sentence.format(
+        known=count(known, "kernel"), undecided=count(undecided, "other kernel"), needed=needed
+    )
 
 
 def _chosen(moved: Sequence[MovedSeries], state: str, verdict: Verdict) -> list[MovedSeries]:

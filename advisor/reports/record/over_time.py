@@ -175,8 +175,8 @@ class RunHistory:
     """What a run's report tells over nights, up to the run itself.
 
     ``nights`` are the shown ones, oldest first; ``baseline`` is the first of them. ``moved`` has
-    the worst first; ``limits`` say how much of it is shown. ``kernels`` are by id of
-    the variant.
+    the worst first, ``quiet`` is what to say where there is none; ``limits`` say how much of it is
+    shown. ``kernels`` are by id of the variant.
     """
 
     since: datetime
@@ -185,6 +185,7 @@ class RunHistory:
     baseline: str
     sentence: str
     moved: tuple[MovedSeries, ...]
+    quiet: str
     environment: tuple[EnvironmentStep, ...]
     outcomes: tuple[AdviceOutcome, ...]
     open_advice: int

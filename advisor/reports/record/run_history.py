@@ -14,7 +14,7 @@ from advisor.database.nights import Branch, known_series
 from advisor.records import dataclass
 from advisor.reports.record.charted import NightPath
 from advisor.reports.record.history_settings import HistorySettings, load_history_settings
-from advisor.reports.record.history_words import day, history_sentence
+from advisor.reports.record.history_words import day, history_sentence, quiet_words
 from advisor.reports.record.kernel_nights import Charted, ChartedBy, kernel_nights
 from advisor.reports.record.moved import RunVariant, moves, older_open
 from advisor.reports.record.moved_why import explained
@@ -84,6 +84,14 @@ def history_of_run(
     rows = explained(connection, found, knowledge, settings, words)
     moved = [replace(move, row=row) for move, row in zip(found, rows, strict=True)]
     advice = outcomes_until(connection, history, run.run_id, variants, knowledge, words)
+    kernels = kernel_nights(
+        connection,
+        history,
+        report,
+        variants,
+        moved,
+        ChartedBy(knowledge=knowledge, settings=settings, words=words, charts=asked.charts),
+    )
     return RunHistory(
         since=shown[0].time,
         nights=tuple(_night(night) for night in shown),
@@ -91,17 +99,11 @@ def history_of_run(
         baseline=asked.baseline or shown[0].run_id,
         sentence=_sentence(history, rows, len(shown), settings, tracking),
         moved=tuple(rows),
+        quiet=quiet_words(kernels.values(), tracking.least_nights, settings),
         environment=_environment(history),
         outcomes=tuple(advice.decided),
         open_advice=advice.open,
-        kernels=kernel_nights(
-            connection,
-            history,
-            report,
-            variants,
-            moved,
-            ChartedBy(knowledge=knowledge, settings=settings, words=words, charts=asked.charts),
-        ),
+        kernels=kernels,
         missing=_missing(history),
         limits=settings.limits,
         term_labels=settings.terms,
@@ -160,13 +162,18 @@ def with_paths(chart: Roofline, history: RunHistory) -> Roofline:
 
 
 def with_nights(verdict: RunVerdict, history: RunHistory) -> RunVerdict:
-    """Return the verdict with a figure that counts what moved."""
-    counts = Counter(each.verdict for each in history.kernels.values())
+    """Return the verdict with a figure that counts what moved in the shown nights."""
+    told = {row.variant_id for row in history.moved}
+    counts = Counter(
+        each.verdict if variant in told or each.verdict in _QUIET else str(Verdict.UNCHANGED)
+        for variant, each in history.kernels.items()
+    )
     words = [f"{counts[word]:,} {word}" for word in WORST_FIRST if counts[word]]
     moved = sum(counts[word] for word in WORST_FIRST if word not in _QUIET)
+    is_known = counts[Verdict.INSUFFICIENT] < len(history.kernels)
     figure = Figure(
         label=f"moved in {wording.count(len(history.nights), 'night')}",
-        value=wording.fixed(moved),
+        value=wording.fixed(moved) if is_known else wording.UNKNOWN,
         unit=f"of {wording.count(len(history.kernels), 'kernel')}",
         note=", ".join(words),
     )

@@ -81,6 +81,7 @@ class HistoryPage:
     nights: str
     span: str
     rows: tuple[MovedRow, ...]
+    quiet: str
     more: int
     outcomes: tuple[OutcomeBlock, ...]
     open_advice: str
@@ -98,6 +99,7 @@ def history_page(report: Report) -> HistoryPage | None:
     shown = rows[: history.limits.moved_rows]
     return HistoryPage(
         nights=wording.count(len(history.nights), "night"),
+        quiet=history.quiet,
         span=f"{day(history.since)} to {day(history.nights[-1].time)}",
         rows=shown,
         more=sum(len(row.group.rows) for row in rows[len(shown) :]),

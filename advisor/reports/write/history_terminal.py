@@ -33,7 +33,7 @@ def write_moved(paper: Paper, report: Report) -> None:
     for group in groups[: history.limits.moved_rows]:
         _group(paper, group, history)
     if not groups:
-        paper.write("Nothing.")
+        paper.write(history.quiet)
     more = sum(len(group.rows) for group in groups[history.limits.moved_rows :])
     if more:
         paper.write(f"{wording.fixed(more)} more: advisor history")
