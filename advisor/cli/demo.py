@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
-import shutil
-import sys
 import time
 from pathlib import Path
 
 import click
 
 from advisor.cli.application import CommandSettings
-from advisor.cli.output import Progress, write_text
+from advisor.cli.output import Progress, write_next, write_text
+from advisor.commands import program
 
 _FORMS = (
     ("html", "report.html"),
@@ -66,9 +64,4 @@ def demo(settings: CommandSettings, output: str) -> None:
             progress=progress,
         )
     click.echo(directory / "site" / "index.html")
-    click.echo(f"next: {_called()} --db {shlex.quote(settings.database)} report", err=True)
-
-
-def _called() -> str:
-    """Return what the program is called where a shell finds it by that, else where it lies."""
-    return "advisor" if shutil.which("advisor") else shlex.quote(sys.argv[0])
+    write_next(f"{program(settings.database)} report")

@@ -6,7 +6,7 @@ import textwrap
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from advisor.cli.output import Narrow, table
+from advisor.cli.output import Narrow, pasted, table
 from advisor.commands import on_database
 from advisor.database.lake.place import is_lake
 from advisor.reports.record.moved import standing
@@ -275,7 +275,7 @@ def _next(
     if commands:
         yield ""
         for number, command in enumerate(commands):
-            yield ("next: " if number == 0 else "      ") + on_database(command, database)
+            yield ("next: " if number == 0 else "      ") + pasted(on_database(command, database))
 
 
 def sparkline(values: Sequence[float], bars: str) -> str:

@@ -12,7 +12,7 @@ import click
 from advisor.cli.application import CommandSettings
 from advisor.cli.options import a_number, moment
 from advisor.cli.outcomes import print_all, print_result, print_totals, status_of
-from advisor.cli.output import Progress
+from advisor.cli.output import Progress, write_next
 from advisor.commands import program
 from advisor.wording import printable
 
@@ -135,7 +135,7 @@ def ingest(settings: CommandSettings, /, paths: tuple[str, ...], **options: Any)
     if totals["new"] or totals["known"]:
         spool = options["spool"]
         follows = _report_of(runs) if spool is None else f"db merge {shlex.quote(spool)}"
-        click.echo(f"next: {program(settings.database)} {follows}", err=True)
+        write_next(f"{program(settings.database)} {follows}")
     return status_of(totals)
 
 

@@ -11,7 +11,7 @@ import click
 from advisor.cli.application import CommandSettings
 from advisor.cli.ingest import ingest, labels_of
 from advisor.cli.outcomes import print_all, status_of
-from advisor.cli.output import FORMATS, Progress, write_rows
+from advisor.cli.output import FORMATS, Progress, write_next, write_rows
 from advisor.commands import program
 from advisor.database.lake.place import PREFIX, folder_of, is_lake
 from advisor.errors import UsageError
@@ -108,7 +108,7 @@ def add(
             )
         totals = print_all(results, progress, f"{PREFIX}{folder}")
     if totals["new"] or totals["known"]:
-        click.echo(f"next: {program(f'{PREFIX}{folder}')} report", err=True)
+        write_next(f"{program(f'{PREFIX}{folder}')} report")
     return status_of(totals)
 
 

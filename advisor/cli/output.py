@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
+import shlex
 import shutil
 import sys
 import textwrap
@@ -40,6 +41,18 @@ class Narrow:
     whole: Sequence[str] = ()
     ends: Sequence[str] = ()
     spare: Sequence[str] = ()
+
+
+def pasted(command: str) -> str:
+    """Return a command of the program as the shell that called it finds it."""
+    called = Path(sys.argv[0])
+    is_found = shutil.which("advisor") is not None or called.stem != "advisor"
+    return command if is_found else shlex.quote(str(called)) + command.removeprefix("advisor")
+
+
+def write_next(command: str) -> None:
+    """Say on stderr which command to run next."""
+    click.echo(f"next: {pasted(command)}", err=True)
 
 
 def write_rows(

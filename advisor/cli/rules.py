@@ -11,6 +11,7 @@ from advisor.cli.output import (
     FORMATS,
     Narrow,
     terminal_width,
+    write_next,
     write_rows,
     write_text,
 )
@@ -243,4 +244,4 @@ def new(rule: str, directory: str) -> None:
     path = new_rule(rule, directory)
     click.echo(str(path))
     for words in (("lint", str(path)), ("test", what_tests(rule, directory))):
-        click.echo(f"next: advisor rules {shlex.join(words)}", err=True)
+        write_next(f"advisor rules {shlex.join(words)}")

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from advisor.cli.application import application
-from advisor.cli.output import Narrow, table, terminal_width
+from advisor.cli.output import Narrow, pasted, table, terminal_width
 
 COLUMNS = ("device", "name", "memory", "file")
 ROWS = [
@@ -63,3 +63,19 @@ def test_h_is_help_of_every_command() -> None:
         short, long = (CliRunner().invoke(application, [*words, each]) for each in ("-h", "--help"))
         assert short.output == long.output
         assert short.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("called", "found", "command"),
+    [
+        ("my tools/advisor", None, "'my tools/advisor' --db x report"),
+        ("bin/advisor", "/usr/bin/advisor", "advisor --db x report"),
+        ("advisor/__main__.py", None, "advisor --db x report"),
+    ],
+)
+def test_a_command_to_paste_begins_as_the_shell_finds_it(
+    called: str, found: str | None, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", [called])
+    monkeypatch.setattr("shutil.which", lambda _: found)
+    assert pasted("advisor --db x report") == command
