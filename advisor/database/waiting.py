@@ -23,6 +23,7 @@ Connect = Callable[[], duckdb.DuckDBPyConnection]
 RESTORE = "put a backup in its place: advisor db restore COPY"
 """What to do about a damaged database."""
 
+_SQLITE = b"SQLite format 3\0"  # how such a file begins
 _LOCKED = "Could not set lock on file"
 _CORRUPT = "Corrupt database file"
 _HELD_HERE = "Unique file handle conflict"  # by another connection of this process
@@ -164,6 +165,11 @@ def _command_line(pid: int) -> str | None:
 
 
 def _unusable(path: Path, error: duckdb.Error) -> DatabaseError:
+    if _is_sqlite(path):
+        problem = "is a file of SQLite, and no database that advisor made"
+        return DatabaseError(
+            problem, at=Location(name=str(path)), hint="choose another file with --db"
+        )
     text = first_line(error)
     hint = f"choose another file with --db, or {RESTORE}"
     if "different configuration" in text or "already attached" in text:
@@ -171,3 +177,12 @@ def _unusable(path: Path, error: duckdb.Error) -> DatabaseError:
     elif "Permission denied" in text or "read-only" in text.lower():
         hint = "the file or its folder cannot be written; --db names another"
     return DatabaseError(f"cannot be opened: {text}", at=Location(name=str(path)), hint=hint)
+
+
+def _is_sqlite(path: Path) -> bool:
+    """Return whether a file is of SQLite: the driver says that it lacks an extension for it."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return False

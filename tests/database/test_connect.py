@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import math
 import signal
 import subprocess
@@ -163,6 +164,17 @@ def test_refuses_the_database_of_another_program(tmp_path: Path) -> None:
     for opened in (open_for_reading, open_for_writing):
         with pytest.raises(DatabaseError, match="not one that advisor made"), opened(path):
             pass
+
+
+def test_says_that_a_file_is_of_sqlite(tmp_path: Path) -> None:
+    sqlite3 = pytest.importorskip("sqlite3")
+    path = tmp_path / "other.db"
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE launch (a)")
+    for opened in (open_for_reading, open_for_writing):
+        with pytest.raises(DatabaseError, match="is a file of SQLite") as refused, opened(path):
+            pass
+        assert refused.value.hint == "choose another file with --db"
 
 
 def test_refuses_another_alembic_schema(database: Path) -> None:
