@@ -62,7 +62,8 @@ def _blocks(comparison: RunComparison, database: str, width: int) -> Iterator[st
             width,
         )
     links = list(renamed(comparison.rows, database))[:_LINKS]
-    if links:
+    is_one_device = comparison.base.device_names == comparison.head.device_names
+    if links and is_one_device:
         yield ""
         yield "If a kernel that is gone goes on as the new one:"
         yield from (f"  {command}" for command in links)

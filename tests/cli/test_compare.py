@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import duckdb
 import pytest
 
 from advisor.facts import load_vocabulary
@@ -126,6 +127,17 @@ def test_the_check_cannot_judge_a_kernel_that_one_run_lacks(advisor: Run, tmp_pa
     (link,) = re.findall(r"advisor --db \S+ (series link \w+ \w+)", compared)
     assert advisor(*link.split()).status == 0
     assert "1 new" not in advisor("compare", "last~1", "last").out
+
+
+def test_kernels_of_two_devices_are_not_said_to_be_one(advisor: Run, tmp_path: Path) -> None:
+    for night, kernel in enumerate(("old_name(float *)", "new_name(float *)"), start=1):
+        profile = page(tmp_path / f"{night}.csv", kernel, 100, 101)
+        database = ("--db", str(tmp_path / "two.duckdb"))
+        assert advisor(*database, "ingest", profile, "--at", f"2026-01-0{night}").status == 0
+    assert "series link" in advisor(*database, "compare", "last~1", "last").out
+    with duckdb.connect(database[1]) as connection:
+        connection.execute("UPDATE run SET device_names = 'GPU ' || run_number")
+    assert "series link" not in advisor(*database, "compare", "last~1", "last").out
 
 
 def test_the_check_follows_suppressions_severities_and_rules_of_today(
