@@ -59,7 +59,7 @@ def with_history(
         NightsAsked(since=moment, baseline=baseline, charts=charts),
     )
     if history is None:
-        return replace(report, first_night=load_history_settings().first_night)
+        return replace(report, first_night=load_history_settings().sentences["no_earlier"])
     return replace(
         report,
         history=history,

@@ -129,6 +129,17 @@ def test_the_check_cannot_judge_a_kernel_that_one_run_lacks(advisor: Run, tmp_pa
     assert "1 new" not in advisor("compare", "last~1", "last").out
 
 
+def test_a_run_of_other_kernels_is_told_from_a_first_night(advisor: Run, tmp_path: Path) -> None:
+    said = []
+    for night, kernel in enumerate(("old_name(float *)", "new_name(float *)"), start=1):
+        profile = page(tmp_path / f"{night}.csv", kernel, 100, 101)
+        database = ("--db", str(tmp_path / "other.duckdb"))
+        assert advisor(*database, "ingest", profile, "--at", f"2026-01-0{night}").status == 0
+        said.append(" ".join(advisor(*database, "report", "last").out.split()))
+    assert "Ingest a later profile of this program" in said[0]
+    assert "No earlier run has a kernel of this one" in said[1]
+
+
 def test_kernels_of_two_devices_are_not_said_to_be_one(advisor: Run, tmp_path: Path) -> None:
     for night, kernel in enumerate(("old_name(float *)", "new_name(float *)"), start=1):
         profile = page(tmp_path / f"{night}.csv", kernel, 100, 101)
