@@ -91,7 +91,8 @@ def _blocks(
             spare=("before", "after", "kind", "commit"),
         )
         yield ""
-        yield "Changes over all nights, the latest first; a launch took before and after:"
+        over = _shown_nights(history)
+        yield f"Changes over {over}, the latest first; a launch took before and after:"
         yield ""
         rows = [_change(each, change) for each, change in changes[:_SHOWN]]
         yield table(_CHANGES, rows, width=width, narrow=narrow)
@@ -177,7 +178,14 @@ def _headline(history: History, newest: Mapping[int, Newest]) -> str:
     simulated = " (simulated)" if history.is_simulated else ""
     first, last = history.nights[0], history.nights[-1]
     nights = f"{count(len(history.nights), 'night')}{of_branch}{simulated}"
-    return f"{nights}, {_day(first)} to {_day(last)}; {len(history.series):,} series: {verdicts}."
+    span = " to ".join(dict.fromkeys((_day(first), _day(last))))
+    return f"{nights}, {span}; {len(history.series):,} series: {verdicts}."
+
+
+def _shown_nights(history: History) -> str:
+    shown = sum(map(history.is_shown, history.nights))
+    is_all = shown == len(history.nights)
+    return "all nights" if is_all else f"the last {count(shown, 'night')}"
 
 
 def _of_machine(moved: MachineMoved) -> str:

@@ -141,6 +141,12 @@ def test_text_names_the_change_the_run_and_the_next_command() -> None:
         "      advisor --db 'a b.duckdb' history accept 0123456789ab --at run02 --because TEXT"
     )
     assert accepted in lines
+    assert "Changes over all nights, the latest first; a launch took before and after:" in lines
+    since = replace(found, shown_since=found.nights[1].time)
+    text = as_text(since, "db", width=0, with_bars=False, every=False)
+    assert "Changes over the last 2 nights, the latest first" in text.replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
     over_lake = as_text(found, "lake:a b", width=0, with_bars=False, every=False)
     assert "next: advisor --db 'lake:a b' compare run01 run02" in over_lake
     assert "accept" not in over_lake

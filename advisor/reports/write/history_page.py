@@ -100,7 +100,7 @@ def history_page(report: Report) -> HistoryPage | None:
     return HistoryPage(
         nights=wording.count(len(history.nights), "night"),
         quiet=history.quiet,
-        span=f"{day(history.since)} to {day(history.nights[-1].time)}",
+        span=" to ".join(dict.fromkeys((day(history.since), day(history.nights[-1].time)))),
         rows=shown,
         more=sum(len(row.group.rows) for row in rows[len(shown) :]),
         outcomes=outcome_blocks(history.outcomes),
