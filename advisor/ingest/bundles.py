@@ -27,7 +27,7 @@ from advisor.database.connect import put
 from advisor.errors import InputError, Location, UsageError
 from advisor.ingest.batches import temporary_files
 from advisor.ingest.detail import DETAILS, Detail
-from advisor.ingest.records import LARGEST_RANK, LONGEST_TEXT, Profile, RunLabels
+from advisor.ingest.records import HELD, LARGEST_RANK, LONGEST_TEXT, Profile, RunLabels
 from advisor.readers import Source, reader_of
 from advisor.records import dataclass
 from advisor.scratch import scratch_folder
@@ -39,7 +39,6 @@ _VERSION = 1
 _MANIFEST = "manifest.json"
 _PROFILE = "profile"
 _CHUNK = 1024 * 1024
-_HELD = 1024 * 1024  # bytes of a profile that are kept in memory rather than in a file
 _LARGEST = 16 * 1024 * 1024  # bytes of a manifest: more than a command line can say
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, RuntimeError)
@@ -243,7 +242,7 @@ def _checked(record: object, name: str, *kinds: type) -> Any:
 def _unpacked(packed: IO[bytes], manifest: _Manifest, scratch: Path) -> bytes | Path:
     """Return the profile's bytes, or the file that they are in; they are what was spooled."""
     digest, left, held = hashlib.sha256(), manifest.size, bytearray()
-    small = manifest.size <= _HELD
+    small = manifest.size <= HELD
     with temporary_files(str(scratch)), scratch.open("wb") as file:
         while chunk := _piece(packed, min(_CHUNK, left + 1)):
             left -= len(chunk)

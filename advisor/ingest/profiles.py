@@ -15,7 +15,7 @@ from pathlib import Path
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import InputError, Location
 from advisor.ingest.batches import Ingested, ProfileWriter
-from advisor.ingest.records import USUAL, HowToRead, Profile, RunLabels, content_hash
+from advisor.ingest.records import HELD, USUAL, HowToRead, Profile, RunLabels, content_hash
 from advisor.knowledge.load import load_knowledge
 from advisor.readers.base import Source, State
 from advisor.readers.detect import (
@@ -31,7 +31,6 @@ __all__ = ["Ingested", "RunLabels", "ingest_paths", "read_profiles"]
 
 _LINK = "a link that leads out of the folder is not followed; name the file itself to ingest it"
 _AHEAD = 4  # files per thread that are hashed before they are needed
-_HELD = 1024 * 1024  # bytes of an unpacked profile that are kept in memory rather than in a file
 _ANY_DEPTH = "**"
 _LINKS = "links that lead out of it are not followed; name the files that they lead to"
 
@@ -99,7 +98,7 @@ class _How:
 
     def profile(self, source: Source, hashed: _Hashed | None) -> Profile:
         """Return the source as a profile; what is unpacked and small moves into memory."""
-        lasting = hashed is not None or source.size <= _HELD
+        lasting = hashed is not None or source.size <= HELD
         if hashed is None and lasting:
             with source.open() as file:
                 source = Source.from_stream(file, source.name)

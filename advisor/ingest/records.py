@@ -16,6 +16,12 @@ from advisor.readers import Reader, Source
 from advisor.readers.base import State
 from advisor.records import dataclass
 
+HELD = 4 * 1024**2
+"""Bytes of an unpacked profile that is kept in memory, so that several share one transaction.
+
+A full set of one kernel takes 1 to 3 MB. What is larger is unpacked into a file, and stored alone.
+"""
+
 LARGEST_RANK = 2**31 - 1
 """The largest number of a process of a group; more than any launcher counts."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from advisor.errors import DatabaseError
 from advisor.ingest import batches, store
 from advisor.ingest.batches import Ingested
 from advisor.ingest.profiles import RunLabels, ingest_paths
+from advisor.ingest.records import HELD
 from advisor.resources import data_dir
 
 NIGHTS = data_dir("seed") / "runs" / "nightly"
@@ -106,6 +108,23 @@ def test_a_core_is_taken_to_prepare_and_given_back_to_write(
     monkeypatch.setattr(store, "_publish", write)
     ingested(database, SECOND)
     assert told == ["prepares", "has prepared", "writes"]
+
+
+def test_profiles_that_were_unpacked_share_a_draft(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = sorted((data_dir("seed") / "h200" / "full").glob("bank-conflicts-2-*.gz"))
+    sizes = [len(gzip.decompress(path.read_bytes())) for path in packed]
+    assert 2**20 < min(sizes) < max(sizes) < HELD
+    drafts = []
+    monkeypatch.setattr(
+        batches,
+        "open_draft",
+        lambda *args, **options: drafts.append(args) or draft.open_draft(*args, **options),
+    )
+    results = ingested(tmp_path / "advisor.duckdb", *packed)
+    assert [each.status for each in results] == ["new", "new"]
+    assert len(drafts) == 1
 
 
 def test_a_draft_in_a_file_gives_the_same_rows(
