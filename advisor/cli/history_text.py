@@ -91,8 +91,7 @@ def _blocks(
             spare=("before", "after", "kind", "commit"),
         )
         yield ""
-        over = _shown_nights(history)
-        yield f"Changes over {over}, the latest first; a launch took before and after:"
+        yield _heading(history)
         yield ""
         rows = [_change(each, change) for each, change in changes[:_SHOWN]]
         yield table(_CHANGES, rows, width=width, narrow=narrow)
@@ -182,10 +181,11 @@ def _headline(history: History, newest: Mapping[int, Newest]) -> str:
     return f"{nights}, {span}; {len(history.series):,} series: {verdicts}."
 
 
-def _shown_nights(history: History) -> str:
+def _heading(history: History) -> str:
     shown = sum(map(history.is_shown, history.nights))
     is_all = shown == len(history.nights)
-    return "all nights" if is_all else f"the last {count(shown, 'night')}"
+    over = "all nights" if is_all else f"the last {count(shown, 'night')}"
+    return f"Changes over {over}, the latest first; a launch took before and after:"
 
 
 def _of_machine(moved: MachineMoved) -> str:

@@ -274,6 +274,15 @@ def test_work_is_counted_per_multiprocessor_or_scheduler(unit: str) -> None:
         ({"dram_utilization": 0.5}, None, None, False),  # measured
         ({"peak_dram_bandwidth": 1.2e12}, None, None, False),  # the profile's own peak
         ({"duration": None}, None, None, None),
+        # Of what was read or written alone it is at least so much: 605 MB in 1 ms of 672 GB/s.
+        ({"dram_bytes": None, "dram_read_bytes": 6.048e8}, 0.9, "memory", True),
+        ({"dram_bytes": None, "dram_write_bytes": 6.048e8}, 0.9, "memory", True),
+        (
+            {"dram_bytes": None, "dram_read_bytes": 6.048e8, "peak_dram_bandwidth": 1.2096e12},
+            0.5,
+            None,
+            False,
+        ),
     ],
 )
 def test_bytes_are_held_against_the_rated_bandwidth_where_nothing_else_tells(

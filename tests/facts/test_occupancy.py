@@ -289,3 +289,16 @@ def test_idle_slots_are_what_was_measured() -> None:
     assert facts_of(**measured)["idle_slots"] == pytest.approx(0.4)
     assert facts_of(sm_busy=0.8)["idle_slots"] == pytest.approx(0.2)
     assert facts_of(occupancy_achieved=0.6)["idle_slots"] is None
+
+
+@pytest.mark.parametrize(("threads", "blocks"), [(32, 432), (64, 216), (128, 108), (1024, 108)])
+def test_blocks_are_enough_where_each_scheduler_has_a_warp(threads: int, blocks: int) -> None:
+    # 108 multiprocessors of 4 schedulers: 432 warps.
+    assert facts_of(**A100, block_size=float(threads))["enough_blocks"] == blocks
+
+
+@pytest.mark.parametrize(("capability", "may"), [(8.9, False), (9.0, True), (None, None)])
+def test_a_launch_may_start_early_from_capability_9_on(
+    capability: float | None, may: bool | None
+) -> None:
+    assert facts_of(compute_capability=capability)["may_start_early"] is may
