@@ -21,7 +21,7 @@ from typing import Any
 
 from advisor.api.modelling import load_machines
 from advisor.facts.operations import Operation, least, load_operations
-from advisor.modelling.elsewhere import MeasuredWork, Predicted, TargetDevice, predict
+from advisor.modelling.elsewhere import MeasuredWork, Predicted, TargetDevice, longest, predict
 from advisor.modelling.elsewhere_settings import ElsewhereSettings, load_settings
 from advisor.modelling.roofs import DRAM
 
@@ -219,8 +219,8 @@ def shares(operators: Iterable[Operator], settings: ElsewhereSettings) -> dict[s
     found: dict[str, list[float]] = defaultdict(list)
     for each in operators:
         target = targets[each.device]
-        time, _ = target.least(_measured(each, target), target.rated)
-        found[each.kind].append(time / each.time)
+        least_time = longest(target.times(_measured(each, target), target.rated))
+        found[each.kind].append(least_time / each.time)
     return found
 
 
@@ -231,13 +231,14 @@ def _measured(operator: Operator, here: TargetDevice) -> MeasuredWork:
         measured=operator.time,
         work={operator.pipe: operator.flops},
         traffic={DRAM: operator.bytes},
-        practical=None,
+        held={},
         device_id=here.machine.device_id,
         vendor=here.machine.vendor,
         clock=1.0,
         cache_size=here.machine.l2_bytes,
     )
-    return replace(bare, practical=here.practical_least(bare)[0])
+    held = {name: time for name, (time, _) in here.practical_times(bare).items()}
+    return replace(bare, held=held)
 
 
 def pairs(

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.modelling.elsewhere import Predicted, why_unknown
+from advisor.modelling.elsewhere import NO_PEAKS, Predicted, why_unknown
 from advisor.modelling.measured import MeasuredKernel, Row, practical_of
 
 if TYPE_CHECKING:
     from advisor.modelling.elsewhere_settings import ElsewhereSettings
-
-_NO_PEAKS = "the profile lacks the peaks that its time compares with"
 
 
 def changed(kernel: MeasuredKernel, after: Row, settings: ElsewhereSettings) -> Predicted:
@@ -26,13 +24,13 @@ def changed(kernel: MeasuredKernel, after: Row, settings: ElsewhereSettings) -> 
         measured=measured.measured,
         reason=why_unknown(measured),
     )
-    time, before = measured.measured, measured.practical
-    if unknown.reason is not None or time is None or before is None:
+    time = measured.measured
+    if unknown.reason is not None or time is None:
         return unknown
-    low = _least(kernel.row, after)
-    if low is None:
+    low, before = _least(kernel.row, after), practical_of(kernel.row)
+    if low is None or before is None:
         return Predicted(
-            name=measured.name, launches=measured.launches, measured=time, reason=_NO_PEAKS
+            name=measured.name, launches=measured.launches, measured=time, reason=NO_PEAKS
         )
     practical = practical_of(after) or 0.0
     empty = min(settings.empty(measured.device_id) * measured.launches, time)

@@ -1,9 +1,10 @@
 """What a measured kernel would take on another device.
 
 ``low`` is the least time of its work and device-memory traffic at the device's rated peaks.
-``likely`` holds the share of the practical roof that the kernel held where it ran, apart from the
-time of empty launches, which is the device's own. ``high`` is how much longer real pairs took
-(``rules/whatif.yaml``). All times are in s and of all launches of a kernel.
+``likely`` holds the share of the practical roof that the kernel held where it ran, of the same
+resources here and there, apart from the time of empty launches, which is the device's own.
+``high`` is how much longer real pairs took (``rules/whatif.yaml``). All times are in s and of all
+launches of a kernel.
 """
 
 from __future__ import annotations
@@ -20,13 +21,17 @@ if TYPE_CHECKING:
     from advisor.hardware.machines import Machine
     from advisor.modelling.elsewhere_settings import ElsewhereSettings
 
+NO_PEAKS = "the profile lacks the peaks that its time compares with"
+Timed = tuple[float, str]
+"""A time [s] and the ceiling that it is under."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredWork:
     """A kernel as it ran: amounts and times of all its launches, None where nothing counted them.
 
-    ``work`` is in FLOP by quantity, ``traffic`` in B by memory. ``practical`` [s] is the least time
-    in practice where it ran. ``binding`` is the resource that binds it there. ``memory_side`` tells
+    ``work`` is in FLOP by quantity, ``traffic`` in B by memory. ``held`` [s] is the least time in
+    practice where it ran, by resource: a pipe, device memory or a cache. ``memory_side`` tells
     whether memory is busier than compute, ``clock`` is the clock held over the rated one,
     ``cache_size`` [B] that of its L2. ``counted`` is the share of launches with amounts.
     """
@@ -36,10 +41,9 @@ class MeasuredWork:
     measured: float | None
     work: Mapping[str, float] | None
     traffic: Mapping[str, float]
-    practical: float | None
+    held: Mapping[str, float]
     device_id: str
     vendor: str | None
-    binding: str | None = None
     memory_side: bool | None = None
     clock: float | None = None
     cache_size: float | None = None
@@ -85,8 +89,8 @@ class TargetDevice:
             return memory
         return compute if self.machine.is_work(resource) else 1.0
 
-    def least(self, kernel: MeasuredWork, peaks: Mapping[str, float]) -> tuple[float, str | None]:
-        """Return the least time of a kernel's work and device-memory traffic, and what binds.
+    def times(self, kernel: MeasuredWork, peaks: Mapping[str, float]) -> dict[str, Timed]:
+        """Return the least time of a kernel's work and device-memory traffic, by resource.
 
         Raises:
             LackingError: the device does not rate what the kernel needs.
@@ -95,34 +99,27 @@ class TargetDevice:
         if kernel.traffic.get(DRAM) is not None:
             if DRAM not in peaks:
                 raise LackingError(f"{self.machine.name} has no figure for memory bandwidth")
-            times[DRAM] = kernel.traffic[DRAM] / peaks[DRAM]
-        if not times:
-            return 0.0, None
-        slowest = max(times, key=times.__getitem__)
-        return times[slowest], slowest
+            times[DRAM] = (kernel.traffic[DRAM] / peaks[DRAM], DRAM)
+        return times
 
-    def practical_least(self, kernel: MeasuredWork) -> tuple[float, str | None]:
-        """Return the least time in practice, and what binds; with the cache that bound the kernel.
+    def practical_times(self, kernel: MeasuredWork) -> dict[str, Timed]:
+        """Return the least time in practice by resource, also of caches that were timed before.
 
         Raises:
             LackingError: the device does not rate what the kernel needs.
         """
-        time, slowest = self.least(kernel, self.practical)
-        cache = self.settings.caches.get(kernel.binding or "")
-        if cache is None:
-            return time, slowest
-        found = next((each for each in cache.ceilings if each in self.practical), None)
-        if found is None:
-            name = self.machine.name
-            raise LackingError(f"{cache.name} binds it, and {name} has no figure for it")
-        through = kernel.traffic[kernel.binding or ""] / self.practical[found]
-        return (through, found) if through > time else (time, slowest)
+        times = self.times(kernel, self.practical)
+        for name, cache in self.settings.caches.items():
+            found = next((each for each in cache.ceilings if each in self.practical), None)
+            if found is not None and name in kernel.held:
+                times[name] = (kernel.traffic[name] / self.practical[found], found)
+        return times
 
-    def _of_work(self, work: Mapping[str, float], peaks: Mapping[str, float]) -> dict[str, float]:
-        """Return the time of each pipe under the ceiling that takes most of it."""
+    def _of_work(self, work: Mapping[str, float], peaks: Mapping[str, float]) -> dict[str, Timed]:
+        """Return the time of each pipe, with the ceiling that takes most of it."""
         total = sum(work.values())
         times: dict[str, float] = {}
-        named: dict[str, tuple[float, str]] = {}
+        named: dict[str, Timed] = {}
         for quantity, amount in work.items():
             if amount <= 0:
                 continue
@@ -135,7 +132,7 @@ class TargetDevice:
             time, pipe = amount / peaks[found], pipe_of(found)
             times[pipe] = times.get(pipe, 0.0) + time
             named[pipe] = max(named.get(pipe, (0.0, found)), (time, found))
-        return {named[pipe][1]: time for pipe, time in times.items()}
+        return {pipe: (time, named[pipe][1]) for pipe, time in times.items()}
 
 
 def predict(kernel: MeasuredWork, target: TargetDevice) -> Predicted:
@@ -151,8 +148,8 @@ def _predicted(kernel: MeasuredWork, target: TargetDevice) -> Predicted:
     if reason := why_unknown(kernel):
         raise LackingError(reason)
     settings = target.settings
-    low, _ = target.least(kernel, target.rated)
-    practical, binding = target.practical_least(kernel)
+    low = longest(target.times(kernel, target.rated))
+    practical, binding = _practical(kernel, target)
     likely = target.empty * kernel.launches + practical * _slower(kernel, settings)
     caveats, lowest, factor = _widened(kernel, target, low)
     likely = max(likely, low)
@@ -171,12 +168,33 @@ def _predicted(kernel: MeasuredWork, target: TargetDevice) -> Predicted:
     )
 
 
+def longest(times: Mapping[str, Timed]) -> float:
+    """Return the longest time, in s; 0 where there is none."""
+    return max((time for time, _ in times.values()), default=0.0)
+
+
+def _practical(kernel: MeasuredWork, target: TargetDevice) -> Timed:
+    """Return the least time in practice, and what binds, of what was timed here and there.
+
+    Raises:
+        LackingError: what binds it here was not timed there, or what binds it there, not here.
+    """
+    here, there = kernel.held, target.practical_times(kernel)
+    binding = max(here, key=here.__getitem__)
+    if binding not in there:
+        cache = target.settings.caches.get(binding)
+        what = binding if cache is None else cache.name
+        raise LackingError(f"{what} binds it, and {target.machine.name} has no figure for it")
+    slowest = max(there, key=there.__getitem__)
+    if slowest not in here:
+        raise LackingError(NO_PEAKS)
+    return there[slowest]
+
+
 def _slower(kernel: MeasuredWork, settings: ElsewhereSettings) -> float:
     """Return the time that a kernel took, without empty launches, over the least in practice."""
-    if kernel.measured is None or not kernel.practical:
-        return 1.0
     empty = settings.empty(kernel.device_id) * kernel.launches
-    return max(kernel.measured - empty, 0.0) / kernel.practical
+    return max((kernel.measured or 0.0) - empty, 0.0) / max(kernel.held.values())
 
 
 def why_unknown(kernel: MeasuredWork) -> str | None:
@@ -190,8 +208,8 @@ def why_unknown(kernel: MeasuredWork) -> str | None:
         return "the profile does not count its work, and memory is not what limits it"
     if not has_traffic and kernel.memory_side is not False:
         return "the profile does not count its traffic, and compute is not what limits it"
-    if not kernel.practical:
-        return "the profile lacks the peaks that its time compares with"
+    if not any(kernel.held.values()):
+        return NO_PEAKS
     return None
 
 
@@ -240,7 +258,7 @@ def _without_memory(kernel: MeasuredWork, target: TargetDevice, low: float) -> f
     memory = kernel.traffic[DRAM] / target.rated[DRAM]
     if memory < low:
         return low
-    work = max(target._of_work(kernel.work or {}, target.rated).values(), default=0.0)
+    work = longest(target._of_work(kernel.work or {}, target.rated))
     return max(work, memory / target.settings.cache_over_memory)
 
 

@@ -7,16 +7,23 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from advisor.documents import MappingNode, load
+from advisor.modelling.roofs import pipe_of
 from advisor.records import dataclass
 from advisor.resources import data_dir
+
+_KEYS = (
+    "work", "pipes", "caches", "negligible", "practical", "empty_launch", "spread", "caveats",
+    "scales",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cache:
-    """A cache that may bind a kernel: its traffic, and what such a cache is called on devices."""
+    """A cache that may bind a kernel: its traffic, the least time of that, and its ceilings."""
 
     name: str
     traffic: str
+    time: str
     ceilings: tuple[str, ...]
 
 
@@ -33,6 +40,7 @@ class ElsewhereSettings:
     """The file says what each is; ``empty_launch`` are patterns of device ids with times in s."""
 
     work: Mapping[str, tuple[str, ...]]
+    pipes: Mapping[str, str]
     caches: Mapping[str, Cache]
     negligible: float
     practical_memory: float
@@ -63,14 +71,13 @@ def load_settings() -> ElsewhereSettings:
         RuleError: the file is wrong; with its place.
     """
     node = load(settings_file())
-    node.refuse_unknown(
-        ("work", "caches", "negligible", "practical", "empty_launch", "spread", "caveats", "scales")
-    )
-    work, caches, scales = (node.mapping(key) for key in ("work", "caches", "scales"))
+    node.refuse_unknown(_KEYS)
+    work, pipes, caches, scales = map(node.mapping, ("work", "pipes", "caches", "scales"))
     practical, spread, caveats = (node.mapping(key) for key in ("practical", "spread", "caveats"))
     times = [each.as_mapping() for each in node.mapping("empty_launch").sequence("times")]
     return ElsewhereSettings(
         work={name: work.sequence(name).texts() for name in work},
+        pipes={name: pipe_of(pipes.text(name)) for name in pipes},
         caches={name: _cache(caches.mapping(name)) for name in caches},
         negligible=_value(node, "negligible"),
         practical_memory=_value(practical, "memory"),
@@ -93,6 +100,7 @@ def _cache(node: MappingNode) -> Cache:
     return Cache(
         name=node.text("name"),
         traffic=node.text("traffic"),
+        time=node.text("time"),
         ceilings=node.sequence("ceilings").texts(),
     )
 

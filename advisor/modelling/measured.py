@@ -26,7 +26,7 @@ _FACTS = (
     "dram_bytes", "t_dram", "t_sol", "t_least", "t_compute", "peak_dram_bandwidth",
     "effective_peak", "t_sol_practical", "t_placed", "binding_resource", "compute_utilization",
     "dram_utilization", "l2_size", "sm_clock", "nominal_sm_clock", "launches_with_traffic",
-    "launches_with_work",
+    "launches_with_work", "achievable_compute_fraction", "achievable_dram_fraction",
 )  # fmt: skip
 _OF_OPERATIONS = ("operation", "operation_flops", "operation_bytes", "traffic_per_required",
                   "work_per_required")  # fmt: skip
@@ -50,7 +50,9 @@ def read_rows(
     operations: bool = False,
 ) -> list[Row]:
     """Return the facts of the kernels of a run, the longest first."""
-    names = {*_FACTS, *settings.work, *(each.traffic for each in settings.caches.values())}
+    caches = settings.caches.values()
+    names = {*_FACTS, *settings.work, *settings.pipes}
+    names |= {name for each in caches for name in (each.traffic, each.time)}
     if operations:
         names |= {*_OF_OPERATIONS}
     columns = sorted(names)
@@ -72,17 +74,16 @@ def kernels_of(
 
 def _measured(row: Row, name: str, vendor: str | None, settings: ElsewhereSettings) -> MeasuredWork:
     launches = row["launch_count"] - (row["launches_excluded"] or 0)
-    duration = row["duration"]
+    traffic = dict(_traffic(row, launches, settings))
     return MeasuredWork(
         name=name,
         launches=launches,
-        measured=duration,
+        measured=row["duration"],
         work=_work(row, launches, settings),
-        traffic=dict(_traffic(row, launches, settings)),
-        practical=practical_of(row),
+        traffic=traffic,
+        held=dict(_held(row, launches, traffic, settings)),
         device_id=row["device_id"] or "",
         vendor=vendor,
-        binding=row["binding_resource"],
         memory_side=_memory_side(row),
         clock=_ratio(row["sm_clock"], row["nominal_sm_clock"]),
         cache_size=row["l2_size"],
@@ -124,6 +125,23 @@ def _traffic(row: Row, launches: float, settings: ElsewhereSettings) -> Iterator
     for name, cache in settings.caches.items():
         if row[cache.traffic] is not None:
             yield name, row[cache.traffic]
+
+
+def _held(
+    row: Row, launches: float, traffic: Mapping[str, float], settings: ElsewhereSettings
+) -> Iterator[tuple[str, float]]:
+    """Yield the least time in practice of each resource, as ``t_sol_practical`` takes it."""
+    compute = row["achievable_compute_fraction"] or settings.practical_compute
+    memory = row["achievable_dram_fraction"] or settings.practical_memory
+    scale = _coverage(row["launches_with_work"], launches) / min(compute, 1.0)
+    for name, pipe in settings.pipes.items():
+        if row[name] is not None:
+            yield pipe, row[name] * scale
+    if DRAM in traffic and row["peak_dram_bandwidth"]:
+        yield DRAM, traffic[DRAM] / row["peak_dram_bandwidth"] / min(memory, 1.0)
+    for name, cache in settings.caches.items():
+        if name in traffic and row[cache.time] is not None:
+            yield name, row[cache.time]
 
 
 def _coverage(counted: float | None, launches: float) -> float:

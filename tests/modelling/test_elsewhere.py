@@ -57,10 +57,9 @@ KERNEL = MeasuredWork(
     measured=402.0e-6,
     work={"flops_fp32": 0.4e9},
     traffic={"dram": 0.16e9, "l2": 0.4e9},
-    practical=200.0e-6,
+    held={"dram": 200.0e-6, "vector_fp32": 100.0e-6},
     device_id="here",
     vendor="a",
-    binding="dram",
     clock=1.0,
 )
 
@@ -91,7 +90,8 @@ def test_formats_of_the_matrix_units_add_up(settings: ElsewhereSettings) -> None
     there = machine({"dram": 2.0e12, "tensor_fp16": 100.0e12, "tensor_tf32": 50.0e12},
                     {"dram": 1.6e12, "tensor_fp16": 100.0e12, "tensor_tf32": 50.0e12})  # fmt: skip
     work = {"flops_tensor_fp16": 10.0e9, "flops_tensor_tf32": 10.0e9}
-    found = on(settings, replace(KERNEL, work=work), there)
+    held = {"dram": 200.0e-6, "tensor_": 100.0e-6}
+    found = on(settings, replace(KERNEL, work=work, held=held), there)
     assert found.low == pytest.approx(300.0e-6)  # 100 µs and 200 µs
     assert found.binding_resource == "tensor_tf32"
 
@@ -118,13 +118,41 @@ def test_a_device_without_bandwidth_has_a_reason(settings: ElsewhereSettings) ->
 
 
 def test_a_kernel_that_a_cache_binds_meets_that_cache(settings: ElsewhereSettings) -> None:
-    through = replace(KERNEL, binding="l2", traffic={"dram": 0.16e9, "l2": 1.6e9})
+    held = {"dram": 100.0e-6, "l2": 200.0e-6}
+    through = replace(KERNEL, traffic={"dram": 0.16e9, "l2": 1.6e9}, held=held)
     found = on(settings, through)
     assert found.low == pytest.approx(80.0e-6)
     assert found.likely == pytest.approx(404.0e-6)  # 1.6 GB at 8 TB/s, twice, and 4 µs
     assert found.binding_resource == "l2"
     without = machine({"dram": 2.0e12, "vector_fp32": 20.0e12})
     assert on(settings, through, without).reason == "L2 binds it, and There has no figure for it"
+
+
+def test_a_share_is_held_of_the_same_resources_here_and_there(settings: ElsewhereSettings) -> None:
+    # 20 GB through L2 bound it: 2.5 ms there at 8 TB/s, 5 ms here, of the 10 ms that it took. Its
+    # work and memory, 0.1 ms there, explain none of that.
+    kernel = replace(
+        KERNEL,
+        measured=10.002e-3,
+        traffic={"dram": 0.16e9, "l2": 20.0e9},
+        held={"dram": 0.2e-3, "l2": 5.0e-3},
+    )
+    assert on(settings, kernel).likely == pytest.approx(5.004e-3)
+
+
+def test_a_cache_that_takes_longest_only_there_binds_it(settings: ElsewhereSettings) -> None:
+    # 1.6 GB through L2 took 150 µs here, less than memory; at 8 TB/s they take 200 µs there.
+    through = replace(KERNEL, traffic={"dram": 0.16e9, "l2": 1.6e9})
+    found = on(settings, replace(through, held={"dram": 200.0e-6, "l2": 150.0e-6}))
+    assert (found.likely, found.binding_resource) == (pytest.approx(404.0e-6), "l2")
+    # Nobody timed them here, so nothing tells what share of L2 it holds.
+    assert on(settings, replace(through, held={"dram": 200.0e-6})).binding_resource == "dram"
+
+
+def test_work_that_nothing_here_compares_with_has_a_reason(settings: ElsewhereSettings) -> None:
+    kernel = replace(KERNEL, work={"flops_fp32": 4.0e9}, held={"dram": 200.0e-6})
+    found = on(settings, kernel)
+    assert found.reason == "the profile lacks the peaks that its time compares with"
 
 
 def test_another_vendor_widens_the_range(settings: ElsewhereSettings) -> None:
@@ -184,7 +212,7 @@ def test_a_cache_that_only_this_device_has_raises_the_most(settings: ElsewhereSe
             "the profile does not count its traffic, and compute is not what limits it",
         ),
         (
-            replace(KERNEL, practical=None),
+            replace(KERNEL, held={}),
             "the profile lacks the peaks that its time compares with",
         ),
     ],
