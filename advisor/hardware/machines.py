@@ -28,7 +28,8 @@ class Machine:
     """A device to model on; what is not known is None.
 
     ``memory_bytes`` and ``l2_bytes`` are in B, ``occupancy`` is the key of its occupancy limits.
-    ``described`` tells a device that a user describes from one of the seed data.
+    ``unit_count`` counts its multiprocessors, or what ``unit_kind`` calls them. ``described`` tells
+    a device that a user describes from one of the seed data.
     """
 
     device_id: str
@@ -38,6 +39,8 @@ class Machine:
     occupancy: str | None = None
     vendor: str | None = None
     l2_bytes: float | None = None
+    unit_kind: str | None = None
+    unit_count: int | None = None
     described: bool = False
 
     def is_work(self, resource: str) -> bool:
@@ -129,6 +132,8 @@ def of_device(device: DeviceSpec) -> Machine:
         occupancy=device.occupancy,
         vendor=device.vendor,
         l2_bytes=device.l2_bytes,
+        unit_kind=device.unit_kind,
+        unit_count=device.unit_count,
     )
 
 

@@ -1,6 +1,7 @@
 """What a measured kernel would take on another device.
 
-``low`` is the least time of its work and device-memory traffic at the device's rated peaks.
+``low`` is the least time of its work and device-memory traffic at the device's rated peaks, of as
+many units as the grid has blocks.
 ``likely`` holds the share of the practical roof that the kernel held where it ran, of the same
 resources here and there, apart from the time of empty launches, which is the device's own.
 ``high`` is how much longer real pairs took (``rules/whatif.yaml``). All times are in s and of all
@@ -33,7 +34,8 @@ class MeasuredWork:
     ``work`` is in FLOP by quantity, ``traffic`` in B by memory. ``held`` [s] is the least time in
     practice where it ran, by resource: a pipe, device memory or a cache. ``memory_side`` tells
     whether memory is busier than compute, ``clock`` is the clock held over the rated one,
-    ``cache_size`` [B] that of its L2. ``counted`` is the share of launches with amounts.
+    ``cache_size`` [B] that of its L2. ``blocks`` are those of a launch, where ``held`` takes
+    account of them.
     """
 
     name: str
@@ -47,6 +49,7 @@ class MeasuredWork:
     memory_side: bool | None = None
     clock: float | None = None
     cache_size: float | None = None
+    blocks: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +98,7 @@ class TargetDevice:
         Raises:
             LackingError: the device does not rate what the kernel needs.
         """
-        times = self._of_work(kernel.work or {}, peaks)
+        times = self.work_times(kernel, peaks)
         if kernel.traffic.get(DRAM) is not None:
             if DRAM not in peaks:
                 raise LackingError(f"{self.machine.name} has no figure for memory bandwidth")
@@ -112,11 +115,22 @@ class TargetDevice:
         for name, cache in self.settings.caches.items():
             found = next((each for each in cache.ceilings if each in self.practical), None)
             if found is not None and name in kernel.held:
-                times[name] = (kernel.traffic[name] / self.practical[found], found)
+                busy = self.busy(kernel) if cache.of_units else 1.0
+                times[name] = (kernel.traffic[name] / self.practical[found] / busy, found)
         return times
 
-    def _of_work(self, work: Mapping[str, float], peaks: Mapping[str, float]) -> dict[str, Timed]:
-        """Return the time of each pipe, with the ceiling that takes most of it."""
+    def busy(self, kernel: MeasuredWork) -> float:
+        """Return the share of the units that a launch has blocks for."""
+        machine = self.machine
+        return self.settings.busy(machine.device_id, kernel.blocks, machine.unit_count)
+
+    def work_times(self, kernel: MeasuredWork, peaks: Mapping[str, float]) -> dict[str, Timed]:
+        """Return the least time of each pipe, with the ceiling that takes most of it.
+
+        Raises:
+            LackingError: the device does not rate some of the work.
+        """
+        work, busy = kernel.work or {}, self.busy(kernel)
         total = sum(work.values())
         times: dict[str, float] = {}
         named: dict[str, Timed] = {}
@@ -129,7 +143,7 @@ class TargetDevice:
                 if amount < self.settings.negligible * total:
                     continue
                 raise LackingError(f"{self.machine.name} has no figure for {ceilings[0]}")
-            time, pipe = amount / peaks[found], pipe_of(found)
+            time, pipe = amount / peaks[found] / busy, pipe_of(found)
             times[pipe] = times.get(pipe, 0.0) + time
             named[pipe] = max(named.get(pipe, (0.0, found)), (time, found))
         return {pipe: (time, named[pipe][1]) for pipe, time in times.items()}
@@ -234,6 +248,18 @@ def _widened(
         caveats.append("its work was not counted; memory is its busiest side")
     if DRAM not in kernel.traffic:
         caveats.append("its traffic was not counted; compute is its busiest side")
+    of_sizes, low = _sizes(kernel, target, low)
+    return (*caveats, *of_sizes), low, factor
+
+
+def _sizes(kernel: MeasuredWork, target: TargetDevice, low: float) -> tuple[list[str], float]:
+    """Return the caveats about what fits the device, and the lower end of the range [s]."""
+    machine, caveats = target.machine, []
+    if (busy := target.busy(kernel)) < 1 and machine.unit_count:
+        blocks = wording.count(kernel.blocks, "block")
+        kind = wording.plural(machine.unit_kind or "unit", machine.unit_count)
+        used = f"{busy * machine.unit_count:.0f} of the {machine.unit_count} {kind}"
+        caveats.append(f"{blocks} can keep only {used} there busy")
     here, there = _fits(kernel, kernel.cache_size), _fits(kernel, machine.l2_bytes)
     if there and here is False:
         size = wording.size(machine.l2_bytes)
@@ -242,7 +268,7 @@ def _widened(
     if here and there is False:
         size = wording.size(kernel.cache_size)
         caveats.append(f"a launch's traffic fits the {size} of L2 here, and not the one there")
-    return tuple(caveats), low, factor
+    return caveats, low
 
 
 def _fits(kernel: MeasuredWork, size: float | None) -> bool | None:
@@ -258,7 +284,7 @@ def _without_memory(kernel: MeasuredWork, target: TargetDevice, low: float) -> f
     memory = kernel.traffic[DRAM] / target.rated[DRAM]
     if memory < low:
         return low
-    work = longest(target._of_work(kernel.work or {}, target.rated))
+    work = longest(target.work_times(kernel, target.rated))
     return max(work, memory / target.settings.cache_over_memory)
 
 

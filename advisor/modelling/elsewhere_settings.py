@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -13,18 +13,22 @@ from advisor.resources import data_dir
 
 _KEYS = (
     "work", "pipes", "caches", "negligible", "practical", "empty_launch", "spread", "caveats",
-    "scales",
+    "scales", "units_of_a_block",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cache:
-    """A cache that may bind a kernel: its traffic, the least time of that, and its ceilings."""
+    """A cache that may bind a kernel: its traffic, the least time of that, and its ceilings.
+
+    ``of_units`` tells whether each multiprocessor has its own.
+    """
 
     name: str
     traffic: str
     time: str
     ceilings: tuple[str, ...]
+    of_units: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +41,10 @@ class Scale:
 
 @dataclass(frozen=True, kw_only=True)
 class ElsewhereSettings:
-    """The file says what each is; ``empty_launch`` are patterns of device ids with times in s."""
+    """The file says what each is; ``empty_launch`` are patterns of device ids with times in s.
+
+    ``units_of_a_block`` are such patterns with counts.
+    """
 
     work: Mapping[str, tuple[str, ...]]
     pipes: Mapping[str, str]
@@ -46,6 +53,7 @@ class ElsewhereSettings:
     practical_memory: float
     practical_compute: float
     empty_launch: tuple[tuple[str, float], ...]
+    units_of_a_block: tuple[tuple[str, float], ...]
     same_vendor: float
     other_vendor: float
     no_practical_figure: float
@@ -55,8 +63,18 @@ class ElsewhereSettings:
 
     def empty(self, device_id: str) -> float:
         """Return the time of an empty launch on a device, in s."""
-        name = device_id.casefold()
-        return next(time for pattern, time in self.empty_launch if fnmatchcase(name, pattern))
+        return _of_device(self.empty_launch, device_id)
+
+    def busy(self, device_id: str, blocks: float | None, units: float | None) -> float:
+        """Return the share of a device's units that a grid can keep busy; 1 where it is unknown."""
+        if not blocks or not units:
+            return 1.0
+        return min(blocks * _of_device(self.units_of_a_block, device_id) / units, 1.0)
+
+
+def _of_device(values: Iterable[tuple[str, float]], device_id: str) -> float:
+    name = device_id.casefold()
+    return next(value for pattern, value in values if fnmatchcase(name, pattern))
 
 
 def settings_file() -> Path:
@@ -74,7 +92,6 @@ def load_settings() -> ElsewhereSettings:
     node.refuse_unknown(_KEYS)
     work, pipes, caches, scales = map(node.mapping, ("work", "pipes", "caches", "scales"))
     practical, spread, caveats = (node.mapping(key) for key in ("practical", "spread", "caveats"))
-    times = [each.as_mapping() for each in node.mapping("empty_launch").sequence("times")]
     return ElsewhereSettings(
         work={name: work.sequence(name).texts() for name in work},
         pipes={name: pipe_of(pipes.text(name)) for name in pipes},
@@ -82,7 +99,8 @@ def load_settings() -> ElsewhereSettings:
         negligible=_value(node, "negligible"),
         practical_memory=_value(practical, "memory"),
         practical_compute=_value(practical, "compute"),
-        empty_launch=tuple((each.text("match"), each.number("time")) for each in times),
+        empty_launch=_by_device(node.mapping("empty_launch"), "times", "time"),
+        units_of_a_block=_by_device(node.mapping("units_of_a_block"), "units", "units"),
         same_vendor=_value(spread, "same_vendor"),
         other_vendor=_value(spread, "other_vendor"),
         no_practical_figure=_value(spread, "no_practical_figure"),
@@ -96,12 +114,18 @@ def _value(node: MappingNode, key: str) -> float:
     return node.mapping(key).number("value")
 
 
+def _by_device(node: MappingNode, key: str, value: str) -> tuple[tuple[str, float], ...]:
+    entries = (each.as_mapping() for each in node.sequence(key))
+    return tuple((each.text("match"), each.number(value)) for each in entries)
+
+
 def _cache(node: MappingNode) -> Cache:
     return Cache(
         name=node.text("name"),
         traffic=node.text("traffic"),
         time=node.text("time"),
         ceilings=node.sequence("ceilings").texts(),
+        of_units="of_units" in node and node.boolean("of_units"),
     )
 
 

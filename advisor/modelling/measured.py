@@ -26,7 +26,8 @@ _FACTS = (
     "dram_bytes", "t_dram", "t_sol", "t_least", "t_compute", "peak_dram_bandwidth",
     "effective_peak", "t_sol_practical", "t_placed", "binding_resource", "compute_utilization",
     "dram_utilization", "l2_size", "sm_clock", "nominal_sm_clock", "launches_with_traffic",
-    "launches_with_work", "achievable_compute_fraction", "achievable_dram_fraction",
+    "launches_with_work", "achievable_compute_fraction", "achievable_dram_fraction", "grid_size",
+    "sm_count", "rated_sm_count",
 )  # fmt: skip
 _OF_OPERATIONS = ("operation", "operation_flops", "operation_bytes", "traffic_per_required",
                   "work_per_required")  # fmt: skip
@@ -75,18 +76,21 @@ def kernels_of(
 def _measured(row: Row, name: str, vendor: str | None, settings: ElsewhereSettings) -> MeasuredWork:
     launches = row["launch_count"] - (row["launches_excluded"] or 0)
     traffic = dict(_traffic(row, launches, settings))
+    units = row["sm_count"] or row["rated_sm_count"]
+    busy = settings.busy(row["device_id"] or "", row["grid_size"], units)
     return MeasuredWork(
         name=name,
         launches=launches,
         measured=row["duration"],
         work=_work(row, launches, settings),
         traffic=traffic,
-        held=dict(_held(row, launches, traffic, settings)),
+        held=dict(_held(row, launches, traffic, busy, settings)),
         device_id=row["device_id"] or "",
         vendor=vendor,
         memory_side=_memory_side(row),
         clock=_ratio(row["sm_clock"], row["nominal_sm_clock"]),
         cache_size=row["l2_size"],
+        blocks=row["grid_size"] if units else None,
     )
 
 
@@ -128,12 +132,19 @@ def _traffic(row: Row, launches: float, settings: ElsewhereSettings) -> Iterator
 
 
 def _held(
-    row: Row, launches: float, traffic: Mapping[str, float], settings: ElsewhereSettings
+    row: Row,
+    launches: float,
+    traffic: Mapping[str, float],
+    busy: float,
+    settings: ElsewhereSettings,
 ) -> Iterator[tuple[str, float]]:
-    """Yield the least time in practice of each resource, as ``t_sol_practical`` takes it."""
+    """Yield the least time in practice of each resource, as ``t_sol_practical`` takes it.
+
+    But for what only a share of the units, ``busy``, can give: pipes and their caches.
+    """
     compute = row["achievable_compute_fraction"] or settings.practical_compute
     memory = row["achievable_dram_fraction"] or settings.practical_memory
-    scale = _coverage(row["launches_with_work"], launches) / min(compute, 1.0)
+    scale = _coverage(row["launches_with_work"], launches) / min(compute, 1.0) / busy
     for name, pipe in settings.pipes.items():
         if row[name] is not None:
             yield pipe, row[name] * scale
@@ -141,7 +152,7 @@ def _held(
         yield DRAM, traffic[DRAM] / row["peak_dram_bandwidth"] / min(memory, 1.0)
     for name, cache in settings.caches.items():
         if name in traffic and row[cache.time] is not None:
-            yield name, row[cache.time]
+            yield name, row[cache.time] / (busy if cache.of_units else 1.0)
 
 
 def _coverage(counted: float | None, launches: float) -> float:

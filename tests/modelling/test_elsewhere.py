@@ -21,6 +21,7 @@ def settings() -> ElsewhereSettings:
     return replace(
         load_settings(),
         empty_launch=(("here", 1.0e-6), ("*", 2.0e-6)),
+        units_of_a_block=(("paired", 2), ("*", 1)),
         same_vendor=1.5,
         other_vendor=2.0,
         no_practical_figure=1.25,
@@ -155,6 +156,34 @@ def test_work_that_nothing_here_compares_with_has_a_reason(settings: ElsewhereSe
     assert found.reason == "the profile lacks the peaks that its time compares with"
 
 
+def test_a_grid_of_few_blocks_leaves_units_idle(settings: ElsewhereSettings) -> None:
+    there = replace(THERE, unit_kind="SM", unit_count=128)
+    kernel = replace(KERNEL, work={"flops_fp32": 4.0e9}, blocks=32)
+    found = on(settings, kernel, there)
+    assert found.low == pytest.approx(800.0e-6)  # 4 GFLOP at a quarter of 20 TFLOP/s
+    # 1,600 µs at a quarter of 10 TFLOP/s, twice that as here, and 4 µs.
+    assert found.likely == pytest.approx(3204.0e-6)
+    assert found.caveats == ("32 blocks can keep only 32 of the 128 SMs there busy",)
+    assert on(settings, replace(kernel, blocks=128), there).low == pytest.approx(200.0e-6)
+    assert on(settings, replace(kernel, blocks=128), there).caveats == ()
+    paired = replace(there, device_id="paired")
+    assert on(settings, kernel, paired).low == pytest.approx(400.0e-6)
+    assert on(settings, replace(kernel, blocks=None), there).low == pytest.approx(200.0e-6)
+
+
+def test_few_blocks_leave_the_caches_of_units_idle_and_no_others(
+    settings: ElsewhereSettings,
+) -> None:
+    there = machine({"dram": 2.0e12, "vector_fp32": 20.0e12, "l2": 8.0e12, "l1": 8.0e12},
+                    {"dram": 1.6e12})  # fmt: skip
+    there = replace(there, unit_kind="SM", unit_count=128)
+    kernel = replace(KERNEL, traffic={"dram": 0.16e9, "l2": 1.6e9, "l1": 1.6e9}, blocks=64)
+    through_l1 = replace(kernel, held={"dram": 100.0e-6, "l1": 200.0e-6})
+    assert on(settings, through_l1, there).likely == pytest.approx(804.0e-6)  # at 4 TB/s
+    through_l2 = replace(kernel, held={"dram": 100.0e-6, "l2": 200.0e-6})
+    assert on(settings, through_l2, there).likely == pytest.approx(404.0e-6)  # at 8 TB/s
+
+
 def test_another_vendor_widens_the_range(settings: ElsewhereSettings) -> None:
     found = on(settings, replace(KERNEL, vendor="B"))
     assert found.high == pytest.approx(2 * 204.0e-6)
@@ -230,6 +259,14 @@ def test_memory_alone_is_enough_where_memory_is_the_busiest_side(
     found = on(settings, replace(KERNEL, work=None, memory_side=True))
     assert found.likely == pytest.approx(204.0e-6)
     assert found.caveats == ("its work was not counted; memory is its busiest side",)
+
+
+def test_the_shipped_settings_know_how_many_units_a_block_may_use() -> None:
+    shipped = load_settings()
+    assert shipped.busy("nvidia-rtx-4090", 64, 128) == 0.5
+    assert shipped.busy("nvidia-rtx-4090", 1000, 128) == 1
+    assert shipped.busy("amd-rx-7900-xtx", 24, 96) == 0.5  # two of a work-group processor
+    assert shipped.busy("nvidia-rtx-4090", None, 128) == shipped.busy("other", 1, None) == 1
 
 
 def test_the_shipped_settings_know_the_time_of_an_empty_launch() -> None:

@@ -54,7 +54,13 @@ def here() -> TargetDevice:
         for name, value in PEAKS.items()
     )
     machine = Machine(
-        device_id="device", name="Here", memory_bytes=None, ceilings=ceilings, vendor="A"
+        device_id="device",
+        name="Here",
+        memory_bytes=None,
+        ceilings=ceilings,
+        vendor="A",
+        unit_kind="SM",
+        unit_count=64,
     )
     return TargetDevice(machine, load_settings())
 
@@ -71,7 +77,14 @@ def here() -> TargetDevice:
         ("flops_tensor_fp16", "tensor_fp16"),
     ],
 )
-@pytest.mark.parametrize("others", [{}, {"compute_utilization": 0.9}])  # what binds is no peak's
+@pytest.mark.parametrize(
+    "others",
+    [
+        {},
+        {"compute_utilization": 0.9},  # what is busiest has no peak
+        {"grid_size": 60, "sm_count": 64},
+    ],
+)
 def test_takes_what_it_took(
     busiest: str, resource: str, others: dict[str, float], here: TargetDevice
 ) -> None:

@@ -239,7 +239,7 @@ def notes(outlook: Outlook) -> Iterator[str]:
         if predicted.reason is not None:
             remarks.setdefault(f"No prediction: {predicted.reason}", []).append(predicted.name)
         for caveat in predicted.caveats:
-            remarks.setdefault(f"Wider range: {caveat}", []).append(predicted.name)
+            remarks.setdefault(f"Caveat: {caveat}", []).append(predicted.name)
     for line, names in remarks.items():
         if len(names) == len(outlook.kernels):
             yield f"{line}."
