@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from advisor.configuration import DEFAULTS, Configuration
 from advisor.errors import UsageError
-from advisor.modelling.whatif_asked import parse_scales, settings_for
+from advisor.modelling.whatif_asked import check_covered, parse_scales, settings_for
 from advisor.quoting import double, quoted
 from advisor.records import dataclass
 
@@ -38,10 +38,10 @@ class About:
 
 
 def whatif_devices(about: About, names: Sequence[str], *, every: bool = False) -> WhatIf:
-    """Return what the kernels of a run would take on some devices, or on every one, ranked.
+    """Return what the kernels of a run would take on some GPUs, or on every one, ranked.
 
     Raises:
-        UsageError: there is no such device, run or kernel.
+        UsageError: there is no such device, run or kernel, or the device is no GPU.
         DatabaseError: the database cannot be opened.
     """
     from advisor.api.modelling import check_devices, load_machines
@@ -51,7 +51,12 @@ def whatif_devices(about: About, names: Sequence[str], *, every: bool = False) -
     from advisor.modelling.prospects import Prospect, ranked
 
     machines = load_machines(about.configuration)
-    chosen = machines.every() if every else _each_once(map(machines.called, names))
+    if every:
+        settings = settings_for()
+        chosen = tuple(each for each in machines.every() if settings.covers(each.unit_kind))
+    else:
+        chosen = _each_once(map(machines.called, names))
+        check_covered(chosen, settings_for())
     with _opened(about) as here:
         found = []
         for machine in chosen:

@@ -28,7 +28,7 @@ Examples:
 @click.command(epilog=_EPILOG)
 @click.argument("run", default="latest")
 @click.option("--device", "devices", multiple=True, help="A device, as `model` takes it.")
-@click.option("--all-devices", "every", is_flag=True, help="Every known device, ranked.")
+@click.option("--all-devices", "every", is_flag=True, help="Every known GPU, ranked.")
 @click.option(
     "--scale", "scales", multiple=True, metavar="PEAK=FACTOR", help="A peak, faster or slower."
 )

@@ -12,8 +12,8 @@ from advisor.records import dataclass
 from advisor.resources import data_dir
 
 _KEYS = (
-    "work", "pipes", "caches", "negligible", "practical", "empty_launch", "spread", "caveats",
-    "scales", "units_of_a_block",
+    "gpus", "work", "pipes", "caches", "negligible", "practical", "empty_launch", "spread",
+    "caveats", "scales", "units_of_a_block",
 )  # fmt: skip
 
 
@@ -46,6 +46,7 @@ class ElsewhereSettings:
     ``units_of_a_block`` are such patterns with counts.
     """
 
+    gpu_units: tuple[str, ...]
     work: Mapping[str, tuple[str, ...]]
     pipes: Mapping[str, str]
     caches: Mapping[str, Cache]
@@ -64,6 +65,10 @@ class ElsewhereSettings:
     def empty(self, device_id: str) -> float:
         """Return the time of an empty launch on a device, in s."""
         return _of_device(self.empty_launch, device_id)
+
+    def covers(self, unit_kind: str | None) -> bool:
+        """Return whether a device with units of this kind is a GPU, or may be one."""
+        return unit_kind is None or unit_kind in self.gpu_units
 
     def busy(self, device_id: str, blocks: float | None, units: float | None) -> float:
         """Return the share of a device's units that a grid can keep busy; 1 where it is unknown."""
@@ -93,6 +98,7 @@ def load_settings() -> ElsewhereSettings:
     work, pipes, caches, scales = map(node.mapping, ("work", "pipes", "caches", "scales"))
     practical, spread, caveats = (node.mapping(key) for key in ("practical", "spread", "caveats"))
     return ElsewhereSettings(
+        gpu_units=node.mapping("gpus").sequence("units").texts(),
         work={name: work.sequence(name).texts() for name in work},
         pipes={name: pipe_of(pipes.text(name)) for name in pipes},
         caches={name: _cache(caches.mapping(name)) for name in caches},

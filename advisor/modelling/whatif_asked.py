@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from advisor.errors import UsageError
 from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:
+    from advisor.hardware.machines import Machine
     from advisor.modelling.elsewhere_settings import ElsewhereSettings
 
 
@@ -19,6 +20,21 @@ def settings_for() -> ElsewhereSettings:
 
     files = [elsewhere_settings.settings_file()]
     return remembered("whatif", files, "", elsewhere_settings.load_settings)
+
+
+def check_covered(machines: Iterable[Machine], settings: ElsewhereSettings) -> None:
+    """Refuse devices of a kind that no prediction was compared with.
+
+    Raises:
+        UsageError: a device is no GPU.
+    """
+    for machine in machines:
+        if not settings.covers(machine.unit_kind):
+            hint = (
+                "predictions were compared with measurements on GPUs only; advisor model gives"
+                " least times of operations on any device"
+            )
+            raise UsageError(f"{machine.name} is no GPU", hint=hint)
 
 
 def parse_scales(words: Sequence[str], settings: ElsewhereSettings) -> dict[str, float]:

@@ -65,6 +65,9 @@ def test_ranks_every_device(filled: Run) -> None:
     found = scenarios(filled, "--all-devices")
     assert [each["rank"] for each in found] == list(range(1, len(found) + 1))
     assert len(found) >= 89
+    devices = {each["device"] for each in found}
+    assert devices >= {"nvidia-h100-sxm5-80gb", "amd-mi300x", "intel-max-1550", "apple-m1-max"}
+    assert devices.isdisjoint({"nvidia-grace-1s", "aws-trainium2", "intel-gaudi-3"})
     whole = [each["total"] for each in found if each["total"]["covered"] > 0.999]
     assert [each["likely"] for each in whole] == sorted(each["likely"] for each in whole)
     covered = [round(each["total"]["covered"], 2) for each in found]
@@ -179,6 +182,9 @@ def test_narrows_to_a_kernel(filled: Run) -> None:
         ((), "nothing to change"),
         (("--device", "h200-sxm", "--all-devices"), "--device and --all-devices are two questions"),
         (("--device", "nothing like it"), "no device called 'nothing like it' is known"),
+        (("--device", "nvidia-grace-1s"), "CPU, as in GH200/GB200) is no GPU"),
+        (("--device", "h200-sxm", "--device", "aws-trainium2"), "Trainium2 is no GPU"),
+        (("--device", "intel-gaudi-3"), "Intel Gaudi 3 (OAM) is no GPU"),
         (("nope", "--all-devices"), "there is no run 'nope'"),
         (("--all-devices", "--kernel", "nope"), "is called 'nope'"),
         (("--scale", "dram_bandwith=2"), "did you mean 'dram_bandwidth'"),
