@@ -1,7 +1,7 @@
 """What a measured kernel would take on another device.
 
-``low`` is the least time of its work and device-memory traffic at the device's rated peaks, of as
-many units as the grid has blocks.
+``low`` is the least time of its work, and of its device-memory traffic as it was counted, at the
+device's rated peaks, of as many units as the grid has blocks.
 ``likely`` holds the share of the practical roof that the kernel held where it ran, of the same
 resources here and there, apart from the time of empty launches, which is the device's own.
 ``high`` is how much longer real pairs took (``rules/whatif.yaml``). All times are in s and of all
@@ -268,6 +268,12 @@ def _sizes(kernel: MeasuredWork, target: TargetDevice, low: float) -> tuple[list
     if here and there is False:
         size = wording.size(kernel.cache_size)
         caveats.append(f"a launch's traffic fits the {size} of L2 here, and not the one there")
+    if here is there is False and _may_miss_less(kernel, target, low):
+        sizes = f"{wording.size(machine.l2_bytes)} there, {wording.size(kernel.cache_size)} here"
+        caveats.append(
+            f"a larger L2 ({sizes}) may serve some of its device-memory traffic, and it may then"
+            " take less than the least time"
+        )
     return caveats, low
 
 
@@ -277,6 +283,12 @@ def _fits(kernel: MeasuredWork, size: float | None) -> bool | None:
     if moved is None or size is None or not kernel.launches:
         return None
     return moved / kernel.launches <= size
+
+
+def _may_miss_less(kernel: MeasuredWork, target: TargetDevice, low: float) -> bool:
+    """Return whether the least time [s] is that of misses which a larger L2 may turn to hits."""
+    larger = (target.machine.l2_bytes or 0.0) > (kernel.cache_size or 0.0)
+    return larger and kernel.traffic[DRAM] / target.rated[DRAM] >= low
 
 
 def _without_memory(kernel: MeasuredWork, target: TargetDevice, low: float) -> float:

@@ -224,6 +224,20 @@ def test_a_cache_that_only_this_device_has_raises_the_most(settings: ElsewhereSe
     assert "of L2 here, and not the one there" in found.caveats[0]
 
 
+def test_a_larger_cache_may_serve_traffic_that_was_counted(settings: ElsewhereSettings) -> None:
+    there = replace(THERE, l2_bytes=70.0e6)  # a launch moves 80 MB
+    found = on(settings, replace(KERNEL, cache_size=2.0e6), there)
+    assert found.low == pytest.approx(80.0e-6)
+    assert found.caveats == (
+        "a larger L2 (70.0\N{NO-BREAK SPACE}MB there, 2.00\N{NO-BREAK SPACE}MB here) may serve some"
+        " of its device-memory traffic, and it may then take less than the least time",
+    )
+    assert on(settings, replace(KERNEL, cache_size=70.0e6), there).caveats == ()
+    # Its work alone takes 200 µs at least, with any cache.
+    work = replace(KERNEL, work={"flops_fp32": 4.0e9}, cache_size=2.0e6)
+    assert on(settings, work, there).caveats == ()
+
+
 @pytest.mark.parametrize(
     ("lacking", "reason"),
     [
