@@ -7,6 +7,7 @@ where that is not possible. ``make bench`` runs the speeds alone.
 
 from __future__ import annotations
 
+import math
 import sys
 import tempfile
 from dataclasses import dataclass, field
@@ -35,7 +36,8 @@ SEED = 2026
 MARGIN = 5
 NIGHTS = 25  # newest nights of each quiet series
 TOLD = ((0.05, 2), (0.05, 3), (0.05, 7), (0.03, 14), (0.1, 2))
-SHAPES = ("drift", "two-state", "outlier", "inconclusive", "environment")
+SHAPES = ("drift", "two-state", "outlier", "inconclusive", "environment", "whole drift")
+_MOVED = ("regressed", "improved")
 SPEED_SERIES, SPEED_NIGHTS, FEW = 1000, 365, 50
 
 
@@ -149,6 +151,10 @@ def _is_named(case: Labelled, found: SeriesResult) -> bool:
             change.verdict == "environment" and abs(change.index - case.at) <= MARGIN
             for change in found.changes
         )
+    if case.shape == "whole drift":
+        way = math.copysign(1, found.newest.relative or 0.0)
+        kinds = [change.kind for change in found.changes if change.index == found.newest.index]
+        return found.newest.verdict in _MOVED and way == case.newest and kinds == ["drift"]
     near = [
         change
         for change in found.changes

@@ -93,6 +93,10 @@ def _rows(scores: Sequence[Score]) -> Iterator[list[str]]:
         "driver's step named environment",
         lambda score: _two(score.named["environment"]) if score.named else "–", ".75",
     )  # fmt: skip
+    yield row(
+        "drift from the first night to the newest told",
+        lambda score: _two(score.named["whole drift"]) if score.named else "–", ".80",
+    )  # fmt: skip
     if scores[0].annotated is not None:
         yield row(
             "annotated series: F1, covering",

@@ -133,14 +133,18 @@ def stepped(noise: str, rng: Generator, series: int) -> Iterator[Labelled]:
 
 
 def shaped(noise: str, rng: Generator, series: int) -> Iterator[Labelled]:
-    """Yield series with a drift, two states, an outlier, a last night far off, a new driver."""
+    """Yield series with a drift, two states, an outlier, a last night far off, a new driver.
+
+    And with a drift from the first night to the newest.
+    """
     for number in range(series):
         length = (90, 180, 365)[number % 3]
-        for shape in (_drifting, _two_state, _outlying, _last_far, _driver):
+        for shape in (_drifting, _two_state, _outlying, _last_far, _driver, _climbing):
             name, at, level, environment = shape(length, rng)
             yield Labelled(
                 values=make(noise, level, rng), noise=noise, shape=name, at=at,
                 environment=environment,
+                newest=int(np.sign(level[-1])) if shape is _climbing else 0,
             )  # fmt: skip
 
 
@@ -176,3 +180,7 @@ def _driver(n: int, rng: Generator) -> Shape:
     at = int(rng.integers(20, n - MARGIN))
     level = np.where(np.arange(n) < at, 0.0, _size(rng, 0.03, 0.1))
     return "environment", at, level, ("driver 1",) * at + ("driver 2",) * (n - at)
+
+
+def _climbing(n: int, rng: Generator) -> Shape:
+    return "whole drift", 0, _size(rng, 0.05, 0.15) * np.linspace(0, 1, n), None

@@ -20,9 +20,16 @@ if TYPE_CHECKING:
     from advisor.tracking.shapes import Drift
 
 
-def changes_of(series: Series, steps: Sequence[int], shift: Shift | None) -> list[Change]:
-    """Return the steps, drifts and outliers of a series, in the order of their nights."""
-    drifts, steps = drifts_of(series.clipped, steps, series.noise, series.settings)
+def changes_of(
+    series: Series, steps: Sequence[int], shift: Shift | None, trend: Drift | None = None
+) -> list[Change]:
+    """Return the steps, drifts and outliers of a series, in the order of their nights.
+
+    ``trend`` is the drift that the newest nights are the end of; the steps come before it.
+    """
+    older = series.clipped if trend is None else series.clipped[: trend.first]
+    drifts, steps = drifts_of(older, steps, series.noise, series.settings)
+    drifts += [] if trend is None else [trend]
     edges = _edges(series, steps, drifts)
     drifts = [drift for drift in drifts if _is_large(series, drift, edges)]
     steps = _large_enough(series, steps, drifts)
@@ -110,13 +117,17 @@ def _drift(series: Series, drift: Drift, edges: Sequence[int]) -> Change:
 def _outliers(series: Series, edges: Sequence[int], drifts: Sequence[Drift]) -> Iterator[Change]:
     levels = np.repeat(medians(series.even, edges), np.diff(edges))
     for drift in drifts:
-        ends = _ends(series, drift, edges, series.even)
-        levels[drift.first : drift.last + 1] = np.linspace(*ends, drift.last + 1 - drift.first)
+        nights = slice(drift.first, drift.last + 1)
+        levels[nights] = _line(series.clipped[nights])
     residuals = series.even - levels
     reach = max(series.least, series.settings.outlier_score * series.noise.deviation)
     for first, last in outliers_of(residuals, reach, series.settings):
         i = int(np.searchsorted(edges, first, side="right"))
-        before = median_of(series.values[edges[i - 1] : edges[i]])
+        start, end = edges[i - 1], edges[i]
+        if any(drift.first == start for drift in drifts):  # its level is that of the nights around
+            around = series.settings.least_segment
+            start, end = max(start, first - around), min(end, last + 1 + around)
+        before = median_of(series.values[start:end])
         after = median_of(series.values[first : last + 1])
         size = float(np.abs(residuals[first : last + 1]).min())
         yield Change(
@@ -129,6 +140,13 @@ def _outliers(series: Series, edges: Sequence[int], drifts: Sequence[Drift]) -> 
             p_value=series.p_value(series.noise.score(size, 1)),
             verdict=None,
         )
+
+
+def _line(part: Floats) -> Floats:
+    """Return the straight line that fits nights best."""
+    nights = np.arange(len(part)) - (len(part) - 1) / 2
+    line: Floats = part.mean() + nights * (nights @ part / (nights @ nights))
+    return line
 
 
 def states_change(values: Floats, high: Flags, switches: Sequence[int]) -> Change:
@@ -147,11 +165,11 @@ def states_change(values: Floats, high: Flags, switches: Sequence[int]) -> Chang
     )
 
 
-def newest_of(series: Series, shift: Shift | None, start: int) -> Newest:
-    """Return what the newest nights say."""
-    if shift is None:
-        return Newest(verdict=Verdict.UNCHANGED)
+def newest_of(series: Series, shift: Shift | None, start: int, changes: Sequence[Change]) -> Newest:
+    """Return what the newest nights say: by how far they moved, or where a drift has got to."""
     n = len(series.values)
+    if shift is None:
+        return _by_drift(changes, n - series.settings.window)
     night = n - shift.nights
     before, after = medians(series.values, (start, night, n))
     verdict, index = Verdict.INCONCLUSIVE, night
@@ -163,3 +181,18 @@ def newest_of(series: Series, shift: Shift | None, start: int) -> Newest:
         relative=relative(before, after),
         p_value=least_positive(shift.p_value),
     )
+
+
+def _by_drift(changes: Sequence[Change], start_of_newest: int) -> Newest:
+    """Return the verdict of a drift that goes on in the newest nights, else that none moved."""
+    for change in changes:
+        if change.kind is not ChangeKind.DRIFT or change.verdict is None:
+            continue
+        if change.end_index >= start_of_newest:
+            return Newest(
+                verdict=change.verdict,
+                index=change.index,
+                relative=change.relative,
+                p_value=change.p_value,
+            )
+    return Newest(verdict=Verdict.UNCHANGED)

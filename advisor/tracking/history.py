@@ -101,6 +101,9 @@ def _levelled(each: Tracked, result: SeriesResult, settings: TrackingSettings) -
     values = np.array(each.values, dtype=np.float64)
     for night in sorted(each.accepted):
         change = change_at(night, result, settings)
+        if change is not None and change.kind is ChangeKind.DRIFT and change.before > 0:
+            _flatten(values, change, night, settings)
+            continue
         start = night if change is None else change.index
         old = _level(values, max(0, start - settings.window), start)
         new = _level(values, start, start + settings.window)
@@ -109,6 +112,18 @@ def _levelled(each: Tracked, result: SeriesResult, settings: TrackingSettings) -
         if old and new and old > 0:
             values[:start] *= new / old
     return replace(each, values=values.tolist(), accepted=())
+
+
+def _flatten(values: Floats, drift: Change, accepted: int, settings: TrackingSettings) -> None:
+    """Move the nights of a drift, and those before it, onto its level on the accepted night.
+
+    Accepted on its first nights is the whole drift, on a later one what it had come to.
+    """
+    ramp = np.linspace(drift.before, drift.after, drift.end_index + 1 - drift.index)
+    if drift.index + settings.environment_reach < accepted <= drift.end_index:
+        ramp = ramp[: accepted + 1 - drift.index]
+    values[: drift.index] *= ramp[-1] / drift.before
+    values[drift.index : drift.index + len(ramp)] *= ramp[-1] / ramp
 
 
 def _nights_at(

@@ -25,6 +25,7 @@ from advisor.tracking.records import Newest, SeriesResult, Verdict
 from advisor.tracking.segments import residuals_of, steps_of
 from advisor.tracking.series import Series
 from advisor.tracking.shapes import states_of
+from advisor.tracking.trend import trend_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,6 +117,7 @@ class _Batch:
     clipped: Floats
     steps: list[list[int]]
     noises: Noises
+    least_known: Floats
     least: Floats
 
 
@@ -158,6 +160,7 @@ def _measured(
         clipped=clipped,
         steps=steps,
         noises=noises,
+        least_known=least,
         least=np.maximum(least, settings.noise_multiple * noises.deviations),
     )
 
@@ -185,6 +188,7 @@ def _result(
         clipped=batch.clipped[row],
         noise=batch.noises.row(row),
         least=float(batch.least[row]),
+        least_known=float(batch.least_known[row]),
         is_logarithmic=bool(batch.scaled.logarithmic[row]),
         better=nights.better,
         environment=nights.environment,
@@ -194,7 +198,15 @@ def _result(
     n = len(series.values)
     shift = newest_shift(series, past, start, settings)
     steps = older if shift is None or shift.is_lone else [*older, n - shift.nights]
-    changes = changes_of(series, steps, shift)
+    trend = None
+    if not batch.states.found[row]:
+        every = sorted({*steps, *batch.steps[row]})
+        trend = trend_of(series, every, float(batch.scaled.ticks[row]))
+    if trend is not None:
+        series = replace(series, noise=trend.noise, least=trend.least)
+        steps, shift = trend.steps, None
+    changes = changes_of(series, steps, shift, None if trend is None else trend.drift)
+    newest = newest_of(series, shift, start, changes)
     if batch.states.found[row]:
         switches = batch.states.switches(row)
         changes.append(states_change(series.values, batch.states.high[row], switches))
@@ -203,5 +215,5 @@ def _result(
         nights=n,
         noise=math.expm1(min(deviation, LARGEST_EXPONENT)) if series.is_logarithmic else deviation,
         changes=tuple(changes),
-        newest=newest_of(series, shift, start),
+        newest=newest,
     )

@@ -33,7 +33,8 @@ class Series:
     """One series on its way through the detector.
 
     ``values`` are in their own unit; ``even`` are scaled, without the switches of two states, and
-    ``clipped`` are those without far values. ``least`` is the smallest effect that counts.
+    ``clipped`` are those without far values. ``least`` is the smallest effect that counts, and
+    ``least_known`` what it would be without noise.
     """
 
     values: Floats
@@ -41,6 +42,7 @@ class Series:
     clipped: Floats
     noise: Noise
     least: float
+    least_known: float
     is_logarithmic: bool
     better: str
     environment: Sequence[str | None] | None

@@ -62,6 +62,7 @@ class TrackingSettings:
     drift_nights: int
     drift_lean: float
     drift_penalty: float
+    trend_score: float
     environment_reach: int
     environment_nights: int
     calibration_freedom: int

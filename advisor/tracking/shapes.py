@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _GRID = 16  # starts, and ends, of a drift that are tried
 _LEAN_WIDTHS = (4, 8, 16, 32, 64)  # nights on each side of a boundary
-_STEP_PARAMETERS, _DRIFT_PARAMETERS = 2, 4  # a level and a place; two levels and two places
+STEP_PARAMETERS, DRIFT_PARAMETERS = 2, 4  # a level and a place; two levels and two places
 
 
 @dataclass(frozen=True)
@@ -147,34 +147,36 @@ def _drift(
     if len(ways) == 1 and not _leans(values, edges, noise, settings):
         return None
     part = values[edges[0] : edges[-1]]
-    stepped = sum(_squares(values[a:b]) for a, b in pairwise(edges))
-    first, last, ramped = _best_ramp(part)
+    stepped = sum(squares(values[a:b]) for a, b in pairwise(edges))
+    first, last, ramped = best_ramp(part)
     if last - first < settings.drift_nights:
         return None
     n = len(part)
     # Each number that a description needs costs a logarithm of the nights (Schwarz, Estimating the
     # dimension of a model, Annals of Statistics 6, 1978).
-    spared = _STEP_PARAMETERS * len(ways) + 1 - _DRIFT_PARAMETERS
+    spared = STEP_PARAMETERS * len(ways) + 1 - DRIFT_PARAMETERS
     one_night = noise.deviation**2 * n * noise.variances[n]
     saved = (stepped - ramped) / one_night + (spared - settings.drift_penalty) * math.log(n)
     return Drift(edges[0] + first, edges[0] + last) if saved > 0 else None
 
 
-def _squares(part: Floats) -> float:
+def squares(part: Floats) -> float:
+    """Return the sum of squares about the mean."""
     return float(part @ part - part.sum() ** 2 / len(part))
 
 
-def _best_ramp(part: Floats) -> tuple[int, int, float]:
+def best_ramp(part: Floats, *, to_the_end: bool = False) -> tuple[int, int, float]:
     """Return first and last night of the ramp that fits best, and the squares that it leaves.
 
-    Starts and ends are tried on a grid over all nights, then on a finer one around the best.
+    Starts and ends are tried on a grid over all nights, then on a finer one around the best; ends
+    ``to_the_end`` are the last night alone.
     """
     n = len(part)
-    everywhere = np.linspace(0, n - 1, _GRID)
-    first, last, _ = _fitted(part, everywhere, everywhere)
+    everywhere, end = np.linspace(0, n - 1, _GRID), np.array([n - 1.0])
+    first, last, _ = _fitted(part, everywhere, end if to_the_end else everywhere)
     around = np.linspace(-1, 1, _GRID) * (n - 1) / (_GRID - 1)
-    first, last, gain = _fitted(part, first + around, last + around)
-    return first, last, _squares(part) - gain
+    first, last, gain = _fitted(part, first + around, end if to_the_end else last + around)
+    return first, last, squares(part) - gain
 
 
 def _fitted(part: Floats, firsts: Floats, lasts: Floats) -> tuple[int, int, float]:

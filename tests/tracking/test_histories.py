@@ -118,3 +118,10 @@ def test_back_from_an_accepted_level_is_an_improvement() -> None:
     values[56:66] *= 1.1
     newest = scan(values, accepted=(57,)).newest
     assert newest.verdict is Verdict.IMPROVED
+
+
+def test_an_accepted_climb_is_accepted_until_its_night_and_no_further() -> None:
+    climb = noise(60) * 1.004 ** np.arange(60)
+    until_now = scan(climb, accepted=(59,))
+    assert until_now.newest.verdict is Verdict.UNCHANGED
+    assert scan(climb, accepted=(29,)).newest.verdict is Verdict.REGRESSED

@@ -104,6 +104,60 @@ def test_a_ramp_is_a_drift_from_its_first_to_its_last_night() -> None:
     assert drift.verdict is Verdict.REGRESSED
 
 
+def climbing(rate: float, count: int) -> list[float]:
+    """Return nights of which each is a share above the one before, with noise of 0.17 %."""
+    return [100 * (1 + rate) ** i * (1 + 0.002 * PATTERN[i % 12]) for i in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("rate", "count"),
+    [(0.01, 40), *((0.004, n) for n in (12, 16, 20, 24, 30, 60)), (0.002, 90), (0.002, 60)],
+)
+def test_a_climb_from_the_first_night_to_the_newest_is_its_verdict(rate: float, count: int) -> None:
+    values = climbing(rate, count)
+    found = scan(values)
+    (drift,) = found.changes
+    assert (drift.kind, drift.end_index) == (ChangeKind.DRIFT, count - 1)
+    assert drift.index <= 2
+    # Three nights at each end have medians that lie two nights nearer to each other.
+    grown = (1 + rate) ** (count - 3) - 1
+    assert found.newest.verdict is Verdict.REGRESSED
+    assert found.newest.index == drift.index
+    assert found.newest.relative == pytest.approx(grown, abs=0.006)
+    # A trend is no noise: the pattern's deviation 0.8495 × 0.2 % is.
+    assert found.noise == pytest.approx(0.0017, rel=0.25)
+    down = scan([10_000 / value for value in values])
+    assert down.newest.verdict is Verdict.IMPROVED
+
+
+def test_a_climb_that_the_newest_night_has_left_is_no_verdict() -> None:
+    found = scan([*climbing(0.002, 60), 100.0])
+    assert found.newest.verdict is not Verdict.REGRESSED
+
+
+def test_a_step_before_a_climb_stays_a_step() -> None:
+    found = scan([*nights((90, 36), noise=0.002), *nights((100, 36), noise=0.002),
+                  *climbing(0.004, 36)])  # fmt: skip
+    assert [change.kind for change in found.changes] == [ChangeKind.STEP, ChangeKind.DRIFT]
+    assert found.changes[0].index == 36
+    assert abs(found.changes[1].index - 72) <= 3
+    assert found.newest.verdict is Verdict.REGRESSED
+
+
+def test_an_outlier_on_a_climb_stands_against_the_nights_around_it() -> None:
+    values = climbing(0.01, 40)
+    values[20] *= 1.1
+    outlier = next(c for c in scan(values).changes if c.kind is ChangeKind.OUTLIER)
+    assert (outlier.index, outlier.end_index) == (20, 20)
+    assert outlier.relative == pytest.approx(0.1, abs=0.02)
+
+
+def test_steps_the_same_way_are_no_climb_to_the_newest_night() -> None:
+    found = scan(nights((100, 40), (104, 40), (108, 40)))
+    assert kinds(found) == [(ChangeKind.STEP, 40, 40), (ChangeKind.STEP, 80, 80)]
+    assert found.newest.verdict is Verdict.UNCHANGED
+
+
 def test_to_and_fro_between_two_levels_is_one_entry_and_no_steps() -> None:
     values = nights(
         (100, 9), (110, 6), (100, 12), (110, 8), (100, 7), (110, 11), (100, 7), (110, 5)
