@@ -11,7 +11,7 @@ from advisor.configuration import DEFAULTS, Configuration, in_force
 from advisor.database.connect import open_for_reading
 from advisor.database.parts import variants_of
 from advisor.database.planning import plan_for
-from advisor.database.read import StoredRun, find_run
+from advisor.database.read import find_run, other_run
 from advisor.errors import UsageError
 from advisor.knowledge.load import load_knowledge
 from advisor.rules.engine.findings import kernel_names
@@ -61,7 +61,7 @@ def check(
     comparison = None
     with open_for_reading(database, wait) as connection, collector_off():
         head = find_run(connection, run)
-        base = None if baseline is None else _other(connection, baseline, head)
+        base = None if baseline is None else other_run(connection, baseline, head)
         plan_for(connection, max(head.launches, 0 if base is None else base.launches))
         looked: list[Looked] = []
         if base is not None and (REGRESSION in fail_on or severity is not None):
@@ -77,15 +77,6 @@ def check(
                 connection, head, configuration.budgets, knowledge.vocabulary, words, database
             )
     return make_gate(head, base, looked, comparison)
-
-
-def _other(connection: duckdb.DuckDBPyConnection, baseline: str, head: StoredRun) -> StoredRun:
-    """Return the run that a baseline names; the run itself would always pass."""
-    base = find_run(connection, baseline)
-    if base.run_id == head.run_id:
-        problem = f"{baseline!r} is the run itself, {head.run_id}"
-        raise UsageError(problem, hint=f"{baseline}~1 is the night before")
-    return base
 
 
 def _as_severe_as(least: Severity, knowledge: Knowledge) -> dict[str, Severity]:

@@ -42,9 +42,9 @@ def compare(
     """Show what moved from the run BASE to the run HEAD, how sure that is, and why.
 
     Each is what `report` takes: an id or the beginning of one, a label, a branch, a commit,
-    "latest", or "last~7". A series has moved where chance does not explain it and the effect is
-    worth acting on; the table shows both. What is compared is the time of a kernel in the run, all
-    of its launches together.
+    "latest", or "last~7"; without HEAD it is the latest run. A series has moved where chance does
+    not explain it and the effect is worth acting on; the table shows both. What is compared is the
+    time of a kernel in the run, all of its launches together.
     """
     from advisor.api.comparison import compare as compare_runs
     from advisor.escaping import json_text

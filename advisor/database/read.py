@@ -111,6 +111,19 @@ def find_run(connection: duckdb.DuckDBPyConnection, wanted: str = LATEST) -> Sto
     return _earlier(connection, _named(connection, back["name"]), int(back["nights"]), wanted)
 
 
+def other_run(connection: duckdb.DuckDBPyConnection, wanted: str, run: StoredRun) -> StoredRun:
+    """Return the run that ``wanted`` names, to set beside another; beside itself nothing moves.
+
+    Raises:
+        UsageError: there is none, several are meant, or it is the run itself.
+    """
+    found = find_run(connection, wanted)
+    if found.run_id == run.run_id:
+        problem = f"{wanted!r} is the run itself, {run.run_id}"
+        raise UsageError(problem, hint=f"{wanted}~1 is the night before")
+    return found
+
+
 @contextmanager
 def open_run(
     database: str, run: str, *, wait: float

@@ -388,3 +388,13 @@ def test_simulated_runs_are_not_compared_with_measured_ones(
     found = advisor(*database, "compare", runs[13], "measured")
     assert found.status == 2
     assert f"run {runs[13]} is simulated" in found.err
+
+
+def test_a_run_is_not_compared_with_itself(
+    advisor: Run, nights: tuple[Path, dict[int, str]]
+) -> None:
+    path, runs = nights
+    found = advisor("--db", str(path), "compare", "latest")
+    assert found.status == 2
+    assert f"'latest' is the run itself, {runs[26]}" in found.err
+    assert "latest~1 is the night before" in found.err
