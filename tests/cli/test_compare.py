@@ -398,3 +398,20 @@ def test_a_run_is_not_compared_with_itself(
     assert found.status == 2
     assert f"'latest' is the run itself, {runs[26]}" in found.err
     assert "latest~1 is the night before" in found.err
+
+
+def test_the_change_of_a_row_is_that_of_its_times_and_the_verdict_says_what_it_rests_on(
+    advisor: Run, tmp_path: Path
+) -> None:
+    # Together 600 → 1,100 µs: +83.3 %. The median launch goes from 100 to 100 µs, times 6: +0.0 %.
+    for night, last in enumerate((100, 600), start=1):
+        times = (100, 100, 100, 100, 100, last)
+        profile = page(tmp_path / f"{night}.csv", "uneven(float *)", *times)
+        assert advisor("ingest", profile, "--at", f"2026-01-0{night}").status == 0
+    (row,) = json.loads(advisor("compare", "last~1", "last", "--format", "json").out)["rows"]
+    before, after = row["base"]["duration"], row["head"]["duration"]
+    assert after / before == pytest.approx(1100 / 600)
+    assert row["relative"] == pytest.approx(500 / 600)
+    assert row["of_medians"] == pytest.approx(0)
+    text = advisor("compare", "last~1", "last").out
+    assert "by the median launch, which the verdict rests on: 0.0" in text

@@ -57,11 +57,12 @@ class AcceptedBaseline:
 class ComparedSeries:
     """One series in both runs, or in one of them.
 
-    ``relative`` is head over base less 1, of the time in the run. ``noise`` is what one launch, or
+    ``relative`` is head over base less 1, of the time in the run, and ``of_medians`` that of the
+    median launch times the launches, which the gates look at. ``noise`` is what one launch, or
     one night, strays, ``needed`` what the practical gate asks for, both relative; ``p_value`` is
     the chance of the statistical gate. ``between_levels`` is the change between the levels of the
-    nights around both runs, relative, where it was judged in place of ``relative``. ``causes`` come
-    with the likeliest first, ``moved`` with the largest change first. Where a level was
+    nights around both runs, relative, where it was judged in place of ``of_medians``. ``causes``
+    come with the likeliest first, ``moved`` with the largest change first. Where a level was
     ``accepted`` since the base, the verdict is against that one. ``attributed`` returns the terms,
     which are asked for of few series of many.
     """
@@ -75,6 +76,7 @@ class ComparedSeries:
     p_value: float | None = None
     noise: float | None = None
     needed: float | None = None
+    of_medians: float | None = None
     between_levels: float | None = None
     attributed: Callable[[], Terms | None] | None = field(default=None, repr=False, compare=False)
     shape_changed: bool = False
@@ -86,6 +88,16 @@ class ComparedSeries:
     def terms(self) -> Terms | None:
         """Return what the change is made of, None where a time is not known."""
         return None if self.attributed is None else self.attributed()
+
+    @property
+    def rests_on_medians(self) -> bool:
+        """Return whether the gates saw a change that differs from that of the time in the run.
+
+        By more than a change needs to count.
+        """
+        if self.of_medians is None or self.relative is None or self.needed is None:
+            return False
+        return self.between_levels is None and abs(self.of_medians - self.relative) > self.needed
 
     @property
     def cause(self) -> str | None:

@@ -255,7 +255,8 @@ def _judged(
         verdict=verdict,
         base=base,
         head=head,
-        relative=None if gated.effect is None else math.expm1(gated.effect),
+        relative=_relative(base, head),
+        of_medians=None if gated.effect is None else math.expm1(gated.effect),
         p_value=gated.p_value,
         noise=gated.noise,
         needed=None if gated.needed is None else math.expm1(gated.needed),
@@ -264,6 +265,13 @@ def _judged(
         shape_changed=pair.shape_changed,
         accepted=None if again is None else again.accepted,
     )
+
+
+def _relative(base: ComparedKernel | None, head: ComparedKernel | None) -> float | None:
+    """Return head over base less 1, of the times in the run, None where one is not known."""
+    if base is None or head is None or not base.total or not head.total:
+        return None
+    return head.total / base.total - 1
 
 
 def _is_by_code(

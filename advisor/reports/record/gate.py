@@ -142,6 +142,8 @@ def _moved(row: ComparedSeries) -> str:
     assert row.head is not None
     change = "" if row.relative is None else f" ({signed_percent(row.relative)})"
     times = f"{seconds(row.base.total)} → {seconds(row.head.total)}{change}"
+    if row.rests_on_medians:
+        change += f", by the median launch {signed_percent(row.of_medians or 0.0)}"
     because = f"; {row.cause}" if row.cause else ""
     return f"{row.verdict}: {times}{because}"
 

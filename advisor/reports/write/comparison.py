@@ -86,6 +86,7 @@ def _row(each: ComparedSeries) -> dict[str, object]:
         "p_value": each.p_value,
         "noise": each.noise,
         "needed": each.needed,
+        "of_medians": each.of_medians,
         "between_levels": each.between_levels,
         "terms": _terms(each.terms),
         "cause": each.cause,
@@ -226,6 +227,8 @@ def reasons(row: ComparedSeries) -> Iterator[str]:
         yield f"launch shape changed: {row.base.shape} → {row.head.shape}"
     if _is_decided_by_levels(row):
         yield f"the nights around both runs: {signed(row.between_levels)}"
+    if row.rests_on_medians:
+        yield f"by the median launch, which the verdict rests on: {signed(row.of_medians)}"
     likeliest = {cause.mechanism: cause for cause in reversed(row.causes)}
     for cause in [each for each in row.causes if likeliest[each.mechanism] is each][:_CAUSES]:
         yield one_line(cause.text)
@@ -253,7 +256,11 @@ def _is_decided_by_levels(row: ComparedSeries) -> bool:
 def moved_rows(comparison: RunComparison) -> list[ComparedSeries]:
     """Return the rows with something to say, worst first."""
     quiet = (Verdict.UNCHANGED, NEW, GONE)
-    return [row for row in worst_first(comparison.rows) if row.verdict not in quiet]
+    return [
+        row
+        for row in worst_first(comparison.rows)
+        if row.verdict not in quiet or row.rests_on_medians
+    ]
 
 
 def wrapped(text: str, width: int, indent: str = "") -> list[str]:
