@@ -13,8 +13,8 @@ class Variant:
     """One variant of a run, by what it is paired by.
 
     ``series`` is the key over runs, ``kernel`` that of the function, ``shape`` grid and block as
-    text. ``work`` are counts of one launch that the same problem repeats, None where unknown.
-    ``position`` is its place in the run. ``index`` is the caller's.
+    text, and ``work`` are counts of one launch that the same problem repeats, each None where
+    unknown. ``position`` is its place in the run. ``index`` is the caller's.
     """
 
     index: int
@@ -149,4 +149,6 @@ def _equal(one: Variant, other: Variant, tolerance: float) -> bool:
 
 
 def _changed(one: Variant, other: Variant) -> Pair:
-    return Pair(base=one.index, head=other.index, shape_changed=one.shape != other.shape)
+    known = one.shape is not None and other.shape is not None
+    changed = known and one.shape != other.shape
+    return Pair(base=one.index, head=other.index, shape_changed=changed)

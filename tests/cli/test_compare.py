@@ -415,3 +415,26 @@ def test_the_change_of_a_row_is_that_of_its_times_and_the_verdict_says_what_it_r
     assert row["of_medians"] == pytest.approx(0)
     text = advisor("compare", "last~1", "last").out
     assert "by the median launch, which the verdict rests on: 0.0" in text
+
+
+def test_a_base_that_was_not_measured_has_no_launch_shape_that_changed(
+    advisor: Run, tmp_path: Path
+) -> None:
+    names = ("ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Kernel Time",
+             "Context", "Stream", "Block Size", "Grid Size", "gpu__time_duration.sum",
+             "launch__grid_size", "launch__block_size")  # fmt: skip
+    units = ("",) * 10 + ("usecond", "", "")
+    ran = ("0", "1", "app", "h", "k(float *)", "2026-Jan-02 03:04:05", "1", "7")
+    unmeasured = (*ran, "(0, 0, 0)", "(0, 0, 0)", "", "0", "0")
+    measured = (*ran, "(256, 1, 1)", "(1024, 1, 1)", "100", "1024", "256")
+    for night, launch in enumerate((unmeasured, measured), start=1):
+        rows = (",".join(f'"{each}"' for each in line) for line in (names, units, launch))
+        path = tmp_path / f"{night}.csv"
+        path.write_text("\n".join(rows) + "\n")
+        assert advisor("ingest", str(path), "--at", f"2026-01-0{night}").status == 0
+    (row,) = json.loads(advisor("compare", "last~1", "last", "--format", "json").out)["rows"]
+    assert row["base"]["launch_shape"] is None
+    assert not row["launch_shape_changed"]
+    text = " ".join(advisor("compare", "last~1", "last").out.split())
+    assert "the base was not measured" in text
+    assert "blocks" not in text

@@ -59,3 +59,9 @@ def test_pairs_by_kernel_what_no_series_pairs() -> None:
     assert pairs([variant(0, "a", series="one")], [variant(0, "a", series="two")]) == [
         Pair(base=0, head=0)
     ]
+
+
+def test_a_shape_that_is_not_known_has_not_changed() -> None:
+    unknown = Variant(index=0, series="s", kernel="k", shape=None, position=0, work=(None,))
+    (pair,) = pairs([unknown], [variant(0, "a")])
+    assert (pair.base, pair.head, pair.shape_changed) == (0, 0, False)

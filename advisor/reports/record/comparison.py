@@ -37,7 +37,7 @@ from advisor.tracking.records import Verdict
 _KEYS = (
     "run_id", "variant_id", "series_id", "kernel_id", "short_name", "launch_shape",
     "launch_count", "launches_excluded", "duration", "duration_median",
-    "duration_stddev", "position",
+    "duration_stddev", "position", "grid_size",
 )  # fmt: skip
 _WORK = ("flops", "thread_count")
 
@@ -167,7 +167,7 @@ def _variant(index: int, row: Row) -> Variant:
         index=index,
         series=str(row["series_id"]),
         kernel=str(row["kernel_id"]),
-        shape=row["launch_shape"],
+        shape=_shape(row),
         position=index,
         work=(None if flops is None or not ran else flops / ran, row["thread_count"]),
     )
@@ -295,10 +295,15 @@ def _is_by_code(
     return (effect - levels.environment) / effect >= share
 
 
+def _shape(row: Row) -> str | None:
+    """Return the grid and block of a kernel; a grid of no blocks is one that was not measured."""
+    return None if row["grid_size"] == 0 else row["launch_shape"]
+
+
 def _kernel(row: Row) -> ComparedKernel:
     return ComparedKernel(
         variant_id=str(row["variant_id"]),
-        shape=row["launch_shape"],
+        shape=_shape(row),
         launches=launches_of(row),
         total=row["duration"],
     )

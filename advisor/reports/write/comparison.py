@@ -223,6 +223,9 @@ def renamed(rows: Sequence[ComparedSeries], database: str) -> Iterator[str]:
 
 def reasons(row: ComparedSeries) -> Iterator[str]:
     """Yield what is known of why a series moved, a sentence each."""
+    for side, kernel in (("base", row.base), ("head", row.head)):
+        if kernel is not None and kernel.total is None:
+            yield f"the {side} was not measured: no launch of it has a time"
     if row.shape_changed and row.base is not None and row.head is not None:
         yield f"launch shape changed: {row.base.shape} → {row.head.shape}"
     if _is_decided_by_levels(row):
