@@ -417,6 +417,20 @@ def test_the_change_of_a_row_is_that_of_its_times_and_the_verdict_says_what_it_r
     assert "by the median launch, which the verdict rests on: 0.0" in text
 
 
+def test_the_check_says_that_a_verdict_rests_on_the_median_launch(
+    advisor: Run, tmp_path: Path
+) -> None:
+    # Together 600 → 1,300 µs: +116.7 %. The median launch goes from 100 to 200 µs.
+    for night, (usual, last) in enumerate(((100, 100), (200, 300)), start=1):
+        times = (0.99 * usual, usual, usual, usual, 1.01 * usual, last)
+        profile = page(tmp_path / f"{night}.csv", "uneven(float *)", *times)
+        assert advisor("ingest", profile, "--at", f"2026-01-0{night}").status == 0
+    found = advisor("check", "--baseline", "last~1")
+    assert found.status == 1
+    said = " ".join(found.out.replace("\N{NO-BREAK SPACE}", " ").split())
+    assert "600 µs → 1.30 ms (+116.7 %), by the median launch +100.0 %" in said
+
+
 def test_a_base_that_was_not_measured_has_no_launch_shape_that_changed(
     advisor: Run, tmp_path: Path
 ) -> None:

@@ -143,7 +143,7 @@ def _moved(row: ComparedSeries) -> str:
     change = "" if row.relative is None else f" ({signed_percent(row.relative)})"
     times = f"{seconds(row.base.total)} → {seconds(row.head.total)}{change}"
     if row.rests_on_medians:
-        change += f", by the median launch {signed_percent(row.of_medians or 0.0)}"
+        times += f", by the median launch {signed_percent(row.of_medians or 0.0)}"
     because = f"; {row.cause}" if row.cause else ""
     return f"{row.verdict}: {times}{because}"
 
