@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import combinations, takewhile
 from typing import TYPE_CHECKING, TypeVar
 
 from advisor.errors import UsageError
 from advisor.suggest import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Protocol
 
     class HasNames(Protocol):
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
         @property
         def called(self) -> tuple[str, ...]:
             """Return what the project's documents call it, and it alone."""
+
+        @property
+        def left_out(self) -> tuple[str, ...]:
+            """Return the words that people leave out where a name begins with them."""
 
 
 Named = TypeVar("Named", bound="HasNames")
@@ -51,17 +56,19 @@ def device_called(name: str, devices: Sequence[Named]) -> Named:
 def devices_called(name: str, devices: Sequence[Named]) -> tuple[Named, ...]:
     """Return every device that a name may mean.
 
-    An id means one device, and so does what the project's documents print; a short name may be the
-    alias of one and be part of the ids of others. Case does not count, and words may be apart by
-    spaces as well.
+    A full name means one device, although others have more words: an id, a name, an alias that
+    tells the vendor or the series, or what the project's documents print. Vendor and series may be
+    left out of it. A short name may be the alias of one and be part of the ids of others. Case,
+    blanks and hyphens do not count.
 
     Raises:
         UsageError: there is no such device; names the nearest.
     """
     wanted = name.casefold().strip()
-    exact = tuple(device for device in devices if wanted in _exact_names(device))
-    found = exact or tuple(device for device in devices if _may_be(device, wanted))
-    if found:
+    full = tuple(device for device in devices if _joined(wanted) in _full_names(device))
+    if len(full) == 1:
+        return full
+    if found := tuple(device for device in devices if _may_be(device, wanted)):
         return found
     parts = [device.device_id for device in devices if wanted and wanted in device.device_id]
     names = [known for device in devices for known in _names(device)]
@@ -78,13 +85,34 @@ def several_devices(name: str, found: Sequence[HasNames]) -> UsageError:
 
 
 def _may_be(device: HasNames, wanted: str) -> bool:
-    words = set(wanted.replace("-", " ").split())
-    of_id = bool(words) and words <= set(device.device_id.split("-"))
-    return of_id or wanted in {known.casefold() for known in _names(device)}
+    words = _words(wanted)
+    known = {*_words(device.device_id), *_begins(device, device.name)}
+    names = {_joined(name) for name in _names(device)}
+    return bool(words) and (known.issuperset(words) or _joined(wanted) in names)
 
 
-def _exact_names(device: HasNames) -> Sequence[str]:
-    return (device.device_id, *(name.casefold() for name in device.called))
+def _full_names(device: HasNames) -> Iterator[str]:
+    """Yield what means this device: its full names, with and without vendor and series."""
+    aliases = (alias for alias in device.aliases if _begins(device, alias))
+    for name in (device.device_id, device.name, *aliases, *device.called):
+        begins = _begins(device, name)
+        rest = "".join(_words(name)[len(begins) :])
+        for many in range(len(begins) + 1):
+            yield from ("".join(some) + rest for some in combinations(begins, many))
+
+
+def _begins(device: HasNames, name: str) -> list[str]:
+    """Return the words at the beginning of a name that may be left out."""
+    may = {word.casefold() for word in device.left_out}
+    return list(takewhile(may.__contains__, _words(name)))
+
+
+def _words(name: str) -> list[str]:
+    return name.casefold().replace("-", " ").split()
+
+
+def _joined(name: str) -> str:
+    return "".join(_words(name))
 
 
 def _names(device: HasNames) -> Sequence[str]:

@@ -68,6 +68,7 @@ class DeviceSpec:
     ``unit_count`` counts multiprocessors, compute units or cores, as ``unit_kind`` says.
     ``occupancy`` is the key of its occupancy limits. ``sources`` are what to print, not keys.
     ``called`` are names that the documents of the project print and that mean this device alone.
+    ``left_out`` are words that people leave out where a name begins with them: vendor and series.
     """
 
     device_id: str
@@ -84,6 +85,7 @@ class DeviceSpec:
     sources: tuple[str, ...]
     ceilings: tuple[Ceiling, ...]
     called: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     compute_capability: str | None = None
     occupancy: str | None = None
     base_clock: float | None = None
@@ -144,9 +146,11 @@ def load_devices(folder: Path | None = None) -> tuple[DeviceSpec, ...]:
         replace(
             _device(node, names, extra.get(node["id"], ())),
             called=tuple(called.get(node["id"], ())),
+            left_out=(node["vendor"], *family.get("series", ())),
         )
         for path in sorted((folder / "devices").glob("*.yaml"))
-        for node in _read(path)["devices"]
+        for family in (_read(path),)
+        for node in family["devices"]
     )
 
 

@@ -35,6 +35,7 @@ class DeviceNames(NamedTuple):
     name: str
     aliases: tuple[str, ...]
     called: tuple[str, ...]
+    left_out: tuple[str, ...]
 
 
 class NameIndex(NamedTuple):
@@ -54,7 +55,7 @@ def index_of(known: Known) -> NameIndex:
             for name, each in known.operations.items()
         },
         devices=tuple(
-            DeviceNames(each.device_id, each.name, each.aliases, each.called)
+            DeviceNames(each.device_id, each.name, each.aliases, each.called, each.left_out)
             for each in known.machines.devices
         ),
         own=frozenset(each.name.casefold() for each in known.machines.own),

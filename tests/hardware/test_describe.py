@@ -69,6 +69,43 @@ def test_takes_a_name_of_the_projects_documents_for_one_device(name: str, device
     assert [device.device_id for device in devices_called(name, load_devices())] == [device_id]
 
 
+@pytest.mark.parametrize(
+    ("name", "device_id"),
+    [
+        ("geforce rtx 4090", "nvidia-rtx-4090"),
+        ("rtx 4090", "nvidia-rtx-4090"),
+        ("NVIDIA RTX-4090", "nvidia-rtx-4090"),
+        ("rtx4090", "nvidia-rtx-4090"),
+        ("GeForceRTX4090", "nvidia-rtx-4090"),
+        ("RTX 3060", "nvidia-rtx-3060-12gb"),
+        ("RTX 2080 Ti", "nvidia-rtx-2080-ti"),
+        ("geforce 4090 laptop", "nvidia-rtx-4090-laptop"),
+        ("rtx4090 laptop gpu", "nvidia-rtx-4090-laptop"),
+        ("RX 7900 XTX", "amd-rx-7900-xtx"),
+        ("Instinct MI300X", "amd-mi300x"),
+        ("a100-sxm", "nvidia-a100-sxm4-80gb"),
+    ],
+)
+def test_a_name_without_vendor_and_series_means_the_device_of_no_more_words(
+    name: str, device_id: str
+) -> None:
+    assert [device.device_id for device in devices_called(name, load_devices())] == [device_id]
+
+
+def test_a_name_that_fits_several_devices_alike_stays_in_doubt() -> None:
+    found = devices_called("rtx 3050", load_devices())
+    assert [d.device_id for d in found] == ["nvidia-rtx-3050-laptop", "nvidia-rtx-3050-ti-laptop"]
+    with pytest.raises(UsageError, match="no device called 'amd rtx 4090'"):
+        devices_called("amd rtx 4090", load_devices())
+
+
+def test_every_full_name_means_its_own_device() -> None:
+    devices = load_devices()
+    for device in devices:
+        for name in (device.device_id, device.name, *device.called):
+            assert devices_called(name, devices) == (device,), name
+
+
 @pytest.mark.parametrize("name", ["", " ", "-"])
 def test_takes_nothing_for_no_device(name: str) -> None:
     with pytest.raises(UsageError, match="no device called"):
