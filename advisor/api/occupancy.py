@@ -207,8 +207,11 @@ def compare_curve(
     """Return the profiler's curve beside ours: resident warps by value of the parameter.
 
     Some versions of the profiler compute with the largest carve-out instead of the one in force;
-    the one with more points like ours is taken.
+    the one with more points like ours is taken. Its points go on to 256 registers, which no thread
+    has; they are left out.
     """
+    if parameter is Parameter.REGISTERS:
+        points = {n: warps for n, warps in points.items() if n <= limits.registers_per_thread}
     in_force = limits.shared_memory if launch.carve_out is None else launch.carve_out
     return max(
         (

@@ -248,7 +248,7 @@ def _limits(entry: OccupancyLimits) -> MultiprocessorLimits:
         blocks=seed["max_blocks_per_sm"],
         registers=seed["registers_per_sm"],
         registers_per_block=seed["registers_per_block_max"],
-        registers_per_thread=seed["registers_per_thread_alloc_max"],
+        registers_per_thread=seed["registers_per_thread_max"],
         register_unit=seed["register_alloc_unit"],
         sub_partitions=seed["sub_partitions"],
         shared_memory=seed["shared_bytes_per_sm"],
