@@ -17,6 +17,7 @@ from advisor.hardware.occupancy import (
     Occupancy,
     OccupancyStep,
     Parameter,
+    check_static,
     granted_carve_out,
     limits_of,
     limits_of_device,
@@ -134,6 +135,7 @@ def calculate(
     limits = limits_of_device(device) if device is not None else limits_of(capability or "")
     if launch.carve_out is not None:
         launch = replace(launch, carve_out=granted_carve_out(limits, launch.carve_out))
+    check_static(limits, launch)
     return _calculation(limits, launch)
 
 

@@ -195,6 +195,23 @@ def granted_carve_out(limits: MultiprocessorLimits, wanted: int) -> int:
     return found
 
 
+def check_static(limits: MultiprocessorLimits, launch: BlockShape) -> None:
+    """Refuse arrays of shared memory that do not compile: a kernel opts in to dynamic memory alone.
+
+    A launch that was measured did compile, whatever its profile counts as static.
+
+    Source: CUDA C++ Programming Guide, shared memory of compute capabilities 7.x to 12.x:
+    allocations over 48 KB a block must be dynamic rather than statically sized arrays.
+
+    Raises:
+        UsageError: there is more than a block has without opting in; says by how much.
+    """
+    most = limits.shared_opt_in
+    if launch.shared_static > most:
+        error = _too_much("B of static shared memory per block", launch.shared_static, most, limits)
+        raise UsageError(error.problem, hint="what is above it must be dynamic: use --dynamic")
+
+
 def occupancy(limits: MultiprocessorLimits, launch: BlockShape) -> Occupancy:
     """Return what fits on a multiprocessor.
 

@@ -36,6 +36,15 @@ def test_notes_that_more_than_48_kib_must_be_asked_for(advisor: Run) -> None:
     assert note not in advisor(*LAUNCH, "--shared", "48K").out
 
 
+def test_refuses_static_shared_memory_that_does_not_compile(advisor: Run) -> None:
+    # 49 KiB are 1,024 B over the 48 KiB of a block that does not opt in, as only dynamic memory may.
+    outcome = advisor(*LAUNCH, "--shared", "49K")
+    assert outcome.status == 2
+    assert "50,176 B of static shared memory per block are 1,024 over the limit" in outcome.err
+    assert "use --dynamic" in outcome.err
+    assert "4 blocks a multiprocessor" in advisor(*LAUNCH, "--dynamic", "49K").out
+
+
 @pytest.mark.parametrize("size", ["49152", "49152B", "48K", "48k", "48KiB", "48 KiB"])
 def test_takes_sizes_in_bytes_and_kibibytes(advisor: Run, size: str) -> None:
     (found,) = json.loads(advisor(*LAUNCH, "--shared", size, "--format", "json").out)
