@@ -130,10 +130,9 @@ class Occupancy:
 
 @dataclass(frozen=True, kw_only=True)
 class OccupancyStep:
-    """Values of a parameter, ``first`` to ``last``, for which equally many blocks fit.
+    """Values of a parameter, ``first`` to ``last``, for all of which the rest is the same.
 
-    ``warps`` and ``occupancy`` are those at ``last``: as many blocks of more threads are more
-    warps. ``binding`` limits the blocks throughout. No blocks: the launch would fail.
+    No blocks: the launch would fail.
     """
 
     first: int
@@ -227,16 +226,16 @@ def occupancy(limits: MultiprocessorLimits, launch: BlockShape) -> Occupancy:
 def steps(
     limits: MultiprocessorLimits, launch: BlockShape, parameter: Parameter
 ) -> tuple[OccupancyStep, ...]:
-    """Return how the blocks change with one parameter, from its least value to its largest.
+    """Return how what fits changes with one parameter, from its least value to its largest.
 
     Everything else stays as the launch has it. Values that no launch may have are a step without
     blocks.
     """
     points = [_point(limits, launch, parameter, *cell) for cell in _cells(limits, parameter)]
     found = []
-    for _, group in groupby(points, key=lambda point: point.blocks):
+    for _, group in groupby(points, key=lambda point: (point.blocks, point.warps, point.binding)):
         same = list(group)
-        found.append(replace(same[-1], first=same[0].first, binding=same[0].binding))
+        found.append(replace(same[-1], first=same[0].first))
     return tuple(found)
 
 

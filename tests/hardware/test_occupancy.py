@@ -135,8 +135,10 @@ def test_96_to_80_registers_gives_5_to_6_blocks() -> None:
 
 def test_registers_that_no_block_can_have_are_a_step_without_blocks() -> None:
     curve = steps(limits_of("9.0"), BlockShape(threads=1_024, registers=32), Parameter.REGISTERS)
-    assert [(step.first, step.last, step.blocks) for step in curve] == [
-        (1, 32, 2), (33, 64, 1), (65, 255, 0),
+    # From 17 on registers allow two blocks of 32 warps, too: 768 a warp are 21 a part, 84 in all.
+    assert [(step.first, step.last, step.blocks, step.binding) for step in curve] == [
+        (1, 16, 2, ("warps",)), (17, 32, 2, ("warps", "registers")),
+        (33, 64, 1, ("registers",)), (65, 255, 0, ()),
     ]  # fmt: skip
     assert nearest_better(curve, 20) is None
 
@@ -147,22 +149,36 @@ def test_shared_memory_steps_where_one_block_less_fits_the_carve_out() -> None:
     shape = BlockShape(threads=256, registers=32, carve_out=32 * KIB)
     curve = steps(limits_of("8.6"), shape, Parameter.SHARED)
     assert [(step.last, step.blocks) for step in curve] == [
-        (4_352, 6), (5_504, 5), (7_168, 4), (9_856, 3), (15_360, 2), (101_376, 1),
+        (3_584, 6), (4_352, 6), (5_504, 5), (7_168, 4), (9_856, 3), (15_360, 2), (101_376, 1),
     ]  # fmt: skip
     assert curve[0].first == 0
-    assert curve[0].binding == ("warps",)
+    # Shared memory allows seven up to 32,768 / 7 = 4,681 → 4,608, less 1,024; then six, as warps do.
+    assert [step.binding for step in curve[:2]] == [("warps",), ("warps", "shared memory")]
 
 
 def test_threads_step_by_warps_of_a_block() -> None:
     # 64 registers: 32 warps in all.
     curve = steps(limits_of("9.0"), BlockShape(threads=96, registers=64), Parameter.THREADS)
-    assert [(step.last, step.blocks, step.warps) for step in curve] == [
+    assert [(step.last, step.blocks, step.warps) for step in curve[:10]] == [
         (32, 32, 32), (64, 16, 32), (96, 10, 30), (128, 8, 32), (160, 6, 30), (192, 5, 30),
-        (256, 4, 32), (320, 3, 30), (512, 2, 32), (1_024, 1, 32),
+        (224, 4, 28), (256, 4, 32), (288, 3, 27), (320, 3, 30),
     ]  # fmt: skip
+    assert (curve[-1].first, curve[-1].last, curve[-1].warps) == (993, 1_024, 32)
     better = nearest_better(curve, 96)
     assert better is not None
     assert (better.last, better.warps) == (64, 32)
+
+
+def test_threads_of_as_many_blocks_are_a_step_only_where_they_are_as_many_warps() -> None:
+    # 21,120 B of 102,400: four blocks. One warp a block is 4 of 48 warps; twelve are all 48, and
+    # 65,536 registers hold 48 warps of 1,280, too.
+    shape = BlockShape(threads=256, registers=40, shared_dynamic=20_000)
+    curve = steps(limits_of("8.6"), shape, Parameter.THREADS)
+    small, large = (next(s for s in curve if s.holds(threads)) for threads in (32, 384))
+    assert (small.first, small.last, small.blocks, small.warps) == (1, 32, 4, 4)
+    assert (small.occupancy, small.binding) == (4 / 48, ("shared memory",))
+    assert (large.first, large.last, large.blocks, large.warps) == (353, 384, 4, 48)
+    assert (large.occupancy, large.binding) == (1, ("warps", "registers", "shared memory"))
 
 
 def test_an_unknown_compute_capability_names_the_known_ones() -> None:
@@ -266,7 +282,10 @@ def test_steps_join_and_say_what_each_value_gives(
     shape = data.draw(launches(limits))
     curve = steps(limits, shape, parameter)
     assert all(one.last + 1 == two.first for one, two in pairwise(curve))
-    assert all(one.blocks != two.blocks for one, two in pairwise(curve))
+    assert all(
+        (one.blocks, one.warps, one.binding) != (two.blocks, two.warps, two.binding)
+        for one, two in pairwise(curve)
+    )
     value = data.draw(st.integers(curve[0].first, curve[-1].last))
     (step,) = [step for step in curve if step.holds(value)]
     other = shape.with_value(parameter, value)
@@ -274,8 +293,8 @@ def test_steps_join_and_say_what_each_value_gives(
         assert resident_warps(limits, other) == 0
     else:
         found = occupancy(limits, other)
-        assert found.blocks == step.blocks
-        assert set(step.binding) <= set(found.binding)
+        assert (found.blocks, found.warps) == (step.blocks, step.warps)
+        assert (found.occupancy, found.binding) == (step.occupancy, step.binding)
 
 
 Measured = list[tuple[MultiprocessorLimits, BlockShape, dict[str, object]]]
