@@ -79,13 +79,14 @@ def terminal_width() -> int:
 def table(
     columns: Sequence[str], rows: Sequence[Row], *, width: int = 0, narrow: Narrow | None = None
 ) -> str:
-    """Return an aligned table; numbers to the right; the widest column gives way to ``width``."""
+    """Return an aligned table; numbers right and whole; the widest text gives way to ``width``."""
     narrow = narrow or Narrow()
     lines = [list(columns), *([_text(cell) for cell in row] for row in rows)]
     sizes = [max(len(line[i]) for line in lines) for i in range(len(columns))]
+    numeric = [bool(rows) and all(_is_number(row[i]) for row in rows) for i in range(len(columns))]
     least = [
-        size if name in narrow.whole else min(size, _NARROW)
-        for name, size in zip(columns, sizes, strict=True)
+        size if number or name in narrow.whole else min(size, _NARROW)
+        for name, size, number in zip(columns, sizes, numeric, strict=True)
     ]
     shown = list(range(len(columns)))
     left_out = []
@@ -95,7 +96,6 @@ def table(
             left_out.append(name)
     _shrink(sizes, least, shown, width)
     lines.insert(1, ["-" * size for size in sizes])
-    numeric = [bool(rows) and all(_is_number(row[i]) for row in rows) for i in range(len(columns))]
     text = [
         "  ".join(_cell(line[i], sizes[i], numeric[i], columns[i] in narrow.ends) for i in shown)
         for line in lines

@@ -79,3 +79,8 @@ def test_a_command_to_paste_begins_as_the_shell_finds_it(
     monkeypatch.setattr("sys.argv", [called])
     monkeypatch.setattr("shutil.which", lambda _: found)
     assert pasted("advisor --db x report") == command
+
+
+def test_never_cuts_a_number() -> None:
+    (*_, last) = table(("name", "number"), [("a" * 40, 12345678901234)], width=30).splitlines()
+    assert last == "aaaaaaaaaaaaa…  12345678901234"

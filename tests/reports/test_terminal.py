@@ -115,6 +115,30 @@ def test_writes_any_text_within_the_width(text: str) -> None:
     assert all(len(line) <= 40 for line in paper.lines)
 
 
+def test_texts_of_a_table_give_way_to_its_numbers() -> None:
+    paper = Paper(width=40)
+    rows = [("kernel", "time", "bound by"), ("a" * 30, "6,456,456 s", "computed from DRAM")]
+    paper.table(rows, (10, -4, 4))
+    # 11 for the number and 4 between leave 25 columns of 40; the wider text gives way, then both.
+    assert paper.lines == [
+        "kernel               time  bound by",
+        "aaaaa…aaaaaa  6,456,456 s  comput…m DRAM",
+    ]
+
+
+def test_columns_of_a_table_with_room_hold_everything() -> None:
+    paper = Paper(width=40)
+    paper.table([("a kernel", "1", "computed from DRAM")], (4, -3, 4))
+    assert paper.lines == ["a kernel    1  computed from DRAM"]
+
+
+def test_a_number_in_a_row_of_its_own_is_whole() -> None:
+    paper = Paper(width=40)
+    paper.row(("a" * 40, "1,234,567,890"), (0, -4))
+    # 40 less 13 and 2 between are 25.
+    assert paper.lines == [f"{'a' * 12}…{'a' * 12}  1,234,567,890"]
+
+
 def two_shapes(report: Report) -> Report:
     """Return the example with two shapes of one kernel, nothing counted of either."""
     name = "step_of_a_kernel_whose_name_is_long"

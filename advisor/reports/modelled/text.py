@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from advisor import wording
@@ -18,7 +17,7 @@ from advisor.reports.record.layout import layout
 from advisor.reports.write.paper import Paper
 
 if TYPE_CHECKING:
-    from advisor.modelling.results import DeviceResult, Modelled, Sweep
+    from advisor.modelling.results import DeviceResult, Modelled, OperationResult, Sweep
 
 _WIDTHS = (1, 18, -6, -8, -8, -8, 11, -8, -7, -7)
 _HEAD = (
@@ -55,35 +54,33 @@ def _device(paper: Paper, result: DeviceResult) -> None:
 
 
 def _operations(paper: Paper, result: DeviceResult) -> None:
-    _row(paper, _HEAD)
     letters = _letters(len(result.operations))
-    for letter, each in zip(letters, result.operations, strict=True):
-        cells = (
-            letter,
-            each.name,
-            f"{each.repeat:.10g}",
-            wording.si(each.flops, "FLOP").removesuffix("FLOP"),
-            wording.si(each.bytes, "B"),
-            "no bytes" if each.no_bytes else wording.significant(each.arithmetic_intensity),
-            each.binding_resource,
-            wording.seconds(each.time),
-            wording.share(each.share_of_peak),
-            wording.share(each.share_of_bandwidth),
-        )
-        _row(paper, cells)
+    lines = [_cells(*each) for each in zip(letters, result.operations, strict=True)]
     total = result.total
     flops, moved = wording.si(total.flops, "FLOP"), wording.si(total.bytes, "B")
     all_of_them = ("", "all of them", "", flops.removesuffix("FLOP"), moved, "", "")
-    _row(paper, (*all_of_them, wording.seconds(total.time), "", ""))
+    lines = [_HEAD, *lines, (*all_of_them, wording.seconds(total.time), "", "")]
+    shown = range(len(_HEAD)) if paper.width >= _WIDE else _NARROW
+    paper.table([[cells[i] for i in shown] for cells in lines], [_WIDTHS[i] for i in shown])
     paper.write(layout().notes["operations"])
     for letter, each in zip(letters, result.operations, strict=True):
         if note := remark(each):
             paper.write(f"{letter}: {note}")
 
 
-def _row(paper: Paper, cells: Sequence[str]) -> None:
-    shown = range(len(cells)) if paper.width >= _WIDE else _NARROW
-    paper.row([cells[i] for i in shown], [_WIDTHS[i] for i in shown])
+def _cells(letter: str, each: OperationResult) -> tuple[str, ...]:
+    return (
+        letter,
+        each.name,
+        f"{each.repeat:.10g}",
+        wording.si(each.flops, "FLOP").removesuffix("FLOP"),
+        wording.si(each.bytes, "B"),
+        "no bytes" if each.no_bytes else wording.significant(each.arithmetic_intensity),
+        each.binding_resource,
+        wording.seconds(each.time),
+        wording.share(each.share_of_peak),
+        wording.share(each.share_of_bandwidth),
+    )
 
 
 def _letters(count: int) -> list[str]:
@@ -110,30 +107,33 @@ def _steps(paper: Paper, result: DeviceResult) -> None:
     if not result.steps:
         return
     paper.blank()
-    paper.row(("rank", "step", "per result", "speed-up", "in all"), _STEPS)
-    paper.row(("", "at first", wording.seconds(result.total.time_per_unit), "", ""), _STEPS)
-    for step in result.steps:
-        paper.row(
-            (
-                str(step.rank),
-                step.name,
-                wording.seconds(step.time_per_unit),
-                wording.ratio(step.speedup),
-                wording.ratio(step.cumulative),
-            ),
-            _STEPS,
+    lines = [
+        ("rank", "step", "per result", "speed-up", "in all"),
+        ("", "at first", wording.seconds(result.total.time_per_unit), "", ""),
+    ]
+    lines += [
+        (
+            str(step.rank),
+            step.name,
+            wording.seconds(step.time_per_unit),
+            wording.ratio(step.speedup),
+            wording.ratio(step.cumulative),
         )
+        for step in result.steps
+    ]
+    paper.table(lines, _STEPS)
     paper.write(step_sentence(result))
     paper.write(layout().notes["steps"])
 
 
 def _sweep(paper: Paper, sweep: Sweep) -> None:
     paper.blank()
-    paper.row((sweep.size, "a pass", "per result"), _SWEEP)
     rows = sweep.rows if len(sweep.rows) <= _MOST_ROWS else sweep.rows[:: _every(len(sweep.rows))]
-    for row in rows:
-        cells = (f"{row.value:.10g}", wording.seconds(row.time), wording.seconds(row.time_per_unit))
-        paper.row(cells, _SWEEP)
+    lines = [
+        (f"{row.value:.10g}", wording.seconds(row.time), wording.seconds(row.time_per_unit))
+        for row in rows
+    ]
+    paper.table([(sweep.size, "a pass", "per result"), *lines], _SWEEP)
     if len(rows) < len(sweep.rows):
         paper.write(f"{len(sweep.rows):,} points in all; --format csv writes each")
     for each in sweep.crossings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -150,26 +150,23 @@ def _ranking(paper: Paper, found: WhatIf) -> None:
     paper.blank()
     paper.write(_RANKED_BY)
     paper.blank()
-    _ranked(paper, ("rank", "likely", "range", "covered", "compared", "device"))
-    for each in found.scenarios:
-        total = each.total
-        known = total.likely is not None
-        _ranked(
-            paper,
-            (
-                str(each.rank),
-                wording.seconds(total.likely) if known else "unknown",
-                span(total) if known else "",
-                wording.share(total.covered),
-                faster(total.speedup) if known else "",
-                each.device_name,
-            ),
-        )
+    head = ("rank", "likely", "range", "covered", "compared", "device")
+    lines = [head, *map(_ranked, found.scenarios)]
+    shown = range(len(head)) if paper.width >= _WIDE else _NARROW
+    paper.table([[cells[i] for i in shown] for cells in lines], [_RANKING[i] for i in shown])
 
 
-def _ranked(paper: Paper, cells: Sequence[str]) -> None:
-    shown = range(len(cells)) if paper.width >= _WIDE else _NARROW
-    paper.row([cells[i] for i in shown], [_RANKING[i] for i in shown])
+def _ranked(each: Outlook) -> tuple[str, ...]:
+    total = each.total
+    known = total.likely is not None
+    return (
+        str(each.rank),
+        wording.seconds(total.likely) if known else "unknown",
+        span(total) if known else "",
+        wording.share(total.covered),
+        faster(total.speedup) if known else "",
+        each.device_name,
+    )
 
 
 def _kernels(paper: Paper, outlook: Outlook) -> None:
@@ -179,9 +176,8 @@ def _kernels(paper: Paper, outlook: Outlook) -> None:
     if any(each.gap is not None for each in outlook.kernels):
         _gaps(paper, outlook)
     else:
-        paper.row(("kernel", "launches", "measured", "likely", "range", "bound by"), _KERNELS)
-        for each in outlook.kernels:
-            paper.row(_cells(each), _KERNELS)
+        head = ("kernel", "launches", "measured", "likely", "range", "bound by")
+        paper.table([head, *map(_cells, outlook.kernels)], _KERNELS)
     for line in notes(outlook):
         paper.write(line)
 
@@ -208,19 +204,18 @@ def bound_by(resource: str | None) -> str:
 
 def _gaps(paper: Paper, outlook: Outlook) -> None:
     head = ("kernel", "operation", "measured", "least", "gap", "traffic", "work", "efficiency")
-    paper.row(head, _GAPS)
-    for each in outlook.kernels:
-        gap = each.gap
-        if gap is None:
-            continue
-        cells = (
+    lines = [
+        (
             each.predicted.name,
             gap.operation,
             wording.seconds(each.predicted.measured),
             wording.seconds(gap.least),
             *(wording.ratio(factor) for factor in factors(gap)),
         )
-        paper.row(cells, _GAPS)
+        for each in outlook.kernels
+        if (gap := each.gap) is not None
+    ]
+    paper.table([head, *lines], _GAPS)
     paper.write("gap = avoidable traffic × avoidable work × efficiency")
 
 

@@ -35,9 +35,8 @@ def write_rankings(paper: Paper, name: str, found: Sequence[Ranking], collect: s
         paper.write(f"{each.title}: {_total(each)}; {each.about}")
         kinds = any(worst.kinds for worst in each.worst)
         head, widths = (_HEAD_OF_KINDS, _WIDTHS_OF_KINDS) if kinds else (_HEAD, _WIDTHS)
-        paper.row(head, widths)
-        for worst in each.worst:
-            paper.row(_cells_of_kinds(worst) if kinds else _cells(worst), widths)
+        cells = map(_cells_of_kinds if kinds else _cells, each.worst)
+        paper.table([head, *cells], widths)
     first = found[0].worst[0]
     paper.blank()
     paper.write(

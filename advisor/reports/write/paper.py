@@ -15,6 +15,7 @@ from advisor.wording import printable
 
 DEFAULT_WIDTH = 80
 _LEAST_WIDTH = 40
+_LEAST_TEXT = 8
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _METER_CELLS = 10
 _COLOURS = {"memory": "34", "compute": "33", "latency": "35", "balanced": "36"}
@@ -73,15 +74,30 @@ class Paper:
     def row(self, cells: Sequence[str], widths: Sequence[int]) -> None:
         """Write cells in columns: a negative width aligns to the right, 0 takes what is left.
 
-        What is too wide loses its middle; a last cell that takes what is left wraps first.
+        What stands to the right is a number, which is never cut. A text that is too wide, or has
+        to give way, loses its middle; a last cell that takes what is left wraps first.
         """
-        used = sum(abs(width) + 2 for width in widths if width)
-        sizes = [width or max(8, self.width - used) for width in widths]
-        *others, last = (self._clean(cell) for cell in cells)
-        lines = [last] if widths[-1] else _wrapped(last, sizes[-1])
-        self.lines.append(_line((*others, lines[0]), sizes))
-        empty = [""] * len(others)
-        self.lines += [_line((*empty, line), sizes) for line in lines[1:]]
+        self._rows([cells], widths, max(self.width, _wide(widths)))
+
+    def table(self, rows: Sequence[Sequence[str]], widths: Sequence[int]) -> None:
+        """Write rows in columns as ``row`` does, each as wide as its widest cell where it can be.
+
+        Where the lines have no room for that, the widest texts give way first.
+        """
+        grown = [
+            max(width, *(columns(self._clean(row[i])) for row in rows)) if width > 0 else width
+            for i, width in enumerate(widths)
+        ]
+        self._rows(rows, grown, self.width)
+
+    def _rows(self, rows: Sequence[Sequence[str]], widths: Sequence[int], most: int) -> None:
+        clean = [[self._clean(cell) for cell in row] for row in rows]
+        sizes = _fitting(clean, widths, most)
+        for *others, last in clean:
+            lines = [last] if widths[-1] else _wrapped(last, sizes[-1])
+            self.lines.append(_line((*others, lines[0]), sizes))
+            empty = [""] * len(others)
+            self.lines += [_line((*empty, line), sizes) for line in lines[1:]]
 
     def limiter(self, name: str | None) -> str:
         """Return the limiter's symbol and word."""
@@ -107,6 +123,25 @@ class Paper:
         return body
 
 
+def _fitting(rows: Sequence[Sequence[str]], widths: Sequence[int], most: int) -> list[int]:
+    """Return widths that hold every number; the widest texts give way to ``most`` columns."""
+    sizes = [
+        min(width, *(-columns(row[i]) for row in rows)) if width < 0 else width
+        for i, width in enumerate(widths)
+    ]
+    left = most - _wide(sizes)
+    sizes = [size or max(_LEAST_TEXT, left) for size in sizes]
+    spare = sum(max(0, size - _LEAST_TEXT) for size in sizes)
+    for _ in range(min(spare, _wide(sizes) - most)):
+        sizes[sizes.index(max(sizes))] -= 1
+    return sizes
+
+
+def _wide(widths: Sequence[int]) -> int:
+    """Return how many columns a line takes, gaps included."""
+    return sum(map(abs, widths)) + 2 * (len(widths) - 1)
+
+
 def _wrapped(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
 
@@ -114,7 +149,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     parts = []
     for cell, width in zip(cells, widths, strict=True):
-        text = cut(cell, abs(width))
+        text = cell if width < 0 else cut(cell, width)
         pad = " " * (abs(width) - columns(text))
         parts.append(pad + text if width < 0 else text + pad)
     return "  ".join(parts).rstrip()

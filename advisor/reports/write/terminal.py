@@ -184,17 +184,11 @@ def _kernels(paper: Paper, report: Report) -> None:
         _row(paper, kernel, unit, kernel_change(report.history, kernel.id))
         for kernel in report.kernels[:MOST_ROWS]
     ]
-    widths = [_wide_enough(_WIDTHS[i], [row[i] for row in rows]) for i in chosen]
-    for cells in (head, units, *rows):
-        paper.row([cells[i] for i in chosen], widths)
+    lines = [[cells[i] for i in chosen] for cells in (head, units, *rows)]
+    paper.table(lines, [_WIDTHS[i] for i in chosen])
     more = len(report.kernels) - MOST_ROWS
     if more > 0:
         paper.write(f"{wording.fixed(more)} more")
-
-
-def _wide_enough(width: int, cells: Sequence[str]) -> int:
-    """Return the width of a column; one of numbers, to the right, holds all of each."""
-    return width if width >= 0 else min([width, *(-len(cell) for cell in cells)])
 
 
 def _whole_run(paper: Paper, report: Report) -> None:
