@@ -19,6 +19,7 @@ from advisor.facts import operations
 from advisor.facts.bindings import PARTS
 from advisor.facts.declared import AGGREGATES, FACT_KEYS, KINDS, LEVELS, OF_NUMBERS, WAYS
 from advisor.facts.runs import load_run_facts
+from advisor.facts.sizes import NUMBERS
 from advisor.facts.vocabulary import load_vocabulary
 from advisor.hardware import machines
 from advisor.modelling import read, read_scenario, read_steps, workloads
@@ -314,6 +315,10 @@ def operation_schema() -> Schema:
     entry = {
         "about": text("what it is, in one line"),
         "unit": text("1 where left out; B for the size of an element"),
+        "number": {
+            "enum": list(NUMBERS),
+            "description": "count: a whole number; share: from 0 to 1; any where left out",
+        },
         "default": default,
     }
     test = {

@@ -106,6 +106,9 @@ def _operation(declared: KernelOperation, operations: Mapping[str, Operation]) -
         ]
         at = Location(name=unknown[0]) if unknown else declared.at
         raise ConfigError(wrong[0], at=at, hint=wrong[1])
+    for name, size in declared.sizes.items():
+        if slip := operation.wrong_value(name, size.value):
+            raise ConfigError(slip[0], at=Location(name=size.origin), hint=slip[1])
     return operation
 
 

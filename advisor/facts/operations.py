@@ -15,7 +15,7 @@ from advisor.documents import DocumentNode, MappingNode, add_document
 from advisor.errors import Location, RuleError
 from advisor.expression import Expression, Kind, Symbol, compile_expression
 from advisor.facts.formulas import Formula, NamedNumber, compile_formula, read_numbers
-from advisor.facts.sizes import wrong_sizes
+from advisor.facts.sizes import NUMBERS, wrong_sizes, wrong_value
 from advisor.records import dataclass
 from advisor.resources import rule_dirs
 from advisor.units import Unit, parse_unit
@@ -28,7 +28,7 @@ Calculated = Callable[[Mapping[str, float]], float | None]
 FOLDER = "operations"
 REQUIRED = ("id", "title", "sizes", "flops", "bytes", "references", "tests")
 OPTIONAL = ("writes", "weights", "caveats", "constants", "extends")
-SIZE_KEYS = ("about", "unit", "default")
+SIZE_KEYS = ("about", "unit", "number", "default")
 EXAMPLE_REQUIRED = ("name", "sizes", "flops", "bytes")
 EXAMPLE_KEYS = (*EXAMPLE_REQUIRED, "writes")
 
@@ -39,11 +39,15 @@ _UNITS = {"flops": "FLOP", "bytes": "B", "writes": "B", "weights": "B"}
 
 @dataclass(frozen=True, kw_only=True)
 class OperationSize:
-    """A number that the user gives; ``default`` is a number or a formula over the sizes before."""
+    """A number that the user gives; ``default`` is a number or a formula over the sizes before.
+
+    ``number`` is the kind of number, one of ``NUMBERS``; None for one that may be anything.
+    """
 
     name: str
     about: str
     unit: str
+    number: str | None
     default: float | Expression | None
 
     @property
@@ -90,6 +94,10 @@ class Operation:
     def check(self, given: Iterable[str]) -> tuple[str, str | None] | None:
         """Return what is wrong with the names of given sizes, and a hint; None if nothing is."""
         return wrong_sizes(self.id, self.abouts, self.optional, given)
+
+    def wrong_value(self, name: str, value: float) -> tuple[str, str] | None:
+        """Return what is wrong with the value of a size, and a hint; None if nothing is."""
+        return wrong_value(name, value, self.sizes[name].number, self.sizes[name].about)
 
     @property
     def abouts(self) -> dict[str, str]:
@@ -260,8 +268,20 @@ def _sizes(node: MappingNode) -> Iterator[OperationSize]:
         if unit.scale != 1:
             raise RuleError("sizes are in SI units: B, FLOP or 1", at=entry["unit"].at)
         default = _default(entry["default"], symbols, unit) if "default" in entry else None
-        yield OperationSize(name=name, about=entry.text("about"), unit=unit_text, default=default)
+        yield OperationSize(
+            name=name,
+            about=entry.text("about"),
+            unit=unit_text,
+            number=_kind_of_number(entry["number"]) if "number" in entry else None,
+            default=default,
+        )
         symbols[name] = Symbol(kind=Kind.NUMBER, unit=unit)
+
+
+def _kind_of_number(node: DocumentNode) -> str:
+    if (found := node.as_text()) not in NUMBERS:
+        raise node.unexpected(f"one of {', '.join(NUMBERS)}")
+    return found
 
 
 def _default(node: DocumentNode, symbols: Mapping[str, Symbol], unit: Unit) -> float | Expression:

@@ -6,6 +6,10 @@ from typing import TYPE_CHECKING
 
 from advisor.suggest import did_you_mean
 
+COUNT, SHARE = "count", "share"
+NUMBERS = {COUNT: "a whole number", SHARE: "a share, from 0 to 1"}
+"""What a size may be said to be, and how to ask for it."""
+
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
 
@@ -27,3 +31,16 @@ def wrong_sizes(
         about = "; ".join(f"{name}: {sizes[name]}" for name in missing)
         return f"{operation} needs the size {' and '.join(map(repr, missing))}", about
     return None
+
+
+def wrong_value(name: str, value: float, number: str | None, about: str) -> tuple[str, str] | None:
+    """Return what is wrong with the value of a size, and a hint; None if nothing is.
+
+    ``number`` is the kind of number that the size is, None for any.
+
+    >>> wrong_value("m", 1.5, "count", "rows")
+    ('m must be a whole number, not 1.5', 'm: rows')
+    """
+    if number is None or (value <= 1 if number == SHARE else value % 1 == 0):
+        return None
+    return f"{name} must be {NUMBERS[number]}, not {value:.10g}", f"{name}: {about}"

@@ -38,6 +38,9 @@ def operation_scenario(
     operation = find_operation(name, known.operations)
     if wrong := operation.check(sizes):
         raise UsageError(wrong[0], hint=wrong[1])
+    for size, value in sizes.items():
+        if slip := operation.wrong_value(size, value):
+            raise UsageError(slip[0], hint=slip[1])
     repeat = 1.0 if asked.repeat is None else asked.repeat
     if not repeat >= 1:
         raise UsageError(f"an operation repeats at least once, not {repeat:g} times")

@@ -104,8 +104,8 @@ def check_readable(path: Path) -> None:
         raise UsageError(f"cannot be read: {error.strerror}", at=at) from error
 
 
-def parse_number(text: str, what: str) -> float:
-    """Return the number, 0 or more, that a word of the command line is.
+def parse_number(text: str, what: str, *, positive: bool = False) -> float:
+    """Return the number, 0 or more or above it, that a word of the command line is.
 
     Raises:
         UsageError: it is none.
@@ -114,6 +114,7 @@ def parse_number(text: str, what: str) -> float:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not 0 <= value < math.inf:
-        raise UsageError(f"{what} must be a number, 0 or more, not {text!r}")
+    if not 0 <= value < math.inf or (positive and value == 0):
+        wanted = "above 0" if positive else "0 or more"
+        raise UsageError(f"{what} must be a number, {wanted}, not {text!r}")
     return abs(value)  # of -0, too

@@ -214,7 +214,15 @@ def _sizes(
         raise RuleError(wrong[0], at=_place_of(given, operation, node), hint=wrong[1])
     if given is None:
         return {}
-    return {name: read_given(entry, sizes) for name, entry in given.items()}
+    return {name: _size(name, entry, operation, sizes) for name, entry in given.items()}
+
+
+def _size(name: str, node: DocumentNode, operation: Operation, sizes: Mapping[str, Given]) -> Given:
+    """Return the size of an operation; what a formula comes to may be a mean, and so a fraction."""
+    found = read_given(node, sizes)
+    if found.value is not None and (wrong := operation.wrong_value(name, found.value)):
+        raise RuleError(wrong[0], at=node.at, hint=wrong[1])
+    return found
 
 
 def _place_of(given: MappingNode | None, operation: Operation, node: MappingNode) -> Location:

@@ -56,7 +56,5 @@ def parse_scales(words: Sequence[str], settings: ElsewhereSettings) -> dict[str,
             raise UsageError(f"there is no peak {name!r} to scale", hint=hint)
         if name in found:
             raise UsageError(f"{name} is scaled twice")
-        found[name] = parse_number(value, name)
-        if found[name] <= 0:
-            raise UsageError(f"{name} is scaled by {value}", hint="a factor above 0")
+        found[name] = parse_number(value, f"the factor of {name}", positive=True)
     return found

@@ -37,7 +37,7 @@ def test_notes_that_more_than_48_kib_must_be_asked_for(advisor: Run) -> None:
 
 
 def test_refuses_static_shared_memory_that_does_not_compile(advisor: Run) -> None:
-    # 49 KiB are 1,024 B over the 48 KiB of a block that does not opt in, as only dynamic memory may.
+    # 49 KiB are 1,024 B over the 48 KiB that a block has without opting in to dynamic memory.
     outcome = advisor(*LAUNCH, "--shared", "49K")
     assert outcome.status == 2
     assert "50,176 B of static shared memory per block are 1,024 over the limit" in outcome.err

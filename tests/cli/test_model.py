@@ -112,7 +112,17 @@ def test_takes_a_compilers_costs(
 
 # -- bad input: a sentence, exit 2, nothing on stdout ----------------------------------------------
 
+ATTENTION = ("attention", "batch=1", "heads=8", "queries=64", "keys=64", "dimension=64")
+
 WORDS = [
+    (
+        ("model", "matrix-product", "m=1.5", *OPERATION[2:], "--device", "v7x"),
+        "m must be a whole number, not 1.5",
+    ),
+    (
+        ("model", *ATTENTION, "element=2", "kept=5", "--device", "v7x"),
+        "kept must be a share, from 0 to 1, not 5",
+    ),
     (("model",), "nothing to model"),
     (("model", "matrix-prodcut", "m=1"), "did you mean 'matrix-product'"),
     (("model", *OPERATION), "no device is named"),
@@ -232,6 +242,7 @@ LINES = [
     ("sizes: {b_element: 1}", "sizes: {b_element: -1}", "expected a size, 0 or more"),
     ("batch: 1,", "batch: 7e9,", "YAML reads this as text"),
     ("batch: 1,", "batch: -1,", "expected a size, 0 or more"),
+    ("batch, n: hidden", "batch, n: 0.5", "scenario.yaml:11:26: n must be a whole number, not 0.5"),
     (
         "batch: 1,",
         "batch: .nan,",

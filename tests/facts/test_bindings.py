@@ -229,6 +229,10 @@ def test_tells_shapes_apart() -> None:
             "advisor.yaml:3:5", "matrix-product needs the size 'n' and 'k'", "n: columns of B",
         ),
         (
+            said("x", "reduction", n=1.5, element=4),
+            "advisor.yaml:5:20", "n must be a whole number, not 1.5", "n: elements of each input",
+        ),
+        (
             said("x", "reduction", n=1, outputs=5, element=4),
             "advisor.yaml:3:5", "reduction comes to -4 FLOP and 24 B", "outputs: results",
         ),

@@ -152,7 +152,7 @@ def test_shared_memory_steps_where_one_block_less_fits_the_carve_out() -> None:
         (3_584, 6), (4_352, 6), (5_504, 5), (7_168, 4), (9_856, 3), (15_360, 2), (101_376, 1),
     ]  # fmt: skip
     assert curve[0].first == 0
-    # Shared memory allows seven up to 32,768 / 7 = 4,681 → 4,608, less 1,024; then six, as warps do.
+    # Shared memory allows seven up to 32,768 / 7 = 4,681 → 4,608, less 1,024; then six, too.
     assert [step.binding for step in curve[:2]] == [("warps",), ("warps", "shared memory")]
 
 
