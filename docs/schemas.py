@@ -339,6 +339,8 @@ def operation_schema() -> Schema:
         "bytes": text(f"least traffic in B, each operand moved once: {formula}"),
         "writes": text(f"of the traffic, what is written, in B; fusing needs it: {formula}"),
         "weights": text(f"of the traffic, what a larger batch does not add to, in B: {formula}"),
+        "pipe": {"enum": list(operations.PIPES), "description": "what usually does the work"},
+        "width": text(f"with pipe: bytes of an element that it works on: {formula}"),
         "caveats": texts("where more or less is needed"),
         "references": texts("documents that the formulas rest on"),
         "tests": {**list_of(tests, "one at least"), "minItems": 1},

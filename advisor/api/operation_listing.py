@@ -44,6 +44,7 @@ def show_operation(name: str, configuration: Configuration = DEFAULTS) -> str:
         f"{operation.id}: {operation.title}",
         section("Least work, in FLOP", [operation.flops.expression.text]),
         section("Least traffic, in bytes", [operation.bytes.expression.text]),
+        section("Usual work", [operation.usual_work] if operation.usual_work else []),
         section("Sizes", [_size(size) for size in operation.sizes.values()]),
         section("Constants", [f"{c.name} = {c.value:g} {c.unit} ({c.source})" for c in constants]),
         section("Mind", operation.caveats),

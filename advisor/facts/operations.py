@@ -7,7 +7,7 @@ which operation is for the user to say: ``facts.bindings``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,14 +27,15 @@ Calculated = Callable[[Mapping[str, float]], float | None]
 
 FOLDER = "operations"
 REQUIRED = ("id", "title", "sizes", "flops", "bytes", "references", "tests")
-OPTIONAL = ("writes", "weights", "caveats", "constants", "extends")
+OPTIONAL = ("writes", "weights", "pipe", "width", "caveats", "constants", "extends")
 SIZE_KEYS = ("about", "unit", "number", "default")
 EXAMPLE_REQUIRED = ("name", "sizes", "flops", "bytes")
 EXAMPLE_KEYS = (*EXAMPLE_REQUIRED, "writes")
 
 TOLERANCE = 1e-6
 
-_UNITS = {"flops": "FLOP", "bytes": "B", "writes": "B", "weights": "B"}
+PIPES = ("matrix", "vector")
+_UNITS = {"flops": "FLOP", "bytes": "B", "writes": "B", "weights": "B", "width": "B"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +76,8 @@ class Operation:
     """What a piece of work needs: ``flops`` of arithmetic, ``bytes`` of compulsory traffic.
 
     ``writes`` is the part of the bytes that it writes, ``weights`` the part that is the same
-    however much it is given to do at once; None where its file does not say.
+    however much it is given to do at once; None where its file does not say. ``pipe`` usually
+    does its work, one of ``PIPES``, on elements of ``width``.
     """
 
     id: str
@@ -86,6 +88,8 @@ class Operation:
     bytes: Formula
     writes: Formula | None
     weights: Formula | None
+    width: Formula | None
+    pipe: str | None
     caveats: tuple[str, ...]
     references: tuple[str, ...]
     examples: tuple[WorkedExample, ...]
@@ -105,13 +109,20 @@ class Operation:
         return {name: size.about for name, size in self.sizes.items()}
 
     @property
+    def usual_work(self) -> str:
+        """Return in words what usually does its work; empty where its file does not say."""
+        if self.pipe is None or self.width is None:
+            return ""
+        return f"{self.pipe} units, on elements of {self.width.expression.text} B"
+
+    @property
     def optional(self) -> frozenset[str]:
         """Return the sizes that have a default."""
         return frozenset(name for name, size in self.sizes.items() if size.default is not None)
 
     @property
     def formulas(self) -> dict[str, Formula]:
-        """Return the formulas that its file gives: flops, bytes, perhaps writes and weights."""
+        """Return the formulas that its file gives: flops and bytes, and perhaps others."""
         found = ((key, getattr(self, key)) for key in _UNITS)
         return {key: formula for key, formula in found if formula is not None}
 
@@ -194,6 +205,8 @@ def _read(node: MappingNode) -> Operation:
             at = node.mapping("constants").places[name]
             raise RuleError(f"{name!r} is a size, and cannot be a constant", at=at)
     formulas = {key: _formula(node[key], key, sizes, constants) for key in _UNITS if key in node}
+    if ("pipe" in node) != ("width" in node):
+        raise RuleError("pipe and width come together", at=node.at, hint="add the other")
     _check_use(node, (formulas["flops"], formulas["bytes"]), sizes, constants)
     operation = Operation(
         id=node.text("id"),
@@ -204,6 +217,8 @@ def _read(node: MappingNode) -> Operation:
         bytes=formulas["bytes"],
         writes=formulas.get("writes"),
         weights=formulas.get("weights"),
+        width=formulas.get("width"),
+        pipe=_one_of(node["pipe"], PIPES) if "pipe" in node else None,
         caveats=node.sequence("caveats").texts() if "caveats" in node else (),
         references=node.sequence("references").texts(),
         examples=tuple(_example(entry.as_mapping()) for entry in node.sequence("tests")),
@@ -272,15 +287,15 @@ def _sizes(node: MappingNode) -> Iterator[OperationSize]:
             name=name,
             about=entry.text("about"),
             unit=unit_text,
-            number=_kind_of_number(entry["number"]) if "number" in entry else None,
+            number=_one_of(entry["number"], NUMBERS) if "number" in entry else None,
             default=default,
         )
         symbols[name] = Symbol(kind=Kind.NUMBER, unit=unit)
 
 
-def _kind_of_number(node: DocumentNode) -> str:
-    if (found := node.as_text()) not in NUMBERS:
-        raise node.unexpected(f"one of {', '.join(NUMBERS)}")
+def _one_of(node: DocumentNode, known: Collection[str]) -> str:
+    if (found := node.as_text()) not in known:
+        raise node.unexpected(f"one of {', '.join(known)}")
     return found
 
 

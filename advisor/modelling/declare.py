@@ -51,7 +51,8 @@ def operation_scenario(
         sizes={size: _same(size) for size in sizes},
         fixed={},
         repeat=number(repeat),
-        works=works_of(asked, known),
+        works=() if asked.work is None else works_of(asked, known),
+        usual=known.defaults.usual(operation.pipe),
     )
     state = _state({size: number(value) for size, value in sizes.items()}, [part])
     return asked_scenario(Scenario(title=operation.title, machines=(), start=state), asked, known)

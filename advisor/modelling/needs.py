@@ -101,7 +101,7 @@ def _of_part(part: DeclaredOperation, sizes: Sizes, keys: Sequence[str]) -> Need
         name=part.name,
         operation=None if part.operation is None else part.operation.id,
         repeat=repeat,
-        pieces=((flops, part.works),) if flops else (),
+        pieces=((flops, part.works or _usual(part, given)),) if flops else (),
         flops=flops,
         bytes=moved,
         dram_bytes=moved / part.reuse,
@@ -114,6 +114,13 @@ def _of_part(part: DeclaredOperation, sizes: Sizes, keys: Sequence[str]) -> Need
         modelled=part.modelled,
         at=part.at,
     )
+
+
+def _usual(part: DeclaredOperation, given: Mapping[str, float]) -> tuple[str, ...]:
+    """Return the ceilings of work on elements as wide as these; the widest for wider ones."""
+    width = part.amounts["width"](given) if "width" in part.amounts else None
+    wide_enough = (works for most, works in part.usual.items() if (width or 0.0) <= most)
+    return next(wide_enough, tuple(part.usual.values())[-1])
 
 
 def _amount(part: DeclaredOperation, key: str, value: float | None) -> float:

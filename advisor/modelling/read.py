@@ -168,6 +168,7 @@ def read_operation(
         fixed=fixed,
         repeat=read_given(node["repeat"], sizes, what="a count") if "repeat" in node else number(1),
         works=read_works(node["work"], known) if "work" in node else works,
+        usual=known.defaults.usual(None if operation is None else operation.pipe),
         costs=costs,
         reuse=read_reuse(node["reuse"]) if "reuse" in node else 1.0,
         served_by=read_served_by(node["served_by"], known) if "served_by" in node else None,

@@ -40,7 +40,7 @@ def scenario_of(node: MappingNode, known: Known, base: Path) -> Scenario:
     """
     node.refuse_unknown(KEYS)
     sizes = read_sizes(node.mapping("sizes")) if "sizes" in node else {}
-    works = read_works(node["work"], known) if "work" in node else known.defaults.work
+    works = read_works(node["work"], known) if "work" in node else ()
     items = tuple(
         Item(name=part.name, parts=(part,))
         for part in read_operations(node.sequence("operations"), known, sizes, works, base)

@@ -32,7 +32,8 @@ class DeclaredOperation:
     """One operation as it was declared.
 
     ``amounts`` give FLOP and B of one run over ``sizes``: of an operation's own formulas, or fixed.
-    ``works`` are the ceilings that it may use, of which a device takes the first that it rates.
+    ``works`` are the ceilings that it may use, of which a device takes the first that it rates;
+    where nobody names any, those of ``usual``, by the widest element [B] that each is for.
     ``reuse`` is how often a byte is used per time that DRAM moves it, ``served_by`` the memory that
     serves the rest, ``reaches`` the share of its roof that it is taken to reach.
     """
@@ -44,6 +45,7 @@ class DeclaredOperation:
     fixed: Mapping[str, Given]
     repeat: Given
     works: tuple[str, ...]
+    usual: Mapping[float, tuple[str, ...]] = field(default_factory=dict)
     costs: Costs | None = None
     reuse: float = 1.0
     served_by: str | None = None

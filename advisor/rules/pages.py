@@ -62,6 +62,7 @@ def _operation(operation: Operation) -> str:
             )
             if formula is not None
         ),
+        *([f"* usual work: {usual}"] if (usual := operation.usual_work) else ()),
         *(f"* size {_size(size)}" for size in operation.sizes.values()),
         *(
             f"* constant `{each.name}` = {each.value:g} {each.unit}; source: {each.source}"

@@ -27,6 +27,7 @@ operations:
 steps:
   - {name: small, where: {operation: matrix-product}, sizes: {b_element: 1}}
 """
+CUBE = ("matrix-product", "m=4096", "n=4096", "k=4096")
 OPERATION = ("matrix-product", "m=64", "n=11008", "k=4096", "element=2")
 
 
@@ -51,6 +52,41 @@ def test_takes_the_first_work_that_the_device_rates(advisor: Run) -> None:
     found = advisor("model", *OPERATION, "--device", "v100 sxm2", "--format", "json")
     (result,) = json.loads(found.out)["results"]
     assert result["operations"][0]["work"] == "tensor_fp16"  # it has no bf16
+
+
+@pytest.mark.parametrize(
+    ("words", "work", "time"),
+    [
+        # 20 FLOP for each of 10¹² pairs, at 19.5 TFLOP/s of the A100's fp32.
+        (("n-body", "bodies=1000000"), "vector_fp32", 20e12 / 19.5e12),
+        (("n-body", "bodies=1000000", "in_bytes=32"), "vector_fp64", 20e12 / 9.7e12),
+        # 2 · 4096³ FLOP, at 19.5 TFLOP/s of fp64 in the matrix units, of fp32 outside of them.
+        ((*CUBE, "element=8"), "tensor_fp64", 2 * 4096**3 / 19.5e12),
+        ((*CUBE, "element=4"), "vector_fp32", 2 * 4096**3 / 19.5e12),
+        ((*CUBE, "element=2"), "tensor_bf16", 2 * 4096**3 / 312e12),
+        ((*CUBE, "element=1"), "tensor_int8", 2 * 4096**3 / 624e12),
+        ((*CUBE, "element=8", "--work", "tensor_bf16"), "tensor_bf16", 2 * 4096**3 / 312e12),
+    ],
+)
+def test_takes_the_pipe_that_is_usual_for_an_operation_and_its_elements(
+    advisor: Run, words: tuple[str, ...], work: str, time: float
+) -> None:
+    found = advisor("model", *words, "--device", "A100 SXM", "--format", "json")
+    ((operation,),) = (each["operations"] for each in json.loads(found.out)["results"])
+    assert operation["work"] == work
+    assert operation["time"] == pytest.approx(time, rel=2e-3)
+
+
+def test_the_usual_pipe_follows_what_a_step_makes_of_the_elements(
+    advisor: Run, scenario: Path
+) -> None:
+    small = SCENARIO.replace("sizes: {b_element: 1}", "sizes: {element: 8}")
+    scenario.write_text(small.replace("work: tensor_bf16\n", ""))
+    found = json.loads(advisor("model", str(scenario), "--format", "json").out)
+    (result,) = found["results"]
+    assert [each["work"] for each in result["operations"]] == ["vector_fp32", "tensor_bf16"]
+    (step,) = result["steps"]
+    assert [each["work"] for each in step["operations"]] == ["vector_fp32", "tensor_fp64"]
 
 
 def test_takes_minus_nothing_for_nothing(advisor: Run) -> None:
