@@ -184,6 +184,20 @@ def test_puts_first_what_costs_the_run_most() -> None:
     assert rows[0].lost == pytest.approx(300 * MICRO, rel=0.05)
 
 
+def test_a_climb_from_the_first_night_on_is_set_against_that_one_and_names_no_commit() -> None:
+    climb = [100 * MICRO * 1.01**night for night in range(20)]
+    (move,) = moved(history_of(climb))
+    assert (move.row.kind, move.row.verdict) == ("drift", "regressed")
+    assert move.base_nights == range(1)
+    assert move.head_nights == range(19, 20)
+    assert (move.row.run_id, move.row.base_run) == ("r1", "r0")
+    assert move.row.commit is None
+    assert re.fullmatch(
+        r"Nothing new tonight\. Still open: kernel0, \d+ % slower since 2 Jan\.",
+        sentence([move.row]),
+    )
+
+
 def test_names_the_nights_on_both_sides_of_a_change() -> None:
     (move,) = moved(history_of(noisy((20, 100), (10, 150))))
     assert move.base_nights == range(20)

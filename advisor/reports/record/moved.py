@@ -172,7 +172,7 @@ def _move(
     state: str,
     variant: RunVariant | None,
 ) -> Move:
-    last = _last(change)
+    first, last = max(1, change.index), _last(change)  # a drift may begin on the first night
     edges = [0, *each.splits, len(each.durations)]
     for other in each.result.changes:
         if other.kind in _LEVELS and other is not change:
@@ -181,23 +181,26 @@ def _move(
                 other.end_index if other.kind is ChangeKind.DRIFT else other.index,
             ]
     accepted = each.accepted_level(change)
+    row = replace(
+        _row(
+            each,
+            variant,
+            index=first,
+            verdict=str(change.verdict),
+            state=state,
+            kind=str(change.kind),
+            levels=(change.before, change.after, change.relative),
+        ),
+        p_value=change.p_value,
+        because=None if accepted is None else accepted.because,
+    )
+    if change.kind is ChangeKind.DRIFT:  # no one commit made it
+        row = replace(row, commit=None, note=None)
     return Move(
         history=each,
-        row=replace(
-            _row(
-                each,
-                variant,
-                index=change.index,
-                verdict=str(change.verdict),
-                state=state,
-                kind=str(change.kind),
-                levels=(change.before, change.after, change.relative),
-            ),
-            p_value=change.p_value,
-            because=None if accepted is None else accepted.because,
-        ),
-        start=max(edge for edge in edges if edge < change.index),
-        first=change.index,
+        row=row,
+        start=max(edge for edge in edges if edge < first),
+        first=first,
         last=last,
         end=min(edge for edge in edges if edge > last),
     )
