@@ -173,7 +173,7 @@ _LISTED = """
 _DECIDED = """
     SELECT rule_id, state, predicted_likely, achieved
     FROM outcome JOIN run ON run.run_id = decided_run
-    WHERE simulated = ? AND (?::VARCHAR IS NULL OR coalesce(started_at, ingested_at) <= (
+    WHERE simulated = ? AND (?::VARCHAR IS NULL OR coalesce(started_at, ingested_at) < (
         SELECT coalesce(started_at, ingested_at) FROM run AS newest WHERE newest.run_id = ?
     ))
 """
@@ -311,7 +311,7 @@ def decided_outcomes(
 ) -> list[Row]:
     """Return rule, state and seconds of the advice that was decided, of measured runs or others.
 
-    Up to the night of the run ``until``.
+    Before the night of the run ``until``: of what it decides, one night alone is not sure yet.
     """
     return rows_of_cursor(connection.execute(_DECIDED, [simulated, until, until]))
 

@@ -13,6 +13,8 @@ from advisor.api.querying import run_query
 from advisor.api.refreshing import refresh_runs
 from advisor.api.runs import list_runs, prune_runs, remove_run
 from advisor.ingest.profiles import RunLabels
+from advisor.rules.engine.rank import rule_records as records_until
+from advisor.tracking.settings import load_outcome_settings
 from tests.support.shared import ingest_nights, ingest_together
 
 NIGHTS = (18, 19, 20, 21)  # fewer spills from the 20th on: seed/simulation says so
@@ -47,6 +49,17 @@ def test_advice_against_spills_worked(nights: Path) -> None:
     assert first["achieved"] == pytest.approx(first["duration_before"] - first["duration_after"])
     assert (second["state"], second["opened_at"].day) == ("open", 20)
     assert (found.record.given, found.record.taken) == (2, 1)
+
+
+@pytest.mark.parametrize(("night", "taken"), [(19, 0), (20, 0), (21, 1)])
+def test_a_night_does_not_believe_what_it_decided_itself(
+    nights: Path, night: int, taken: int
+) -> None:
+    with duckdb.connect(str(nights), read_only=True) as connection:
+        query = "SELECT run_id FROM run WHERE day(started_at) = ?"
+        ((run,),) = connection.execute(query, [night]).fetchall()
+        records = records_until(connection, load_outcome_settings, simulated=True, until=run)
+    assert (records[SPILLS].taken if SPILLS in records else 0) == taken
 
 
 def test_nothing_else_was_decided(nights: Path) -> None:

@@ -351,7 +351,7 @@ def rule_records(
 ) -> dict[str, Record]:
     """Return the records of rules whose advice was decided, by rule.
 
-    Of measured runs or of simulated ones, never of both; up to the night of the run ``until``.
+    Of measured runs or of simulated ones, never of both; before the night of the run ``until``.
     """
     rows = decided_outcomes(connection, simulated=simulated, until=until)
     if not rows:
