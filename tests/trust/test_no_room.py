@@ -14,6 +14,7 @@ import pytest
 
 from advisor.errors import DatabaseError
 from advisor.ingest.profiles import RunLabels
+from advisor.ingest.records import HELD
 from advisor.ingest.spool import merge_spool, spool_paths
 from advisor.ingest.trial import try_paths
 from advisor.model import Launch, ReportedDevice, Session
@@ -211,8 +212,9 @@ def test_a_bundle_that_finds_no_room_to_be_unpacked_is_not_called_damaged(
     profile, spool = tmp_path / "large.ncu-rep", tmp_path / "spool"
     counters = {f"counter_{number}": number + 0.5 for number in range(500)}
     session = Session(profiler="ncu", devices=(ReportedDevice(id=0, name="G", attributes={}),))
-    launches = (Launch(index=n, kernel_name="k", counters=counters) for n in range(300))
+    launches = (Launch(index=n, kernel_name="k", counters=counters) for n in range(1_000))
     write_report(profile, session, launches)
+    assert profile.stat().st_size > HELD
     list(spool_paths(str(spool), [str(profile)], labels=RunLabels()))
     (bundle,) = spool.iterdir()
     disk.fill(left=100_000)
