@@ -158,10 +158,9 @@ def publish(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) -> No
     limit = memory_limit(connection)
     of_runs = f"WHERE run_id IN ({', '.join(map(literal, run_ids))})"
     (number,) = connection.execute(_NEXT_NUMBER).fetchall()[0]
-    numbered = tables_of_runs(connection, "run_number")
     (most,) = connection.execute(f"SELECT max(launch_index) FROM {_DRAFT}.launch").fetchall()[0]
-    for table in tables_of_runs(connection):
-        columns = f"* REPLACE ({number} AS run_number)" if table in numbered else "*"
+    for table, is_numbered in tables_of_runs(connection).items():
+        columns = f"* REPLACE ({number} AS run_number)" if is_numbered else "*"
         if table not in _BY_LAUNCH or most is None or most < _AT_ONCE:
             _publish(connection, table, of_runs, columns)
             continue

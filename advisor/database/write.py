@@ -24,8 +24,10 @@ log = logging.getLogger(__name__)
 _MERGED = "runs_when_merged"
 _UNMERGED_RUNS = 32
 _PARTS_OF_RUNS = """
-    SELECT table_name FROM duckdb_columns() JOIN duckdb_tables() USING (table_oid, table_name)
-    WHERE column_name = ? AND duckdb_tables.database_name = current_database()
+    SELECT table_name, column_name
+    FROM duckdb_columns() JOIN duckdb_tables() USING (table_oid, table_name)
+    WHERE column_name IN ('run_id', 'run_number')
+      AND duckdb_tables.database_name = current_database()
       AND duckdb_tables.schema_name = 'main' AND NOT temporary
     ORDER BY table_name
 """
@@ -60,14 +62,15 @@ def transaction(connection: duckdb.DuckDBPyConnection, *, keep: bool = True) -> 
         connection.rollback()
 
 
-def tables_of_runs(
-    connection: duckdb.DuckDBPyConnection, column: Literal["run_id", "run_number"] = "run_id"
-) -> list[str]:
+def tables_of_runs(connection: duckdb.DuckDBPyConnection) -> dict[str, bool]:
     """Return the tables of the current database whose rows are of a run, ``run`` itself too.
 
-    Those with a ``run_number`` hold what a draft gives; what users declare has none.
+    And whether they have its ``run_number``: those hold what a draft gives; what users declare has
+    none.
     """
-    return [table for (table,) in connection.execute(_PARTS_OF_RUNS, [column]).fetchall()]
+    found = connection.execute(_PARTS_OF_RUNS).fetchall()
+    numbered = {table for table, column in found if column == "run_number"}
+    return {table: table in numbered for table, column in found if column == "run_id"}
 
 
 @contextlib.contextmanager
