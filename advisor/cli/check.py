@@ -27,7 +27,8 @@ Budgets stand in advisor.yaml; what adds up over launches is meant for one launc
     - {kernel: "*", fact: roof_fraction_achievable, at_least: 70, unit: "%"}
 
 \b
-Exit codes: 0 fine, 1 something tripped, 5 nothing tripped but something is undecided (--strict).
+Exit codes: 0 fine, 1 something tripped, 2 no such run or baseline, 4 the database or the output
+cannot be used, 5 nothing tripped but something is undecided (--strict).
 """
 
 
