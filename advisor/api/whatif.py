@@ -51,12 +51,12 @@ def whatif_devices(about: About, names: Sequence[str], *, every: bool = False) -
     from advisor.modelling.prospects import Prospect, ranked
 
     machines = load_machines(about.configuration)
+    settings = settings_for()
     if every:
-        settings = settings_for()
         chosen = tuple(each for each in machines.every() if settings.covers(each.unit_kind))
     else:
         chosen = _each_once(map(machines.called, names))
-        check_covered(chosen, settings_for())
+        check_covered(chosen, settings)
     with _opened(about) as here:
         found = []
         for machine in chosen:

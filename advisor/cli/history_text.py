@@ -262,12 +262,6 @@ def _remarks(history: History) -> Iterator[str]:
         yield from remarks
 
 
-def _reached(changes: Sequence[Change], index: int) -> int:
-    """Return the night that has reached the level after a change: the last one of a drift."""
-    ends = (c.end_index for c in changes if c.kind is ChangeKind.DRIFT and c.index == index)
-    return next(ends, index)
-
-
 def _next(
     history: History, shown: Sequence[tuple[SeriesHistory, Newest]], database: str
 ) -> Iterator[str]:
@@ -276,7 +270,8 @@ def _next(
     for moved, newest in shown:
         if newest.index is None:
             continue
-        at = moved.nights[_reached(moved.result.changes, newest.index)]
+        change = moved.change_at(newest.index)
+        at = moved.nights[newest.index if change is None else change.end_index]
         before = moved.nights[max(0, newest.index - 1)]
         commands.append(f"advisor compare {before.run_id} {at.run_id}")
         if writes and newest.verdict is not Verdict.IMPROVED:

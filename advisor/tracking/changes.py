@@ -104,7 +104,7 @@ def _drift(series: Series, drift: Drift, edges: Sequence[int]) -> Change:
     half = (drift.last - drift.first) // 2
     return Change(
         kind=ChangeKind.DRIFT,
-        index=drift.first,
+        index=max(1, drift.first),  # the first night of all is at the old level
         end_index=drift.last,
         before=before,
         after=after,

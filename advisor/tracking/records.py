@@ -31,12 +31,12 @@ class ChangeKind(StrEnum):
 class Change:
     """One change of a series.
 
-    ``index`` is the first night at the new level and ``end_index`` the last night of the change,
-    both counted from 0 over nights with a value: a step has one night, a drift the nights of its
-    ramp, an outlier its one or two nights, a two-state series those from the first switch to the
-    last. ``before`` and ``after`` are medians in the unit of the values; ``relative`` is their
-    difference over the magnitude of ``before``, None where that is 0 or not finite. ``p_value`` is
-    None for two states.
+    ``index`` is the first night at the new level, never the first of all, and ``end_index`` the
+    last night of the change, both counted from 0 over nights with a value: a step has one night, a
+    drift the nights of its ramp, an outlier its one or two nights, a two-state series those from
+    the first switch to the last. ``before`` and ``after`` are medians in the unit of the values;
+    ``relative`` is their difference over the magnitude of ``before``, None where that is 0 or not
+    finite. ``p_value`` is None for two states.
     """
 
     kind: ChangeKind

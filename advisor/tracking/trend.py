@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from advisor.tracking.series import Series
 
 _PARAMETERS = 3  # of a ramp to the last night: two levels and a place
-_FEW_STEPS = 3
+_FEW_STEPS = 3  # that are set against a ramp: more of them follow any ramp
 
 
 @dataclass(frozen=True)
@@ -95,10 +95,8 @@ def _judged(series: Series, drift: Drift, steps: list[int], tick: float) -> Tren
     even = series.even[edge:] - ramp
     before = residuals_of(series.even[None, :edge], [steps[:-1]])[0] if edge else even[:0]
     residuals = np.concatenate((before, even - median_of(even)))[None, :]
-    noises = noise_of_residuals(
-        residuals, np.array([len(steps) + 2]), np.array([tick]), settings
-    )  # fmt: skip
-    noise = noises.row(0)
+    levels, ticks = np.array([len(steps) + 2]), np.array([tick])
+    noise = noise_of_residuals(residuals, levels, ticks, settings).row(0)
     least = max(series.least_known, settings.noise_multiple * noise.deviation)
     third = (drift.last + 1 - drift.first) // 3
     apart = float(

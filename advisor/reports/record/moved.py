@@ -172,20 +172,16 @@ def _move(
     state: str,
     variant: RunVariant | None,
 ) -> Move:
-    first, last = max(1, change.index), _last(change)  # a drift may begin on the first night
     edges = [0, *each.splits, len(each.durations)]
     for other in each.result.changes:
         if other.kind in _LEVELS and other is not change:
-            edges += [
-                other.index,
-                other.end_index if other.kind is ChangeKind.DRIFT else other.index,
-            ]
+            edges += [other.index, other.end_index]
     accepted = each.accepted_level(change)
     row = replace(
         _row(
             each,
             variant,
-            index=first,
+            index=change.index,
             verdict=str(change.verdict),
             state=state,
             kind=str(change.kind),
@@ -199,16 +195,11 @@ def _move(
     return Move(
         history=each,
         row=row,
-        start=max(edge for edge in edges if edge < first),
-        first=first,
-        last=last,
-        end=min(edge for edge in edges if edge > last),
+        start=max(edge for edge in edges if edge < change.index),
+        first=change.index,
+        last=change.end_index,
+        end=min(edge for edge in edges if edge > change.end_index),
     )
-
-
-def _last(change: Change) -> int:
-    """Return the first night that has reached the level after a change."""
-    return change.end_index if change.kind is ChangeKind.DRIFT else change.index
 
 
 def _alone(each: SeriesHistory, variant: RunVariant | None) -> Move:

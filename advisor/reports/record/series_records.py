@@ -143,8 +143,7 @@ class History:
 
     def cause(self, each: SeriesHistory, change: Change) -> str | None:
         """Return why a series changed, None where that is not known."""
-        first = max(1, change.index)  # as ``moved`` has it: a drift may begin on the first night
-        return self.causes.get((each.series_id, each.launch_shape, first))
+        return self.causes.get((each.series_id, each.launch_shape, change.index))
 
     def is_shown(self, night: HistoryNight) -> bool:
         """Return whether a night is among those that are to be shown."""
