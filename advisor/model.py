@@ -50,6 +50,18 @@ class Keys(tuple[K, ...]):
         """The place of each key, from 0."""
         return {key: place for place, key in enumerate(self)}
 
+    def __hash__(self) -> int:
+        """Return the hash of a tuple, worked out once: there may be hundreds of keys."""
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return super().__hash__()
+
+    def __reduce__(self) -> tuple[type[Keys[K]], tuple[tuple[K, ...]]]:
+        """Pickle the keys alone: hashes differ between processes."""
+        return type(self), (tuple(self),)
+
 
 class Packed(Mapping[K, float]):
     """Numbers by key: ``named`` are the keys, and ``numbers`` an array of theirs.

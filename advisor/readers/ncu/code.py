@@ -71,21 +71,23 @@ class CodeReader:
         makes the next one wait.
         """
         built = self._build(result.source.reference, text(result.mangled))
-        if not built:
+        if built is None:
             return counters
-        names, values = self._more(counters.named, tuple(built)), [*built.values()]
-        return Packed(names, np.concatenate((counters.numbers, values)))
+        names = self._more(counters.named, built.named)
+        return Packed(names, np.concatenate((counters.numbers, built.numbers)))
 
-    def _read_build(self, reference: int, name: str) -> Mapping[str, float]:
+    def _read_build(self, reference: int, name: str) -> Packed[str] | None:
         self._index()
         entry = self._entries.get(reference)
         source = None if entry is None else self._container.source(entry)
         if source is None or source.revision >> 16 < _WAITS_SINCE:
-            return {}
+            return None
         build = read_build(source.code, name)
         if build is None or build.wait is None:
-            return {}
-        return {_DEBUG_INFORMATION: float(build.has_debug_information), _WAIT: build.wait}
+            return None
+        return Packed.of(
+            {_DEBUG_INFORMATION: float(build.has_debug_information), _WAIT: build.wait}
+        )
 
     def _named(
         self, reference: int, name: str, addresses: tuple[Keys[int], ...]
@@ -119,7 +121,7 @@ class CodeReader:
         return tuple(_places(read_function(source.code, name), names))
 
 
-def _more(names: Keys[str], added: tuple[str, ...]) -> Keys[str]:
+def _more(names: Keys[str], added: Keys[str]) -> Keys[str]:
     return Keys((*names, *added))
 
 

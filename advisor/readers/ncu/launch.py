@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from advisor.model import UNNAMED, Dim3, Keyed, Keys, Launch, Packed, ReferenceFinding
+from advisor.model import UNNAMED, Dim3, Keyed, Keys, Launch, Packed, Place, ReferenceFinding
 from advisor.readers.base import ReadOptions
 from advisor.readers.ncu import messages
+from advisor.readers.ncu.code import CodeReader
 from advisor.readers.ncu.columns import (
     Instances,
     Ints,
@@ -73,9 +74,9 @@ class _Instanced:
 class LaunchReader:
     """Turns the results of one report into launches.
 
-    ``names`` is the report's table of texts; ``devices`` are the
-    names of its devices by id. Counters with one value per key are mostly curves that repeat with
-    every launch of a kernel, so each curve is decoded once.
+    ``names`` is the report's table of texts; ``devices`` are the names of its devices by id,
+    ``code`` reads what was compiled. Counters with one value per key are mostly curves that
+    repeat with every launch of a kernel, so each curve is decoded once.
     """
 
     def __init__(
@@ -85,8 +86,10 @@ class LaunchReader:
         names: Sequence[str],
         devices: Mapping[int, str],
         version: str | None,
+        code: CodeReader,
     ) -> None:
         self._names = names
+        self._code = code
         self._devices = devices
         self._grid_in_blocks = _grid_in_blocks(version)
         self._keyed = options.keyed
@@ -94,6 +97,7 @@ class LaunchReader:
         self._instructions = options.instructions
         self._remembered_layout = functools.lru_cache(maxsize=_KEPT)(self._new_layout)
         self._findings = functools.lru_cache(maxsize=_RULES_KEPT)(findings)
+        self._remembered_texts = functools.lru_cache(maxsize=_KEPT)(self._new_texts)
         self._curves: dict[bytes, Keyed] = {}
         self._addresses = functools.lru_cache(maxsize=_KEPT)(_addresses)
 
@@ -115,6 +119,7 @@ class LaunchReader:
     ) -> Launch:
         message = result.message
         counters = Packed(layout.named, read.values.numbers[layout.places])
+        counters = self._code.with_build(message, counters)
         block = _dimensions(message, "block")
         device = self._device(counters)
         return Launch(
@@ -135,10 +140,16 @@ class LaunchReader:
             texts=self._texts(read),
             keyed=instanced.keyed,
             instructions=instanced.instructions,
+            places=self._places(message, instanced.instructions),
             reference_findings=self._vendor_findings(result),
             invalid_counters=layout.invalid,
             detailed=result.detailed,
         )
+
+    def _places(self, message: Any, instructions: Mapping[str, Packed[int]]) -> Mapping[int, Place]:
+        if not instructions:
+            return {}
+        return self._code.places(message, tuple(each.named for each in instructions.values()))
 
     def _vendor_findings(self, result: Result) -> tuple[ReferenceFinding, ...]:
         rules = result.message.rules if result.detailed else ()
@@ -174,11 +185,15 @@ class LaunchReader:
             invalid=len(numbers) - len(kept),
         )
 
-    def _texts(self, read: Metrics) -> dict[str, str]:
-        found = (
-            (self._names[read.name_ids[place]], data) for place, data in read.values.texts.items()
-        )
-        return {name: text(data) for name, data in found if not name.startswith(_LISTS)}
+    def _texts(self, read: Metrics) -> Mapping[str, str]:
+        texts = read.values.texts
+        ids = read.name_ids[[*texts]].tolist()
+        return self._remembered_texts(tuple(ids), tuple(texts.values()))
+
+    def _new_texts(self, name_ids: tuple[int, ...], texts: tuple[bytes, ...]) -> dict[str, str]:
+        names = (self._names[number] for number in name_ids)
+        pairs = zip(names, texts, strict=True)
+        return {name: text(data) for name, data in pairs if not name.startswith(_LISTS)}
 
     def _instanced(
         self, layouts: Sequence[_Layout], metrics: Sequence[Sequence[bytes]]

@@ -12,6 +12,7 @@ descriptions that the tool ships in ``extras/FileFormat``; later fields as obser
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import Any
 
@@ -22,6 +23,7 @@ METRICS = 13
 """The field of a result that holds its metrics; what identifies a kernel stands before it."""
 
 _DELIMITED = 2
+_MORE = 0x80  # the bit of a byte after which an integer goes on
 _FIXED = {1: 8, 5: 4}  # bytes by wire type
 _LAST_MOMENT = 2**33  # seconds since 1970, the year 2242
 
@@ -288,34 +290,36 @@ def size_before(data: bytes, number: int) -> int | None:
     Source: Protocol Buffers, "Encoding".
     """
     at = 0
-    while at < len(data):
-        begin = at
-        tag, at = _integer(data, at)
-        if tag >> 3 == number:
-            return begin
-        kind = tag & 7
-        if kind == 0:
-            _, at = _integer(data, at)
-        elif kind == _DELIMITED:
-            size, at = _integer(data, at)
-            at += size
-        elif kind in _FIXED:
-            at += _FIXED[kind]
-        else:
-            return None
+    with contextlib.suppress(IndexError):  # the data end within a field
+        while at < len(data):
+            begin, tag = at, data[at]
+            at += 1
+            if tag & _MORE:
+                tag, at = _integer(data, begin)
+            if tag >> 3 == number:
+                return begin
+            kind = tag & 7
+            if kind == _DELIMITED:
+                size, at = _integer(data, at) if data[at] & _MORE else (data[at], at + 1)
+                at += size
+            elif kind in _FIXED:
+                at += _FIXED[kind]
+            elif kind == 0:
+                while data[at] & _MORE:
+                    at += 1
+                at += 1
+            else:
+                return None
     return None
 
 
 def _integer(data: bytes, at: int) -> tuple[int, int]:
     """Return the integer at a place, of seven bits in each byte, and where it ends."""
     value = shift = 0
-    while at < len(data):
-        byte = data[at]
-        value |= (byte & 0x7F) << shift
+    while data[at] & _MORE:
+        value |= (data[at] & 0x7F) << shift
         shift, at = shift + 7, at + 1
-        if byte < 0x80:  # the last one
-            break
-    return value, at
+    return value | data[at] << shift, at + 1
 
 
 def text(data: bytes) -> str:

@@ -2,8 +2,8 @@
 
 The reader streams: it holds about a megabyte of launches at a time, whatever the size of the file.
 Session data, names of counters and code are scattered over the blocks, some of them behind the
-launches that they belong to, so block headers are read twice: first to gather these, then with the
-launches between them.
+launches that they belong to, so all headers are read first, to gather these and to learn where the
+launches lie.
 
 Source: NVIDIA, Nsight Compute Customization Guide, "Report File Format".
 """
@@ -12,16 +12,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any
 
 from google.protobuf.message import DecodeError
 
 from advisor.errors import InputError
-from advisor.model import Launch, Packed, Record, Session, Skipped
+from advisor.model import Launch, Record, Session, Skipped
 from advisor.readers.base import ReadOptions, Source
 from advisor.readers.ncu.code import CodeReader
-from advisor.readers.ncu.container import MAGIC, Block, Container, PayloadEntry
+from advisor.readers.ncu.container import MAGIC, Container, PayloadEntry
 from advisor.readers.ncu.launch import LaunchReader, Result
 from advisor.readers.ncu.messages import text
 from advisor.readers.ncu.sampling import sampled
@@ -62,24 +60,28 @@ def read(source: Source, options: ReadOptions) -> Iterator[Record]:
             yield from report.records()
         except InputError as error:
             if not options.allow_truncated or not report.launches:
-                raise _with_count(error, report.launches, gathered.is_whole) from error
+                raise _with_count(
+                    error, report.launches, is_whole=gathered.damage is None
+                ) from error
             reason = f"{error.problem}; the rest is left out"
             yield Skipped(place=str(error.at), reason=reason, cut=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Gathered:
-    """What all blocks up to the first damage say together; ``is_whole`` where there is none.
+    """What all blocks up to the first ``damage`` say together.
 
     ``names`` is the table of texts that counters are named by, ``sources`` are the entries of code,
+    ``results`` those of launches and ranges in file order, each with the id of its process;
     ``detailed`` the places of the launches to read in detail, None for all.
     """
 
     session: Session
     names: Sequence[str]
     sources: Sequence[PayloadEntry]
+    results: Sequence[tuple[PayloadEntry, int | None]]
     detailed: frozenset[int] | None
-    is_whole: bool
+    damage: InputError | None
 
 
 class _Report:
@@ -91,42 +93,38 @@ class _Report:
         self.launches = 0
         self._container = container
         self._name = name
-        self._process: int | None = None
-        self._detailed = gathered.detailed
+        self._gathered = gathered
         self._waiting: list[tuple[PayloadEntry, Result]] = []
         self._bytes = 0  # of those that wait
-        self._code = CodeReader(container, gathered.sources)
         self._reader = LaunchReader(
             options,
             names=gathered.names,
             devices={device.id: device.name for device in gathered.session.devices},
             version=gathered.session.profiler_version,
+            code=CodeReader(container, gathered.sources),
         )
 
     def records(self) -> Iterator[Launch | Skipped]:
         """Yield launches, and ranges as skipped, in file order."""
         try:
-            for block in self._container.blocks():
-                self._enter(block)
-                for entry in self._container.entries(block):
-                    yield from self._take(entry)
+            for entry, process in self._gathered.results:
+                yield from self._take(entry, process)
         except InputError:
             yield from self._flush()
             raise
         yield from self._flush()
+        if self._gathered.damage is not None:
+            raise self._gathered.damage
 
-    def _enter(self, block: Block) -> None:
-        header = block.header
-        for piece in (header.session, header.process):
-            if piece.HasField("pid"):
-                self._process = piece.pid
-
-    def _take(self, entry: PayloadEntry) -> Iterator[Launch | Skipped]:
+    def _take(self, entry: PayloadEntry, process: int | None) -> Iterator[Launch | Skipped]:
         if entry.kind == "result":
-            index = self.launches + len(self._waiting)
-            message = self._container.result(entry)
-            detailed = self._detailed is None or index in self._detailed
-            result = Result(message=message, index=index, process=self._process, detailed=detailed)
+            index, asked = self.launches + len(self._waiting), self._gathered.detailed
+            result = Result(
+                message=self._container.result(entry),
+                index=index,
+                process=process,
+                detailed=asked is None or index in asked,
+            )
             self._waiting.append((entry, result))
             self._bytes += entry.size
             if self._bytes > _TOGETHER or len(self._waiting) == _MOST:
@@ -154,18 +152,8 @@ class _Report:
                 raise self._damaged(results[0][0], error) from error
             for each in results:
                 yield from self._launches([each])
-            return
-        for (_, result), launch in zip(results, launches, strict=True):
-            yield self._placed(launch, result.message)
-
-    def _placed(self, launch: Launch, message: Any) -> Launch:
-        """Return the launch with how its code was compiled, and what its instructions are."""
-        counters = self._code.with_build(message, Packed.of(launch.counters))
-        if not launch.instructions:
-            return replace(launch, counters=counters)
-        named = tuple(Packed.of(values).named for values in launch.instructions.values())
-        places = self._code.places(message, named)
-        return replace(launch, counters=counters, places=places)
+        else:
+            yield from launches
 
     def _damaged(self, entry: PayloadEntry, error: Exception) -> InputError:
         problem = f"block {entry.block} has a damaged counter or rule ({error})"
@@ -176,31 +164,38 @@ class _Report:
 
 def _gather(container: Container, options: ReadOptions) -> _Gathered:
     """Return what the blocks up to the first damage say about the launches in all of them."""
-    pieces = SessionPieces()
-    names: list[str] = []
-    entries: dict[str, list[PayloadEntry]] = {"source": [], "result": [], "range": []}
+    pieces, names = SessionPieces(), list[str]()
+    sources, results = list[PayloadEntry](), list[tuple[PayloadEntry, int | None]]()
+    process: int | None = None
+    damage: InputError | None = None
     detailed: frozenset[int] | None = None
-    is_whole = False
-    with contextlib.suppress(InputError):
+    try:
         for block in container.blocks():
             pieces.add(block.header)
             names += [text(name) for name in block.header.strings.texts]
-            if block.header.num_sources or options.detailed is not None:
-                for entry in container.entries(block):
-                    entries[entry.kind].append(entry)
-        is_whole = True
+            for piece in (block.header.session, block.header.process):
+                process = piece.pid if piece.HasField("pid") else process
+            for entry in container.entries(block):
+                if entry.kind == "source":
+                    sources.append(entry)
+                else:
+                    results.append((entry, process))
+    except InputError as error:
+        damage = error
+    launches = [entry for entry, _ in results if entry.kind == "result"]
     with contextlib.suppress(InputError):  # reading the launches says where it is damaged
-        detailed = sampled(container, entries["result"], options.detailed)
+        detailed = sampled(container, launches, options.detailed)
     return _Gathered(
         session=pieces.session(),
         names=names,
-        sources=entries["source"],
+        sources=sources,
+        results=results,
         detailed=detailed,
-        is_whole=is_whole,
+        damage=damage,
     )
 
 
-def _with_count(error: InputError, launches: int, is_whole: bool) -> InputError:
+def _with_count(error: InputError, launches: int, *, is_whole: bool) -> InputError:
     """Return ``error`` with the number of launches before it and what can be done.
 
     Where all blocks are whole, nothing is missing that another copy of the file would have.
