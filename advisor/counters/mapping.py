@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from advisor.counters.computed import Computed, Way, quantity_of
 from advisor.counters.files import CounterFiles, FormulaEntry, read_counter_files
 from advisor.counters.staging import Mapping
 from advisor.errors import Location, RuleError
 from advisor.expression import Kind, Symbol
 from advisor.facts.formulas import Formula, compile_formula
-from advisor.facts.layers import Column, dependency_order
+from advisor.facts.layers import dependency_order
 from advisor.quantities import Quantities, Quantity, load_quantities
 from advisor.quoting import literal
 from advisor.records import dataclass
@@ -32,6 +33,13 @@ class Alternative:
 
     label: str
     formula: Formula
+
+    def in_sql(self) -> Iterator[Way]:
+        """Yield it as SQL; nothing where it never has a value."""
+        required = self.formula.required()
+        if required is not None:
+            sql, names = self.formula.sql(), self.formula.names
+            yield Way(label=self.label, sql=sql, names=names, required=required)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,15 +61,10 @@ class Derived:
         found = (way.formula.needs() for way in self.alternatives)
         return tuple(names for names in found if names is not None)
 
-    def columns(self) -> Iterator[Column]:
-        """Yield the column of the value and, where it is remembered, of the source."""
-        ways = [(way.formula.sql(), literal(way.label)) for way in self.alternatives]
-        values = ", ".join(sql for sql, _ in ways)
-        yield Column(name=self.name, sql=f"coalesce({values})", names=self.names)
-        if self.remember_source:
-            cases = " ".join(f"when ({sql}) is not null then {label}" for sql, label in ways)
-            name = f"{self.name}_source"
-            yield Column(name=name, sql=f"case {cases} end", names=self.names)
+    def computed(self) -> Computed:
+        """Return it as SQL."""
+        ways = tuple(each for way in self.alternatives for each in way.in_sql())
+        return Computed(name=self.name, ways=ways, remember_source=self.remember_source)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +113,7 @@ class _Compiler:
                 hint = did_you_mean(name, self._quantities.quantities)
                 raise RuleError(f"{name!r} is no quantity", at=entry.node.at, hint=hint)
             derived.append(self._derived(name, entry))
-        _refuse_circles(derived)
+        derived = _ordered(derived)
         flags = self._flags()
         mapping = Mapping(
             profiler=self._files.profiler,
@@ -125,7 +128,7 @@ class _Compiler:
             breakdowns=tuple(self._files.breakdowns.values()),
             devices=tuple(sorted(self._devices)),
             ways=self._ways(derived),
-            columns=tuple(column for one in derived for column in one.columns()),
+            computed=tuple(one.computed() for one in derived),
             flags=flags,
             quantities=self._quantities,
         )
@@ -200,9 +203,12 @@ def _symbol(quantity: Quantity) -> Symbol:
     return Symbol(kind=Kind.NUMBER, unit=parse_unit(quantity.unit))
 
 
-def _refuse_circles(derived: Sequence[Derived]) -> None:
+def _ordered(derived: Sequence[Derived]) -> list[Derived]:
+    """Return what is derived in dependency order: each after all that it reads."""
     by_name = {one.name: one for one in derived}
-    _, circle = dependency_order({name: one.names for name, one in by_name.items()})
+    needs = {one.name: {*one.names, *map(quantity_of, one.names)} for one in derived}
+    layers, circle = dependency_order(needs)
     if circle:
         problem = f"these quantities need each other: {', '.join(sorted(circle))}"
         raise RuleError(problem, at=by_name[circle[0]].at)
+    return [by_name[name] for layer in layers for name in layer]

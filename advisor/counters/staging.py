@@ -7,12 +7,13 @@ SELECT yields one column per quantity. ``mapping`` makes it from the files of a 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from fnmatch import translate
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from advisor.counters.computed import Computed, known_columns, quantity_of, source_of
 from advisor.facts.devices import DEVICE_ID, device_values
 from advisor.facts.layers import Column, layered, select
 from advisor.model import Launch, Packed
@@ -136,9 +137,9 @@ class Mapping:
     over a parameter of the launch: parameter → counter.
     ``devices`` are the values of the device that formulas read; they are joined to the launches.
     ``ways`` are the ways to know a quantity, helper or weighted sum, best first: the names that
-    each cannot do without. ``columns`` are the quantities and helpers; ``flags`` is the SQL, over
-    columns of ``launch``, that lists what is odd about it. Both are text already: what is kept
-    needs no formula again.
+    each cannot do without. ``computed`` are the quantities and helpers in dependency order;
+    ``flags`` is the SQL, over columns of ``launch``, that lists what is odd about it. Both are text
+    already: what is kept needs no formula again.
     """
 
     profiler: str
@@ -151,16 +152,17 @@ class Mapping:
     breakdowns: tuple[Breakdown, ...]
     devices: tuple[str, ...]
     ways: dict[str, tuple[frozenset[str], ...]]
-    columns: tuple[Column, ...]
+    computed: tuple[Computed, ...]
     flags: str
     quantities: Quantities
 
     def stage(
         self, launches: Sequence[Launch], device_ids: Sequence[str | None] = ()
     ) -> dict[str, Array]:
-        """Return one array per column of the staging table, in the order of ``launches``.
+        """Return an array per column of the staging table that a launch has a value of.
 
-        ``device_ids`` say on which device each of them ran; where they are left out, none is known.
+        They are in the order of ``launches``. ``device_ids`` say on which device each of them ran;
+        where they are left out, none is known.
         """
         columns = stage(launches, self.counters, self.opcodes, self.breakdowns)
         if self.devices:
@@ -170,38 +172,54 @@ class Mapping:
             columns[DEVICE_ID] = np.array(known, dtype=np.object_)
         return columns
 
-    def sql(self, staging: str) -> str:
-        """Return a SELECT over ``staging``, which has a ``row`` beside the columns of ``stage``.
+    def sql(self, staging: str, staged: Collection[str]) -> str:
+        """Return a SELECT over ``staging``, which has ``row`` and the columns ``staged``.
 
         It gives ``row``, quantities (numbers are DOUBLE in SI), their sources, and ``flags``.
         """
+        columns = known_columns(self.computed, {*staged, *self.devices})
+        known = {*staged, *(column.name for column in columns)}
         shape = ", ".join(map(quoted, shape_columns()))
-        outputs = ", ".join(("row", shape, *self._outputs()))
-        read = ("row", *shape_columns(), *self._known())
-        inner = select(outputs, f"({layered(self._source(staging), self.columns, read)})")
+        outputs = ", ".join(("row", shape, *self._outputs(known)))
+        read = ("row", *shape_columns(), *self._known(known))
+        source = self._source(staging, self._lacking(known, columns))
+        inner = select(outputs, f"({layered(source, columns, read)})")
         return select(f"* exclude ({shape}), {self.flags} as flags", f"({inner})")
 
-    def _source(self, staging: str) -> str:
-        """Return the staging table, with the values of devices where formulas read them."""
+    def known(self, staged: Collection[str]) -> frozenset[str]:
+        """Return the quantities, their sources and the helpers that ``staged`` can give."""
+        columns = known_columns(self.computed, {*staged, *self.devices})
+        return self._known({*staged, *(column.name for column in columns)})
+
+    def _source(self, staging: str, lacking: Iterable[str]) -> str:
+        """Return the staging table with columns that are NULL, and with the values of devices."""
+        nothing = [f"null::{self._kind(name)} as {quoted(name)}" for name in sorted(lacking)]
+        source = select(", ".join(("*", *nothing)), quoted(staging))
         if not self.devices:
-            return quoted(staging)
+            return f"({source})"
         device = {name: self.quantities.device[name] for name in self.devices}
         joined = f"left join ({device_values(device)}) using ({DEVICE_ID})"
-        return f"({select('*', quoted(staging), joined)})"
+        return f"({select('*', f'({source})', joined)})"
 
-    def _known(self) -> set[str]:
-        """Return every name that has a value: quantities, their sources, helpers."""
-        return {column.name for column in self.columns} | {b.name for b in self.breakdowns}
+    def _lacking(self, known: Collection[str], columns: Iterable[Column]) -> set[str]:
+        """Return what columns read where it is known, of what no launch has."""
+        return set[str]().union(*(column.names for column in columns)) - {*known, *self.devices}
 
-    def _outputs(self) -> Iterator[str]:
-        known = self._known()
+    def _known(self, known: Collection[str]) -> frozenset[str]:
+        of_files = {name for each in self.computed for name in (each.name, source_of(each.name))}
+        return frozenset({*of_files, *(each.name for each in self.breakdowns)}.intersection(known))
+
+    def _kind(self, name: str) -> str:
+        quantity = self.quantities.quantities.get(quantity_of(name))
+        is_text = quantity is not None and (quantity.is_text or quantity.name != name)
+        return "varchar" if is_text else "double"
+
+    def _outputs(self, known: Collection[str]) -> Iterator[str]:
         for quantity in self.quantities.quantities.values():
-            kind = "varchar" if quantity.is_text else "double"
-            value = quoted(quantity.name) if quantity.name in known else "null"
-            yield f"{value}::{kind} as {quoted(quantity.name)}"
-            if quantity.remember_source:
-                source = quoted(f"{quantity.name}_source")
-                yield f"{source if quantity.name in known else 'null'}::varchar as {source}"
+            sources = (source_of(quantity.name),) if quantity.remember_source else ()
+            for name in (quantity.name, *sources):
+                value = quoted(name) if name in known else "null"
+                yield f"{value}::{self._kind(name)} as {quoted(name)}"
 
 
 def stage(
@@ -210,13 +228,20 @@ def stage(
     opcodes: Sequence[OpcodeColumn],
     breakdowns: Sequence[Breakdown],
 ) -> dict[str, Array]:
-    """Return one array per column, in the order of ``launches``; absent numbers are NaN."""
+    """Return one array per column, in the order of ``launches``; absent numbers are NaN.
+
+    Counters and histograms that no launch has are left out.
+    """
     import numpy as np  # what only reads the database needs none
 
     columns = {name: _numbers([get(launch) for launch in launches]) for name, get in _SHAPE.items()}
-    columns |= dict(zip(counters, _columns(launches, counters), strict=True))
-    names = [column.name for column in opcodes]
-    columns |= dict(zip(names, _weighted(launches, opcodes), strict=True))
+    named = {id(names): names for names in (Packed.of(x.counters).named for x in launches)}
+    known = [name for name in counters if any(name in names.places for names in named.values())]
+    columns |= dict(zip(known, _columns(launches, known), strict=True))
+    met = set(chain.from_iterable(launch.keyed for launch in launches))
+    weighed = [column for column in opcodes if column.counter in met]
+    names = [column.name for column in weighed]
+    columns |= dict(zip(names, _weighted(launches, weighed), strict=True))
     for breakdown in breakdowns:
         columns[breakdown.name] = np.array(_busiest(launches, breakdown), dtype=np.object_)
     return columns

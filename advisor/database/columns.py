@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -42,6 +43,22 @@ def require_columns(
         at=Location(name=str(path or "the database")),
         hint=made_by,
     )
+
+
+@contextlib.contextmanager
+def lacking_columns_told(
+    connection: duckdb.DuckDBPyConnection, quantities: Iterable[Quantity]
+) -> Iterator[None]:
+    """Where the block finds no column, say so if it is that of a quantity.
+
+    Raises:
+        DatabaseError: as ``require_columns``.
+    """
+    try:
+        yield
+    except duckdb.BinderException:
+        require_columns(connection, quantities)
+        raise
 
 
 def require_pack_columns(connection: duckdb.DuckDBPyConnection, path: Path) -> None:

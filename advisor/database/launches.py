@@ -6,7 +6,7 @@ Row by row, a launch of 150 columns takes milliseconds; this way it takes micros
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 
@@ -37,15 +37,16 @@ _REMEMBERED = 1024  # sets whose id is not recomputed
 class LaunchWriter:
     """Stores launches batch by batch, inside of the caller's transaction.
 
-    ``quantities`` turns the name of a view of a batch's values into a SELECT of ``row`` (the place
-    of a launch in the batch, from 0), quantities and perhaps ``flags``. That statement is planned
-    once: it takes longer than to run it over a batch.
+    ``quantities`` turns the name of a view of a batch's values, and the names of those, into a
+    SELECT of ``row`` (the place of a launch in the batch, from 0), quantities and perhaps
+    ``flags``. That statement is planned once, and again where a batch has a value that none before
+    it had: it takes longer than to run it over a batch.
     """
 
     def __init__(
         self,
         connection: duckdb.DuckDBPyConnection,
-        quantities: Callable[[str], str] | None = None,
+        quantities: Callable[[str, Collection[str]], str] | None = None,
     ) -> None:
         self._connection = connection
         self._quantities = quantities
@@ -56,17 +57,18 @@ class LaunchWriter:
         self._details = _Details(connection, self._sets)
         self._launches = ArrayTable(connection, "incoming")
         self._values = ArrayTable(connection, _VALUES)
+        self._absent = dict[str, Array]()  # of each column that has had a value, one without
 
     def write(
-        self, launches: Sequence[PlacedLaunch], values: Mapping[str, Column] | None = None
+        self, launches: Sequence[PlacedLaunch], values: Mapping[str, Array] | None = None
     ) -> None:
-        """Store a batch; ``values`` has an array in its order per column that quantities need."""
+        """Store a batch; ``values`` has an array in its order per column that has a value."""
         if not launches:
             return
         rows = {"row": np.arange(len(launches))}
         self._launches.fill({**rows, **_columns(launches, self._sets)})
         if values is not None:
-            self._values.fill({**rows, **values})
+            self._take(rows, values)
         self._details.add(launches)
         self._sets.store()
         if not self._prepared:
@@ -77,19 +79,41 @@ class LaunchWriter:
             release_blocks(self._connection, self._memory_limit)
             self._unreleased = 0
 
+    @property
+    def valued(self) -> frozenset[str]:
+        """Return the columns that have had a value."""
+        return frozenset(self._absent)
+
     def finish(self) -> None:
         """Store what is known once all launches were seen."""
         self._details.finish()
-        if self._prepared:
-            self._connection.execute("DEALLOCATE store_launches")
-            self._prepared = False
+        self._forget()
+
+    def _take(self, rows: Mapping[str, Array], values: Mapping[str, Array]) -> None:
+        """Hold the values of a batch; what only batches before it had is absent."""
+        if not values.keys() <= self._absent.keys():
+            self._absent |= {name: _nothing(column) for name, column in values.items()}
+            self._forget()
+            self._values = ArrayTable(self._connection, _VALUES)
+        absent = {name: each.repeat(len(rows["row"])) for name, each in self._absent.items()}
+        self._values.fill({**rows, **absent, **values})
 
     def _prepare(self) -> None:
         statement = _LAUNCHES
         if self._quantities is not None:
-            statement += f"LEFT JOIN ({self._quantities(_VALUES)}) USING (row)"
+            statement += f"LEFT JOIN ({self._quantities(_VALUES, self._absent)}) USING (row)"
         self._connection.execute(statement)
         self._prepared = True
+
+    def _forget(self) -> None:
+        if self._prepared:
+            self._connection.execute("DEALLOCATE store_launches")
+            self._prepared = False
+
+
+def _nothing(column: Array) -> Array:
+    """Return a row without a value, of the type of ``column``."""
+    return np.array([None if column.dtype.kind == "O" else np.nan], column.dtype)
 
 
 def _columns(launches: Sequence[PlacedLaunch], sets: _Sets) -> dict[str, Column]:

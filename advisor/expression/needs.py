@@ -1,4 +1,7 @@
-"""What must be known for an expression to have a value, by its tree and the meaning of NULL."""
+"""What must be known for an expression to have a value, by its tree and the meaning of NULL.
+
+``needs`` is what to get to know, ``required`` what there is no value without.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,27 @@ def needs(node: ExpressionNode, of_name: Callable[[str], Needs]) -> Needs:
     parts = [needs(operand, of_name) for operand in node.operands]
     kind = str(node.value) if node.head == "call" else node.head
     return _BY_KIND.get(kind, _all)(parts)
+
+
+def required(node: ExpressionNode) -> Needs:
+    """Return the names without each of which an expression has no value; None where it has none."""
+    if node.head == "name":
+        return frozenset({str(node.value)})
+    if node.head == "literal":
+        return None if node.value is None else NOTHING
+    parts = [required(operand) for operand in node.operands]
+    kind = str(node.value) if node.head == "call" else node.head
+    return _REQUIRED.get(kind, _all)(parts)
+
+
+def _pairs(parts: Sequence[Needs]) -> list[Needs]:
+    return [_all(pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
+
+
+def _common(parts: Sequence[Needs]) -> Needs:
+    """Return what all parts that can have a value require; None where none can."""
+    possible = [part for part in parts if part is not None]
+    return frozenset.intersection(*possible) if possible else None
 
 
 def _first(parts: Sequence[Needs]) -> Needs:
@@ -75,4 +99,15 @@ _BY_KIND: Mapping[str, Callable[[Sequence[Needs]], Needs]] = {
     "arg_max": lambda parts: _any(parts[1::2]),
     "or": _possible,
     "case": _case,
+}
+
+_REQUIRED: Mapping[str, Callable[[Sequence[Needs]], Needs]] = {
+    "is null": lambda _: NOTHING,
+    "known": lambda _: NOTHING,
+    **dict.fromkeys(("coalesce", "max_known", "min_known", "sum_known"), _common),
+    **dict.fromkeys(("and", "or"), _common),  # one operand alone may decide
+    "in": lambda parts: _all((parts[0], _common(parts[1:]))),
+    "between": lambda parts: _all((parts[0], _common(parts[1:]))),
+    "arg_max": lambda parts: _common(_pairs(parts)),
+    "case": lambda parts: _common((*_pairs(parts[:-1]), parts[-1])),
 }

@@ -12,7 +12,7 @@ from advisor.late import imported_late
 
 if TYPE_CHECKING:
     from advisor.facts.kernels import kernels_select
-    from advisor.facts.stored import current, variant_statements
+    from advisor.facts.stored import current, statements_for, variant_statements
     from advisor.facts.view import VIEWS, create_views
     from advisor.facts.vocabulary import Fact, Vocabulary, load_vocabulary
 
@@ -24,6 +24,7 @@ __all__ = [
     "current",
     "kernels_select",
     "load_vocabulary",
+    "statements_for",
     "variant_statements",
 ]
 
@@ -37,6 +38,7 @@ __getattr__ = imported_late(
         "current": "stored",
         "kernels_select": "kernels",
         "load_vocabulary": "vocabulary",
+        "statements_for": "stored",
         "variant_statements": "stored",
     },
 )

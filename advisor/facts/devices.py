@@ -24,11 +24,11 @@ def devices_select(vocabulary: Vocabulary, relations: Relations) -> str:
     return _of_devices(columns, vocabulary.quantities.device, relations)
 
 
-def with_device(source: str, vocabulary: Vocabulary, relations: Relations) -> str:
-    """Return ``source`` (a FROM item with device_id) joined with every value of the device."""
-    if not vocabulary.quantities.device:
+def with_device(source: str, quantities: Mapping[str, Quantity], relations: Relations) -> str:
+    """Return ``source`` (a FROM item with device_id) joined with some values of the device."""
+    if not quantities:
         return source
-    devices = relations.devices or f"({device_values(vocabulary.quantities.device, relations)})"
+    devices = relations.devices or f"({device_values(quantities, relations)})"
     joined = select("*", source, f"left join {devices} as of_device using (device_id)")
     return f"({joined}) as with_device"
 
@@ -39,12 +39,13 @@ def device_values(quantities: Mapping[str, Quantity], relations: Relations = STO
 
 
 def _of_devices(columns: str, quantities: Mapping[str, Quantity], relations: Relations) -> str:
-    return select(
-        f"{columns}, {_values(quantities)}",
-        relations.item("device"),
-        f"left join ({_ceilings(quantities, relations)}) as ceilings using (device_id)",
-        f"left join ({_limits(quantities, relations)}) as limits using (isa)",
-    )
+    joins = []
+    if any(quantity.ceiling for quantity in quantities.values()):
+        ceilings = _ceilings(quantities, relations)
+        joins.append(f"left join ({ceilings}) as ceilings using (device_id)")
+    if any(quantity.occupancy for quantity in quantities.values()):
+        joins.append(f"left join ({_limits(quantities, relations)}) as limits using (isa)")
+    return select(f"{columns}, {_values(quantities)}", relations.item("device"), *joins)
 
 
 def _values(quantities: Mapping[str, Quantity]) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from advisor.documents import DocumentNode, MappingNode
 from advisor.errors import Location, RuleError
 from advisor.expression import Dialect, Expression, Kind, Symbol, compile_expression
-from advisor.expression.needs import Needs, needs
+from advisor.expression.needs import Needs, needs, required
 from advisor.quoting import double, quoted
 from advisor.records import dataclass
 from advisor.units import Unit, parse_unit
@@ -76,6 +76,11 @@ class Formula:
     def needs(self) -> Needs:
         """Return the names that it cannot do without; None where it has no value at all."""
         return needs(self.expression.tree, lambda name: frozenset({name}) - self.numbers.keys())
+
+    def required(self) -> Needs:
+        """Return the names without each of which it has no value; None where it has none at all."""
+        found = required(self.expression.tree)
+        return None if found is None else found - self.numbers.keys()
 
     def sql(
         self, columns: Columns | Mapping[str, str] | None = None, dialect: Dialect = "duckdb"

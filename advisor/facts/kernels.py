@@ -82,7 +82,7 @@ def _kernels(
         and not (relations.tracked and fact.stored)
         and fact.name not in relations.named
     ]
-    with_devices = with_device(in_run, vocabulary, relations)
+    with_devices = with_device(in_run, vocabulary.quantities.device, relations)
     columns_of_facts = [column_of(fact, relations) for fact in facts]
     return layered(
         with_devices,

@@ -205,7 +205,7 @@ def measured_launches(vocabulary: Vocabulary, relations: Relations, columns: str
     """Return the SELECT of launches with the values of their device and the facts of a launch."""
     launches = select(columns, relations.item("launch"))
     facts = [fact for fact in vocabulary.facts.values() if fact.level == "launch"]
-    source = with_device(f"({launches}) as launch", vocabulary, relations)
+    source = with_device(f"({launches}) as launch", vocabulary.quantities.device, relations)
     return layered(source, [column_of(fact, relations) for fact in facts])
 
 

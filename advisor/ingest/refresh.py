@@ -81,11 +81,11 @@ def _derive(
     stored_as = str(run_details(connection, run_id)["format"])
     mapping = knowledge.mapping(reader_of(stored_as).COUNTERS)
     done = 0
-    staged = ArrayTable(connection, _STAGED)
     for batch, devices in _batches(connection, run_id):
         indexes = np.array([launch.index for launch in batch])
-        staged.fill({"row": indexes, **mapping.stage(batch, devices)})
-        renewing.add_values(connection, mapping.sql(_STAGED), first=not done)
+        values = mapping.stage(batch, devices)
+        ArrayTable(connection, _STAGED).fill({"row": indexes, **values})
+        renewing.add_values(connection, mapping.sql(_STAGED, values), first=not done)
         done += len(batch)
         progress(f"{run_id}: {done:,} launches")
     return done

@@ -7,14 +7,14 @@ launches. The file is locked for the transaction alone, so readers never wait fo
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import field
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from advisor.database import write
-from advisor.database.columns import require_columns
+from advisor.database.columns import lacking_columns_told
 from advisor.database.draft import DraftDatabase, is_new, publish
 from advisor.database.facts_table import FactsTable
 from advisor.database.launches import LaunchWriter
@@ -25,6 +25,7 @@ from advisor.database.rows import PlacedLaunch
 from advisor.database.turns import taking_a_core
 from advisor.database.variants import store_variants
 from advisor.errors import InputError
+from advisor.facts import statements_for
 from advisor.hardware.seeding import seed_database
 from advisor.ingest.detail import launches_in_detail
 from advisor.ingest.identity import IncomingRun, identify_devices, place_devices
@@ -147,11 +148,11 @@ def _drafted(
     Where it is not to ``keep`` them, the draft is as before.
     """
     seed_database(connection, knowledge.seed)
-    require_columns(connection, knowledge.vocabulary.quantities.quantities.values())
-    drafted = _Drafted()
+    drafted, known = _Drafted(), set[str]()
     plan_for(connection, _BATCH)
     with (
         taking_a_core(),
+        lacking_columns_told(connection, knowledge.vocabulary.quantities.quantities.values()),
         write.second_transaction(connection),
         write.transaction(connection, keep=keep),
     ):
@@ -171,8 +172,9 @@ def _drafted(
                 identify = partial(identify_devices, connection, run, knowledge)
                 _read(run, launches, batch, identify)
             batch.finish()
+            known |= mapping.known(batch.writer.valued)
         if drafted.runs:
-            _finish(connection, list(drafted.runs.values()), knowledge)
+            _finish(connection, list(drafted.runs.values()), knowledge, known)
     return drafted
 
 
@@ -192,11 +194,20 @@ def _publish(
 
 
 def store_facts(
-    connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str], knowledge: Knowledge
+    connection: duckdb.DuckDBPyConnection,
+    run_ids: Sequence[str],
+    knowledge: Knowledge,
+    known: Collection[str] | None = None,
 ) -> FactsTable | None:
-    """Store the variants of runs; return the facts of their kernels where they are few."""
+    """Store the variants of runs; return the facts of their kernels where they are few.
+
+    ``known`` are the quantities that a launch of theirs can have, where that was found out.
+    """
+    statements = knowledge.variants
+    if known is not None:
+        statements = statements_for(statements, knowledge.vocabulary, known)
     few = partial(facts_of_incoming, connection, knowledge.compiled)
-    return store_variants(connection, run_ids, knowledge.variants, few)
+    return store_variants(connection, run_ids, statements, few)
 
 
 def judge(
@@ -343,7 +354,10 @@ def _by_counters(profiles: Sequence[Profile]) -> Iterator[tuple[str, list[Profil
 
 
 def _finish(
-    connection: duckdb.DuckDBPyConnection, runs: Sequence[IncomingRun], knowledge: Knowledge
+    connection: duckdb.DuckDBPyConnection,
+    runs: Sequence[IncomingRun],
+    knowledge: Knowledge,
+    known: Collection[str],
 ) -> None:
     """Store what is known once every launch was seen."""
     write.upsert_kernels(connection, (kernel for run in runs for kernel in run.kernels))
@@ -355,7 +369,7 @@ def _finish(
     write.insert_rows(connection, "run", [run.row(digest) for run in runs])
     plan_for(connection, sum(run.launches for run in runs))
     run_ids = [run.run_id for run in runs]
-    table = store_facts(connection, run_ids, knowledge)
+    table = store_facts(connection, run_ids, knowledge, known)
     judge(connection, run_ids, knowledge, table)
 
 

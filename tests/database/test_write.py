@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 import duckdb
@@ -168,11 +169,38 @@ def test_stores_quantities_beside_their_launch_and_null_for_what_is_no_number(
             connection,
             [placed(RICH), placed(POOR)],
             values=columns,
-            quantities=lambda values: f"SELECT *, ['odd'] AS flags FROM {values}",
+            quantities=lambda values, _: f"SELECT *, ['odd'] AS flags FROM {values}",
         )
         query = "SELECT duration, dram_bytes, limiting_unit_reported, flags FROM launch ORDER BY 1"
         rows = connection.execute(f"{query} NULLS LAST").fetchall()
     assert rows == [(1e-3, None, None, ["odd"]), (None, 64.0, "DRAM", ["odd"])]
+
+
+def test_stores_quantities_that_only_some_batches_have(database: Path) -> None:
+    batches = [
+        {"duration": np.array([1.0])},
+        {"duration": np.array([2.0]), "dram_bytes": np.array([64.0])},
+        {"dram_bytes": np.array([32.0]), "limiting_unit_reported": objects(["DRAM"])},
+        {"duration": np.array([3.0])},
+    ]
+    planned = []
+
+    def quantities(values: str, names: Collection[str]) -> str:
+        planned.append(set(names))
+        return f"SELECT * FROM {values}"
+
+    with open_for_writing(database) as connection:
+        writer = LaunchWriter(connection, quantities)
+        for index, values in enumerate(batches):
+            writer.write([placed(Launch(index=index, kernel_name="k"))], values)
+        writer.finish()
+        query = "SELECT duration, dram_bytes, limiting_unit_reported FROM launch"
+        rows = connection.execute(f"{query} ORDER BY launch_index").fetchall()
+    assert rows == [(1, None, None), (2, 64, None), (None, 32, "DRAM"), (3, None, None)]
+    first, second = {"duration"}, {"duration", "dram_bytes"}
+    third = second | {"limiting_unit_reported"}
+    assert planned == [first, second, third]  # and not again for what is known
+    assert writer.valued == third
 
 
 def test_reads_arrays_of_every_kind() -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from advisor.database.few import FewRows, RowsOfTable
 from advisor.errors import Location
 from advisor.expression import Kind, Symbol, compile_expression
+from advisor.expression.needs import required
 from advisor.units import DIMENSIONLESS, parse_unit
 from tests.support.interpreter import Value, interpret
 
@@ -161,3 +162,39 @@ def test_gives_what_the_interpreter_gives(
         assert _same(found, expected), (engine, compiled.sql(), found, expected)
     calculated = compiled.calculation()(row.__getitem__)
     assert _same(calculated, expected), (text, calculated, expected)
+
+
+@example("a between b and c", ROW | {"a": 3.0, "c": None})  # false by one bound alone
+@example("a = 1 and b > c", ROW | {"a": 2.0, "c": None})
+@example("a in (b, c)", ROW | {"a": 0.0, "c": None})
+@example("arg_max('x', a, 'y', c)", ROW | {"c": None})
+@example("case when flag then a else b end", ROW | {"a": None})
+@settings(max_examples=600, deadline=None)
+@given(text=expressions(), row=rows)
+def test_has_no_value_without_what_it_requires(text: str, row: dict[str, Value]) -> None:
+    compiled = compile_expression(text, SYMBOLS, at=AT)
+    names = required(compiled.tree)
+    if interpret(compiled, row) is not None:
+        assert names is not None
+        assert all(row[name] is not None for name in names)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("a + b", {"a", "b"}),
+        ("max(a, b)", {"a", "b"}),
+        ("coalesce(a + b, a * c)", {"a"}),
+        ("case when a > 1 then null else b end", {"b"}),
+        ("sum_known(a, b)", set()),
+        ("case when a > 1 then b end", {"a", "b"}),
+        ("case when a > 1 then b else b + c end", {"b"}),
+        ("known(a)", set()),
+        ("a > b and a > c", {"a"}),
+        ("a in (b, c)", {"a"}),
+        ("a between b and c", {"a"}),
+        ("1 / 2", set()),
+    ],
+)
+def test_requires_what_no_way_to_a_value_does_without(text: str, names: set[str]) -> None:
+    assert required(compile_expression(text, SYMBOLS, at=AT).tree) == names

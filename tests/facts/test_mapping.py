@@ -68,6 +68,28 @@ def test_what_was_not_collected_is_null() -> None:
     assert set(numbers.values()) == {None}
 
 
+def test_what_no_launch_counted_is_not_planned() -> None:
+    launch = Launch(index=0, kernel_name="k", counters={"dram__bytes_read.sum": 100.0})
+    staged = shipped().stage([launch])
+    assert "dram__bytes_write.sum" not in staged
+    found = shipped().sql("staging", staged)
+    assert "dram__bytes_read.sum" in found
+    assert "smsp__inst_executed" not in found
+    assert {"dram_read_bytes"} <= shipped().known(staged)
+    assert shipped().known(staged).isdisjoint({"dram_bytes", "dram_bytes_source", "flops_fp32"})
+
+
+def test_launches_with_other_counters_have_the_quantities_that_each_has_alone() -> None:
+    reading = Launch(index=0, kernel_name="k", counters={"dram__bytes_read.sum": 100.0})
+    timed = Launch(index=1, kernel_name="k", counters={"gpu__time_duration.sum": 1000.0})
+    with duckdb.connect(":memory:") as connection:
+        together = quantity_rows(connection, shipped(), [reading, timed])
+        alone = [quantity_rows(connection, shipped(), [each])[0] for each in (reading, timed)]
+    assert [row | {"row": 0} for row in together] == alone
+    assert together[0]["duration"] is None
+    assert together[1]["duration"] == pytest.approx(1.0e-6)
+
+
 def test_the_first_alternative_that_is_known_wins_and_is_remembered() -> None:
     counted = {"dram__bytes_read.sum": 100.0, "dram__bytes_write.sum": 20.0}
     row = quantities_of(counted)

@@ -23,6 +23,7 @@ from advisor.facts import (
     current,
     kernels_select,
     load_vocabulary,
+    statements_for,
     variant_statements,
 )
 from tests.facts.test_view import nodes
@@ -126,6 +127,35 @@ def test_a_single_launch_adds_up_to_itself(seed: int) -> None:
     assert any(invalid)
     means = ("dram_utilization", "occupancy_achieved")
     assert all(sum(row[name] is not None for row in known) > 5 for name in means)
+
+
+@pytest.mark.parametrize("seed", range(4, 7))
+def test_statements_for_what_launches_have_say_the_same(seed: int) -> None:
+    quantities = vocabulary_once().quantities.quantities
+    had = {name for name in quantities if random.Random(f"{name}{seed}").random() < 0.4}
+    kept = had | {"run_id", "variant_id", "kernel_id", "grid_size", "detailed", "duration"}
+    few = [{n: v for n, v in each.items() if n in kept} for each in single_launches(seed)]
+    statements = variant_statements(vocabulary_once())
+    narrow = statements_for(statements, vocabulary_once(), kept)
+    together = [{**each, "variant_id": each["variant_id"][-1]} for each in few]
+    for launches, name in ((few, "single_totals"), (together, "even_totals")):
+        with database_of(launches) as connection:
+            whole, narrowed = (
+                connection.execute(
+                    f"select columns(*) from (select {names} from ({query})) order by variant_id"
+                ).fetchall()
+                for query, names in (
+                    (getattr(each, name), columns_of(connection, getattr(statements, name)))
+                    for each in (statements, narrow)
+                )
+            )
+        assert narrowed == whole
+        assert len(getattr(narrow, name)) < 0.9 * len(getattr(statements, name))
+
+
+def columns_of(connection: duckdb.DuckDBPyConnection, query: str) -> str:
+    described = connection.execute(f"describe {query}").fetchall()
+    return ", ".join(f'"{name}"' for name, *_ in described)
 
 
 def test_a_launch_that_is_not_valid_is_left_out_where_it_is_the_only_one() -> None:

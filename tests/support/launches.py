@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import duckdb
 
@@ -16,7 +16,7 @@ def insert_launches(
     launches: Sequence[PlacedLaunch],
     *,
     values: Mapping[str, Array] | None = None,
-    quantities: Callable[[str], str] | None = None,
+    quantities: Callable[[str, Collection[str]], str] | None = None,
 ) -> None:
     """Store launches; ``values`` and ``quantities`` are as for ``LaunchWriter``."""
     writer = LaunchWriter(connection, quantities)

@@ -16,8 +16,8 @@ def quantity_rows(
     connection: duckdb.DuckDBPyConnection, mapping: Mapping, launches: Sequence[Launch]
 ) -> list[dict[str, object]]:
     """Return one dict per launch, in order: every quantity by name, sources and flags."""
-    staged = ArrayTable(connection, "staging")
-    staged.fill({"row": np.arange(len(launches)), **mapping.stage(launches)})
-    result = connection.execute(f"select * from ({mapping.sql('staging')}) order by row")
+    staged, values = ArrayTable(connection, "staging"), mapping.stage(launches)
+    staged.fill({"row": np.arange(len(launches)), **values})
+    result = connection.execute(f"select * from ({mapping.sql('staging', values)}) order by row")
     names = [column[0] for column in result.description or ()]
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
