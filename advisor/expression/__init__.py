@@ -11,6 +11,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from advisor.errors import Location
+from advisor.expression.needs import Needs, required
 from advisor.expression.sql import SqlWriter
 from advisor.expression.text import written
 from advisor.expression.tree import ExpressionNode, Kind, Symbol, Text
@@ -34,7 +35,10 @@ _TYPES = {Kind.NUMBER: "DOUBLE PRECISION", Kind.TEXT: "VARCHAR", Kind.BOOLEAN: "
 
 @dataclass(frozen=True, kw_only=True)
 class Expression(Seldom):
-    """A checked expression; ``unit`` is the SI unit of a number, ``names`` those it reads."""
+    """A checked expression; ``unit`` is the SI unit of a number, ``names`` those it reads.
+
+    Without each of the names ``required`` it has no value; with None it never has one.
+    """
 
     SELDOM: ClassVar = ("at", "tree", "scales")  # rules are kept with the SQL that was written
 
@@ -42,6 +46,7 @@ class Expression(Seldom):
     kind: Kind
     unit: Unit | None
     names: frozenset[str]
+    required: Needs
     at: Location = field(repr=False)
     tree: ExpressionNode = field(repr=False)
     scales: Mapping[str, Fraction] = field(repr=False)
@@ -105,6 +110,7 @@ def compile_expression(
         kind=kind,
         unit=unit,
         names=frozenset(checker.met),
+        required=required(tree),
         at=at,
         tree=tree,
         scales=scales,

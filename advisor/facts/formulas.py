@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from advisor.documents import DocumentNode, MappingNode
 from advisor.errors import Location, RuleError
 from advisor.expression import Dialect, Expression, Kind, Symbol, compile_expression
-from advisor.expression.needs import Needs, needs, required
+from advisor.expression.needs import Needs, needs
 from advisor.quoting import double, quoted
 from advisor.records import dataclass
 from advisor.units import Unit, parse_unit
@@ -79,7 +79,7 @@ class Formula:
 
     def required(self) -> Needs:
         """Return the names without each of which it has no value; None where it has none at all."""
-        found = required(self.expression.tree)
+        found = self.expression.required
         return None if found is None else found - self.numbers.keys()
 
     def sql(

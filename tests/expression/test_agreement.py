@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from advisor.database.few import FewRows, RowsOfTable
 from advisor.errors import Location
 from advisor.expression import Kind, Symbol, compile_expression
-from advisor.expression.needs import required
 from advisor.units import DIMENSIONLESS, parse_unit
 from tests.support.interpreter import Value, interpret
 
@@ -173,7 +172,7 @@ def test_gives_what_the_interpreter_gives(
 @given(text=expressions(), row=rows)
 def test_has_no_value_without_what_it_requires(text: str, row: dict[str, Value]) -> None:
     compiled = compile_expression(text, SYMBOLS, at=AT)
-    names = required(compiled.tree)
+    names = compiled.required
     if interpret(compiled, row) is not None:
         assert names is not None
         assert all(row[name] is not None for name in names)
@@ -197,4 +196,4 @@ def test_has_no_value_without_what_it_requires(text: str, row: dict[str, Value])
     ],
 )
 def test_requires_what_no_way_to_a_value_does_without(text: str, names: set[str]) -> None:
-    assert required(compile_expression(text, SYMBOLS, at=AT).tree) == names
+    assert compile_expression(text, SYMBOLS, at=AT).required == names
