@@ -7,7 +7,7 @@ SELECT yields one column per quantity. ``mapping`` makes it from the files of a 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from fnmatch import translate
 from functools import lru_cache
 from itertools import chain
@@ -177,49 +177,49 @@ class Mapping:
 
         It gives ``row``, quantities (numbers are DOUBLE in SI), their sources, and ``flags``.
         """
-        columns = known_columns(self.computed, {*staged, *self.devices})
-        known = {*staged, *(column.name for column in columns)}
-        shape = ", ".join(map(quoted, shape_columns()))
-        outputs = ", ".join(("row", shape, *self._outputs(known)))
-        read = ("row", *shape_columns(), *self._known(known))
-        source = self._source(staging, self._lacking(known, columns))
-        inner = select(outputs, f"({layered(source, columns, read)})")
-        return select(f"* exclude ({shape}), {self.flags} as flags", f"({inner})")
+        columns, known = self._computed(staged)
+        shape = [quoted(name) for name in shape_columns()]
+        read = ("row", *shape_columns(), *(name for name in self._outputs() if name in known))
+        values = (
+            f"{quoted(name) if name in known else 'null'}::{self._kind(name)} as {quoted(name)}"
+            for name in self._outputs()
+        )
+        lacking = set[str]().union(*(column.names for column in columns)) - known
+        computed = layered(self._source(staging, lacking), columns, read)
+        inner = select(", ".join(("row", *shape, *values)), f"({computed})")
+        return select(f"* exclude ({', '.join(shape)}), {self.flags} as flags", f"({inner})")
 
     def known(self, staged: Collection[str]) -> frozenset[str]:
-        """Return the quantities, their sources and the helpers that ``staged`` can give."""
-        columns = known_columns(self.computed, {*staged, *self.devices})
-        return self._known({*staged, *(column.name for column in columns)})
+        """Return the quantities and sources that ``staged`` columns can give."""
+        _, known = self._computed(staged)
+        return known.intersection(self._outputs())
 
-    def _source(self, staging: str, lacking: Iterable[str]) -> str:
+    def _computed(self, staged: Collection[str]) -> tuple[list[Column], frozenset[str]]:
+        """Return what ``staged`` columns can give, and the names of all that has a value then."""
+        given = {*staged, *self.devices}
+        columns = known_columns(self.computed, given)
+        return columns, frozenset(given.union(column.name for column in columns))
+
+    def _source(self, staging: str, lacking: Collection[str]) -> str:
         """Return the staging table with columns that are NULL, and with the values of devices."""
         nothing = [f"null::{self._kind(name)} as {quoted(name)}" for name in sorted(lacking)]
-        source = select(", ".join(("*", *nothing)), quoted(staging))
+        source = f"({select(', '.join(('*', *nothing)), quoted(staging))})"
         if not self.devices:
-            return f"({source})"
+            return source
         device = {name: self.quantities.device[name] for name in self.devices}
         joined = f"left join ({device_values(device)}) using ({DEVICE_ID})"
-        return f"({select('*', f'({source})', joined)})"
+        return f"({select('*', source, joined)})"
 
-    def _lacking(self, known: Collection[str], columns: Iterable[Column]) -> set[str]:
-        """Return what columns read where it is known, of what no launch has."""
-        return set[str]().union(*(column.names for column in columns)) - {*known, *self.devices}
-
-    def _known(self, known: Collection[str]) -> frozenset[str]:
-        of_files = {name for each in self.computed for name in (each.name, source_of(each.name))}
-        return frozenset({*of_files, *(each.name for each in self.breakdowns)}.intersection(known))
+    def _outputs(self) -> Iterator[str]:
+        for quantity in self.quantities.quantities.values():
+            yield quantity.name
+            if quantity.remember_source:
+                yield source_of(quantity.name)
 
     def _kind(self, name: str) -> str:
         quantity = self.quantities.quantities.get(quantity_of(name))
         is_text = quantity is not None and (quantity.is_text or quantity.name != name)
         return "varchar" if is_text else "double"
-
-    def _outputs(self, known: Collection[str]) -> Iterator[str]:
-        for quantity in self.quantities.quantities.values():
-            sources = (source_of(quantity.name),) if quantity.remember_source else ()
-            for name in (quantity.name, *sources):
-                value = quoted(name) if name in known else "null"
-                yield f"{value}::{self._kind(name)} as {quoted(name)}"
 
 
 def stage(
