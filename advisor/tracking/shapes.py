@@ -221,7 +221,10 @@ def _apart(values: Floats, one: int, other: int, width: int) -> float:
 def outliers_of(
     residuals: Floats, reach: float, settings: TrackingSettings
 ) -> list[tuple[int, int]]:
-    """Return first and last night of each short excursion beyond ``reach`` that came back."""
+    """Return first and last night of each short excursion beyond ``reach`` that came back.
+
+    One of the fewest nights that can be a level is one where the steps did not take it for that.
+    """
     runs: list[tuple[int, int]] = []
     for night in np.flatnonzero(np.abs(residuals) >= reach).tolist():
         if runs and runs[-1][1] == night - 1 and residuals[night] * residuals[night - 1] > 0:
@@ -229,4 +232,4 @@ def outliers_of(
         else:
             runs.append((night, night))
     last = len(residuals) - 1
-    return [(a, b) for a, b in runs if b - a < settings.outlier_nights and b < last]
+    return [(a, b) for a, b in runs if b - a < settings.least_segment and b < last]

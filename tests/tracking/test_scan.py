@@ -91,6 +91,17 @@ def test_three_nights_are_two_steps() -> None:
     assert kinds(found) == [(ChangeKind.STEP, 50, 50), (ChangeKind.STEP, 53, 53)]
 
 
+@pytest.mark.parametrize("count", [30, 40, 60])
+def test_three_nights_far_off_are_two_steps_or_an_outlier(count: int) -> None:
+    told = set()
+    for seed in range(30):
+        values = 100 * (1 + 0.01 * np.random.default_rng(seed).standard_normal(count))
+        values[12:15] *= 1.5
+        told.add(tuple(kinds(scan(values.tolist()))))
+    steps = (ChangeKind.STEP, 12, 12), (ChangeKind.STEP, 15, 15)
+    assert told <= {steps, ((ChangeKind.OUTLIER, 12, 14),)}
+
+
 def test_a_ramp_is_a_drift_from_its_first_to_its_last_night() -> None:
     ramp = [100 + 20 * i / 40 for i in range(40)]
     values = [*nights((100, 50)), *(v * (1 + 0.005 * PATTERN[i % 12]) for i, v in enumerate(ramp)),
