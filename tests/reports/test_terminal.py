@@ -241,7 +241,7 @@ def shown(report: Report, *results: RuleResult) -> str:
 def test_writes_together_what_one_reason_rules_out(report: Report) -> None:
     alike = [result("ruled out", number, "The build is slow.") for number in range(4)]
     text = shown(report, *alike, result("ruled out", 9, "L2 is idle."))
-    assert "  Do 0, and 3 more  family/rule-0 …\n    The build is slow.\n  Do 9" in text
+    assert "  Do 0, and 3 more  family/rule-0\n    The build is slow.\n  Do 9" in text
     text = shown(report, *alike[:2], result("ruled out", 9, "L2 is idle."))
     assert text.count("The build is slow.") == 2
 

@@ -262,6 +262,7 @@ def _result(evaluation: Evaluation, place: Action | None, common: _Common) -> Ru
         instructions=_worst(evaluation, common.worst),
         gain_below=_below(gain, common.rows[evaluation.variant_id], common.least),
         next_command=common.commands.get(evaluation.variant_id, ""),
+        is_void=evaluation.is_void,
     )
 
 

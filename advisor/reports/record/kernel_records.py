@@ -5,6 +5,8 @@ Numbers are in stored units and ``None`` means unknown; times are sums over laun
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Literal
 
 from advisor import wording
@@ -18,6 +20,8 @@ _OUTCOME_WORDS = {
     "unknown": "unknown",
     "not knowable here": "not knowable here",
 }
+
+_MANY = 2  # further rules
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +131,8 @@ class RuleResult:
 
     ``unchecked`` are the conditions of exclusions that could not be checked, ``not_checked`` what
     each of them lacks, in words. ``gain_below`` is the share of the kernel's time that even the
-    largest gain stays below, where that is too little for a number.
+    largest gain stays below, where that is too little for a number. One that ``is_void`` was not
+    judged: another finding says that the profile tells nothing of the kernel.
     """
 
     outcome: Outcome
@@ -142,6 +147,7 @@ class RuleResult:
     instructions: Ranking | None = None
     share: Gain | None = None
     gain_below: float | None = None
+    is_void: bool = False
 
     @property
     def gains(self) -> bool:
@@ -153,7 +159,23 @@ class RuleResult:
     @property
     def word(self) -> str:
         """Return the outcome as a reader knows it."""
-        return _OUTCOME_WORDS[self.outcome]
+        return "not judged" if self.is_void else _OUTCOME_WORDS[self.outcome]
+
+
+def of_one_reason(results: Iterable[RuleResult]) -> list[RuleResult]:
+    """Return results, as one each those that the same reason rules out where they are many."""
+    groups: dict[tuple[str, ...], list[RuleResult]] = {}
+    for each in results:
+        alone = () if each.outcome == "ruled out" else (each.rule_id,)
+        groups.setdefault((each.outcome, each.text, *alone), []).append(each)
+    shown: list[RuleResult] = []
+    for first, *others in groups.values():
+        if len(others) < _MANY:
+            shown += (first, *others)
+        else:
+            title = f"{first.title}, and {wording.fixed(len(others))} more"
+            shown.append(replace(first, title=title))
+    return shown
 
 
 @dataclass(frozen=True, kw_only=True)

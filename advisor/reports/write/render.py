@@ -22,7 +22,7 @@ from advisor.reports.charts.plane import draw_plane
 from advisor.reports.charts.roofline import draw_roofline
 from advisor.reports.charts.shares import draw_shares
 from advisor.reports.record.charted import Placement
-from advisor.reports.record.kernel_records import KernelRecord, RuleResult
+from advisor.reports.record.kernel_records import KernelRecord, RuleResult, of_one_reason
 from advisor.reports.record.layout import layout
 from advisor.reports.record.lines import CostlyLine, costly_lines
 from advisor.reports.record.records import Report
@@ -305,7 +305,11 @@ def kernel_bars(kernel: KernelRecord) -> KernelBars:
         resources=bars.resource_bars(kernel.resources),
         stalls=bars.stall_bars(kernel.stalls) if kernel.stalls else (),
         occupancy=bars.occupancy_bars(kernel.occupancy) if kernel.occupancy else (),
-        results=(*by_outcome["fires"], *by_outcome["ruled out"], *unknown[:MOST_UNKNOWN]),
+        results=(
+            *by_outcome["fires"],
+            *of_one_reason(by_outcome["ruled out"]),
+            *unknown[:MOST_UNKNOWN],
+        ),
         more_unknown=max(0, len(unknown) - MOST_UNKNOWN),
         not_knowable=len(by_outcome["not knowable here"]),
     )

@@ -12,6 +12,7 @@ from advisor.reports.record.kernel_records import (
     RuleResult,
     ShownFact,
     VendorFinding,
+    of_one_reason,
 )
 from advisor.reports.record.records import Recommendation, Report
 from advisor.reports.write.history_terminal import kernel_change, write_moved, write_outcomes
@@ -326,29 +327,11 @@ def _results(paper: Paper, kernel: KernelRecord) -> None:
             continue
         paper.heading(heading)
         is_open = outcome in ("unknown", "not knowable here")
-        if outcome == "ruled out":
-            _ruled_out(paper, results)
-            continue
-        for result in results[:MOST_UNKNOWN] if is_open else results:
+        for result in results[:MOST_UNKNOWN] if is_open else of_one_reason(results):
             _result(paper, result)
         more = len(results) - MOST_UNKNOWN
         if is_open and more > 0:
             paper.write(f"{wording.fixed(more)} more")
-
-
-def _ruled_out(paper: Paper, results: Sequence[RuleResult]) -> None:
-    """Write what is not recommended, the rules that one reason rules out together."""
-    by_reason: dict[str, list[RuleResult]] = {}
-    for result in results:
-        by_reason.setdefault(result.text, []).append(result)
-    for reason, (first, *others) in by_reason.items():
-        if len(others) <= 1:
-            for result in (first, *others):
-                _result(paper, result)
-            continue
-        more = wording.fixed(len(others))
-        paper.write(f"{first.title}, and {more} more  {first.rule_id} …", indent=2)
-        paper.write(reason, indent=4)
 
 
 def _result(paper: Paper, result: RuleResult) -> None:

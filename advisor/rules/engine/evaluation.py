@@ -13,7 +13,7 @@ from advisor.rules.language.relations import Exclusion
 from advisor.rules.language.rule import Outcome, Rule, Value
 from advisor.rules.language.words import VendorWords
 
-_OPEN = (Outcome.FIRES, Outcome.UNKNOWN)
+_JUDGED = (Outcome.FIRES, Outcome.RULED_OUT, Outcome.UNKNOWN)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +25,7 @@ class Evaluation:
     time is unknown, as shares of it. ``confidence`` is in [0, 1], with the
     reasons that it is not 1. ``because`` says why it was ruled out, ``unchecked`` which guards had
     no value and ``not_collected`` which facts each lacks; ``missing`` which facts made it unknown.
+    One that ``is_void`` is ruled out as the profile tells nothing of its subject.
     ``variant_id`` identifies the subject: it is the run's id where that is the run. All texts are
     in ``words``.
     """
@@ -43,6 +44,7 @@ class Evaluation:
     confidence_because: tuple[str, ...] = ()
     evidence: str = ""
     because: str | None = None
+    is_void: bool = False
     unchecked: tuple[str, ...] = ()
     not_collected: tuple[tuple[str, ...], ...] = ()
     missing: tuple[str, ...] = ()
@@ -66,7 +68,7 @@ def settle(evaluations: Iterable[Evaluation], exclusions: Sequence[Exclusion]) -
     """Return the evaluations, those ruled out that another finding of their subject excludes.
 
     What was excluded excludes nothing itself; nor do unproven rules. Under a finding that voids
-    the profile of its subject, nothing is left unknown either.
+    the profile of its subject, nothing is left unknown either, and no other reason is given.
     """
     found = list(evaluations)
     subjects: dict[tuple[str, str], list[int]] = defaultdict(list)
@@ -86,7 +88,7 @@ def _settle_subject(
     for exclusion in exclusions:
         if exclusion.found not in held:
             continue
-        outcomes = _OPEN if exclusion.voids else (Outcome.FIRES,)
+        outcomes = _JUDGED if exclusion.voids else (Outcome.FIRES,)
         for place in places:
             each = found[place]
             if each.outcome in outcomes and exclusion.excludes(each.rule.id):
@@ -108,6 +110,7 @@ def _ruled_out(evaluation: Evaluation, exclusion: Exclusion) -> Evaluation:
         evaluation,
         outcome=Outcome.RULED_OUT,
         because=exclusion.because,
+        is_void=exclusion.voids,
         gain=None,
         share=None,
         confidence=1.0,
