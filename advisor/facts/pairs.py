@@ -1,8 +1,9 @@
-"""Kernels that follow each other in a stream: what a run fact over ``pairs`` reads.
+"""Two kernels of one run: what a run fact over ``pairs`` or ``siblings`` reads.
 
-One row per two variants of which the second was launched right after the first, in the same stream
-of the same context, as far as the profile tells. Facts of the two begin with ``first_`` and
-``next_``.
+One row per two variants; facts of the two begin with ``first_`` and ``next_``. Of a pair, the
+second was launched right after the first, in the same stream of the same context, as far as the
+profile tells. Of siblings, the second is the fastest that could stand for the first: one function
+on one device, whose threads cover the same range along every axis in other blocks.
 """
 
 from __future__ import annotations
@@ -41,17 +42,53 @@ _FOLLOWING = """
         FROM {launch} WHERE run_id IN (SELECT run_id FROM {kernels})
     ) WHERE before IS NOT NULL GROUP BY ALL
 """
+# Template arguments that are the length of the block are the only ones that may differ. Along one
+# axis alone, as many threads may belong to another problem: fewer rows, each a wider block.
+_SIBLINGS = r"""
+    SELECT f.run_id, f.variant_id AS before, n.variant_id, f.launch_count::DOUBLE AS times
+    FROM {kernels} AS f
+    JOIN {kernels} AS n ON n.run_id = f.run_id AND n.device_id = f.device_id
+        AND n.short_name = f.short_name AND n.duration_mean < f.duration_mean
+        AND n.grid_x * n.block_x = f.grid_x * f.block_x
+        AND n.grid_y * n.block_y = f.grid_y * f.block_y
+        AND n.grid_z * n.block_z = f.grid_z * f.block_z
+        AND (n.block_x <> f.block_x OR n.block_y <> f.block_y OR n.block_z <> f.block_z)
+        AND (n.kernel_id = f.kernel_id OR
+            regexp_replace(n.kernel_name, '\b' || n.block_x::BIGINT || '\b', 'block', 'g') =
+            regexp_replace(f.kernel_name, '\b' || f.block_x::BIGINT || '\b', 'block', 'g'))
+    WHERE (f.grid_x * f.block_x > 1)::INT + (f.grid_y * f.block_y > 1)::INT
+        + (f.grid_z * f.block_z > 1)::INT > 1
+    QUALIFY row_number() OVER (
+        PARTITION BY f.variant_id ORDER BY n.duration_mean, n.variant_id
+    ) = 1
+"""
 _PAIRS = """
     SELECT pairs.run_id, pairs.times, run.cache_control,
         printf('%s → %s (%dx)', f.short_name, n.short_name, pairs.times::BIGINT) AS pair,
         {columns}
-    FROM ({following}) AS pairs
+    FROM ({two}) AS pairs
     JOIN {kernels} AS f ON f.variant_id = pairs.before
     JOIN {kernels} AS n ON n.variant_id = pairs.variant_id
     JOIN {run} ON run.run_id = pairs.run_id
     LEFT JOIN {kinds} AS first_named ON first_named.kernel_name = f.kernel_name
     LEFT JOIN {kinds} AS next_named ON next_named.kernel_name = n.kernel_name
 """
+
+
+@dataclass(frozen=True, kw_only=True)
+class Two:
+    """Which two kernels a row is about: a SELECT, and the columns of kernels that it reads."""
+
+    query: str
+    reads: frozenset[str] = frozenset()
+
+
+FOLLOWING = Two(query=_FOLLOWING)
+SIBLINGS = Two(
+    query=_SIBLINGS,
+    reads=frozenset(f"{of}_{axis}" for of in ("grid", "block") for axis in "xyz")
+    | {"device_id", "kernel_id", "launch_count", "duration_mean"},
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +108,7 @@ class Kinds:
 
 @dataclass(frozen=True, kw_only=True)
 class PairFact:
-    """A fact of two kernels that follow each other."""
+    """A fact of two kernels."""
 
     name: str
     symbol: Symbol
@@ -80,15 +117,15 @@ class PairFact:
 
 @dataclass(frozen=True, kw_only=True)
 class Pairs:
-    """The facts of such pairs, and the symbols that formulas over them may name."""
+    """The facts of two kernels, and the symbols that formulas over them may name."""
 
+    two: Two
     facts: Mapping[str, PairFact]
     symbols: Mapping[str, Symbol]
-    kinds: Kinds
 
     def columns(self, wanted: frozenset[str]) -> frozenset[str]:
         """Return the columns of kernels that the pairs and ``wanted`` columns of them rest on."""
-        return frozenset(name for _, name in self._sides(wanted)).union(_NAMED)
+        return frozenset(name for _, name in self._sides(wanted)).union(_NAMED, self.two.reads)
 
     def select(self, kernels: str, wanted: frozenset[str], relations: Relations, kinds: str) -> str:
         """Return the SELECT of the pairs, with ``wanted`` columns, from a table of kernels.
@@ -100,10 +137,10 @@ class Pairs:
             for side, name in sorted(self._sides(wanted))
         ]
         sides += [f"coalesce({side}_named.kind, '{OTHER}') AS {side}_kind" for side in SIDES]
-        following = _FOLLOWING.format(kernels=kernels, launch=relations.item("launch"))
+        two = self.two.query.format(kernels=kernels, launch=relations.item("launch"))
         pairs = _PAIRS.format(
             columns=", ".join(sides),
-            following=following,
+            two=two,
             kernels=kernels,
             run=relations.item("run"),
             kinds=kinds,
@@ -125,9 +162,9 @@ def load_pairs(
     node: MappingNode | None,
     of_kernels: Mapping[str, Symbol],
     numbers: Mapping[str, NamedNumber],
-    kinds: Kinds,
+    two: Two,
 ) -> Pairs:
-    """Return the facts of pairs that ``node`` defines; ``of_kernels`` are what each side has.
+    """Return the facts of two kernels that ``node`` defines; ``of_kernels`` are what each has.
 
     Raises:
         RuleError: an entry is wrong; with its place.
@@ -137,7 +174,7 @@ def load_pairs(
     for name, entry in node.items() if node else ():
         facts[name] = _fact(name, entry.as_mapping(), symbols, numbers)
         symbols[name] = facts[name].symbol
-    return Pairs(facts=facts, symbols=symbols, kinds=kinds)
+    return Pairs(two=two, facts=facts, symbols=symbols)
 
 
 def _fact(

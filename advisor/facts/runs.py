@@ -11,16 +11,17 @@ from advisor.errors import RuleError
 from advisor.expression import Expression, Kind, Symbol, compile_expression
 from advisor.facts.formulas import Formula, NamedNumber, compile_formula, read_numbers
 from advisor.facts.layers import Column, layered
-from advisor.facts.pairs import Pairs, load_kinds, load_pairs
+from advisor.facts.pairs import FOLLOWING, SIBLINGS, Kinds, Pairs, load_kinds, load_pairs
 from advisor.quoting import quoted
 from advisor.records import dataclass
 from advisor.resources import data_dir
 from advisor.units import parse_unit
 
-KERNEL_TEXTS = ("kernel_id", "kernel_name", "short_name", "launch_shape")
+KERNEL_TEXTS = ("kernel_id", "kernel_name", "short_name", "launch_shape", "device_id")
 
-KERNELS, PAIRS, RUN = "kernels", "pairs", "run"
-"""What a fact is taken over: the kernels of the run, those that follow each other, the run."""
+KERNELS, RUN = "kernels", "run"
+TWO = {"pairs": FOLLOWING, "siblings": SIBLINGS}
+"""What a fact is taken over: the kernels of the run, the run, or two kernels at a time."""
 
 KIND = "kind"
 """The kind of work that the name of a kernel means; NULL where it has none."""
@@ -70,11 +71,13 @@ class RunFact:
 class RunFacts:
     """All of them, and the least time of a run as expressions over them.
 
-    ``time`` names the fact that is a run's time, which no advice can shorten below its floor.
+    ``pairs`` are the facts of two kernels, by what makes two of them a pair. ``time`` names the
+    fact that is a run's time, which no advice can shorten below its floor.
     """
 
     facts: Mapping[str, RunFact]
-    pairs: Pairs
+    kinds: Kinds
+    pairs: Mapping[str, Pairs]
     time: str
     floor: Expression
     floor_achievable: Expression
@@ -87,41 +90,50 @@ class RunFacts:
     @property
     def kernel_columns(self) -> frozenset[str]:
         """Return the columns of kernels that the aggregates read."""
-        return self._columns(KERNELS) - {KIND} | self.pairs.columns(self._columns(PAIRS))
+        two = (pairs.columns(self._columns(over)) for over, pairs in self.pairs.items())
+        return (self._columns(KERNELS) - {KIND}).union(*two)
 
     def select(self, kernels: str, relations: Relations = STORED) -> str:
         """Return the SELECT of one row per run from a table of kernels with its ``run_id``.
 
         What is of the run itself, and the order of its launches, come from ``relations``.
         """
-        pairs = self.pairs.select(kernels, self._columns(PAIRS), relations, _KINDS)
-        kind = self.pairs.kinds.sql("kernel_name")
+        kind = self.kinds.sql("kernel_name")
         named = _WITH_KIND.format(kernels=kernels)
-        facts = self.facts.values()
-        missing = [
-            f"CASE WHEN of_pairs.run_id IS NULL THEN 0.0 ELSE of_pairs.{quoted(fact.name)} END"
-            f" AS {quoted(fact.name)}"
-            for fact in facts
-            if fact.over == PAIRS and fact.aggregate in _NONE
-        ]
         joined = (
             "(",
             _NAMES.format(kernels=kernels, kind=kind),
-            "SELECT of_kernels.*, of_run.* EXCLUDE (run_id), of_pairs.* EXCLUDE (run_id)",
-            f"REPLACE ({', '.join(missing)})" if missing else "",
+            "SELECT of_kernels.*, of_run.* EXCLUDE (run_id)",
+            *(f", of_{over}.* EXCLUDE (run_id) {self._nothing(over)}" for over in self.pairs),
             f"FROM ({self._grouped(KERNELS, named)}) AS of_kernels",
             f"LEFT JOIN ({self._of_run(relations)}) AS of_run USING (run_id)",
-            f"LEFT JOIN ({self._grouped(PAIRS, f'({pairs})')}) AS of_pairs USING (run_id))",
+            *(self._of_two(over, kernels, relations) for over in self.pairs),
+            ")",
         )
         derived = [
             Column(name=fact.name, sql=fact.formula.sql(), names=fact.formula.names)
-            for fact in facts
+            for fact in self.facts.values()
             if fact.over == KERNELS and fact.aggregate is None
         ]
         return layered(" ".join(joined), derived)
 
+    def _of_two(self, over: str, kernels: str, relations: Relations) -> str:
+        """Return the join of the aggregates over two kernels at a time."""
+        pairs = self.pairs[over].select(kernels, self._columns(over), relations, _KINDS)
+        return f"LEFT JOIN ({self._grouped(over, f'({pairs})')}) AS of_{over} USING (run_id)"
+
+    def _nothing(self, over: str) -> str:
+        """Return what puts 0 in place of sums and counts where a run has no two such kernels."""
+        zeros = ", ".join(
+            f"CASE WHEN of_{over}.run_id IS NULL THEN 0.0 ELSE of_{over}.{quoted(fact.name)} END"
+            f" AS {quoted(fact.name)}"
+            for fact in self.facts.values()
+            if fact.over == over and fact.aggregate in _NONE
+        )
+        return f"REPLACE ({zeros})" if zeros else ""
+
     def _columns(self, over: str) -> frozenset[str]:
-        """Return the columns that the aggregates over kernels or pairs read."""
+        """Return the columns that the aggregates over kernels, or two at a time, read."""
         facts = [f for f in self.facts.values() if f.over == over and f.aggregate is not None]
         by = {fact.by for fact in facts if fact.by is not None}
         return frozenset(by).union(*(fact.formula.names for fact in facts))
@@ -151,16 +163,21 @@ def load_run_facts(symbols: Mapping[str, Symbol], path: Path | None = None) -> R
         RuleError: an entry is wrong; with its place.
     """
     document = load(path or data_dir("rules") / "run-facts.yaml")
-    document.refuse_unknown(("thresholds", "pairs", "facts", "floor"))
+    document.refuse_unknown(("thresholds", *TWO, "facts", "floor"))
     numbers = read_numbers(document.mapping("thresholds")) if "thresholds" in document else {}
     of_kernels = {**symbols, **{name: Symbol(Kind.TEXT, None) for name in KERNEL_TEXTS}}
     kinds = load_kinds(data_dir("rules") / "kernel-kinds.yaml")
-    of_pairs = document.mapping("pairs") if "pairs" in document else None
-    pairs = load_pairs(of_pairs, of_kernels, numbers, kinds)
+    pairs = {
+        over: load_pairs(
+            document.mapping(over) if over in document else None, of_kernels, numbers, two
+        )
+        for over, two in TWO.items()
+    }
     entries = {name: node.as_mapping() for name, node in document.mapping("facts").items()}
     own = {name: _symbol(node) for name, node in entries.items()}
     named = {**of_kernels, KIND: Symbol(Kind.TEXT, None)}
-    scopes = {KERNELS: named, PAIRS: pairs.symbols, RUN: _OF_RUN}
+    of_two = {over: each.symbols for over, each in pairs.items()}
+    scopes = {KERNELS: named, RUN: _OF_RUN, **of_two}
     facts = {name: _fact(name, node, own, scopes, numbers) for name, node in entries.items()}
     floor = document.mapping("floor")
     floor.refuse_unknown(("time", "profiled", "achievable"))
@@ -171,7 +188,12 @@ def load_run_facts(symbols: Mapping[str, Symbol], path: Path | None = None) -> R
     if time.text not in facts:
         raise RuleError("the time of a run is one of its facts", at=floor["time"].at)
     return RunFacts(
-        facts=facts, pairs=pairs, time=time.text, floor=profiled, floor_achievable=achievable
+        facts=facts,
+        kinds=kinds,
+        pairs=pairs,
+        time=time.text,
+        floor=profiled,
+        floor_achievable=achievable,
     )
 
 
@@ -224,8 +246,8 @@ def _aggregate(node: MappingNode, over: str, scope: Mapping[str, Symbol]) -> str
         raise RuleError(problem, at=node["aggregate"].at)
     if over == RUN and aggregate is not None:
         raise RuleError("a run is one row: nothing to aggregate", at=node["aggregate"].at)
-    if over == PAIRS and aggregate is None:
-        raise RuleError("a fact over pairs needs an aggregate", at=node.at)
+    if over in TWO and aggregate is None:
+        raise RuleError(f"a fact over {over} needs an aggregate", at=node.at)
     if ("by" in node) != (aggregate in _WITH_BY):
         raise RuleError(f"`by` goes with {' and '.join(_WITH_BY)}, and only with them", at=node.at)
     if "by" in node and node.text("by") not in scope:

@@ -429,7 +429,7 @@ def test_finds_no_attention(change: str, settings: EvaluationSettings) -> None:
 def test_tells_the_kind_of_a_kernel_by_its_name(
     name: str, kind: str, settings: EvaluationSettings
 ) -> None:
-    sql = settings.run.pairs.kinds.sql("$name")
+    sql = settings.run.kinds.sql("$name")
     with duckdb.connect(":memory:") as connection:
         assert connection.execute(f"SELECT {sql}", {"name": name}).fetchall() == [(kind,)]
 
@@ -439,6 +439,151 @@ def test_refuses_a_pattern_that_is_none(tmp_path: Path) -> None:
     path.write_text("kinds:\n  x: {names: ['(a'], about: a, source: b}\n")
     with pytest.raises(RuleError, match=r"kinds.yaml:2:\d+: not a regular expression"):
         load_kinds(path)
+
+
+# -- kernels and the fastest of their siblings -------------------------------------------------
+
+# One function over 1,024 x 1,024 threads in three blocks, four launches each: 65, 50 and 20 µs.
+TILES = """
+    SELECT v AS variant_id, 'k1' AS kernel_id, 'blur' AS short_name, 'blur(float*)' AS kernel_name,
+        'd1' AS device_id, shape AS launch_shape, x AS block_x, y AS block_y, 1.0 AS block_z,
+        1024 / x AS grid_x, 1024 / y AS grid_y, 1.0 AS grid_z, 4.0 AS launch_count,
+        0.0 AS launches_excluded, 4 * t AS duration, t AS duration_mean, t AS duration_min,
+        t AS duration_max, 4e8 AS thread_instructions, 1.3e7 AS instructions_executed,
+        4e6 AS work_done, 1e5 AS global_store_requests, 3e7 AS dram_bytes, 1.5e9 AS sm_clock,
+        t * 6e9 AS sm_elapsed_cycles, 1e-5 / t AS lsu_utilization, false AS debug_build
+    FROM (VALUES ('v1', '32x32', 32.0, 32.0, 65e-6), ('v2', '32x16', 32.0, 16.0, 50e-6),
+        ('v3', '16x16', 16.0, 16.0, 20e-6))
+    AS t(v, shape, x, y, t)
+"""
+
+
+def tiles(faster: str = "", *, all_: str = "", slower: str = "") -> str:
+    """Return the tiles with other values, ``1e8 AS name``, of the fastest, of all or the rest."""
+    kept = []
+    for what, which in ((faster, "variant_id = 'v3'"), (all_, "true"), (slower, "block_x = 32")):
+        for change in filter(None, what.split("; ")):
+            value, _, name = change.rpartition(" AS ")
+            kept.append(f"CASE WHEN {which} THEN {value} ELSE {name} END AS {name}")
+    return f"SELECT * REPLACE ({', '.join(kept)}) FROM ({TILES})" if kept else TILES
+
+
+def test_sets_a_kernel_against_the_fastest_block_for_the_same_work(
+    settings: EvaluationSettings,
+) -> None:
+    found = row(settings, tiles(), cache_control="all")
+    # Four launches could each save 45 µs, and four others 30 µs, of 4 x 135 µs.
+    assert found["replaceable_launches"] == 8
+    assert found["replaceable_time"] == pytest.approx(300e-6)
+    assert found["replaceable_share"] == pytest.approx(300 / 540)
+    names = ("replaceable_name", "replaceable_shape", "faster_shape")
+    assert [found[name] for name in names] == ["blur", "32x32", "16x16"]
+    assert (found["replaceable_mean"], found["faster_mean"]) == (65e-6, 20e-6)
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        "NULL AS work_done; NULL AS global_store_requests",
+        "NULL AS thread_instructions",  # those of warps are as many
+        "NULL AS thread_instructions; NULL AS instructions_executed",  # loads and stores are
+        "0 AS work_done",
+        "NULL AS sm_clock",  # cycles and time give it
+        "NULL AS debug_build",
+    ],
+)
+def test_takes_what_was_counted_of_the_work(same: str, settings: EvaluationSettings) -> None:
+    assert row(settings, tiles(all_=same), cache_control="all")["replaceable_launches"] == 8
+
+
+def test_takes_equal_operations_for_equal_work_where_they_are_much_of_it(
+    settings: EvaluationSettings,
+) -> None:
+    other = "2e8 AS thread_instructions"
+    assert row(settings, tiles(other), cache_control="all")["replaceable_launches"] == 0
+    found = row(settings, tiles(other, all_="1e8 AS work_done"), cache_control="all")
+    assert found["replaceable_launches"] == 8
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "3.9e8 AS thread_instructions",
+        "3.9e6 AS work_done",
+        "9.8e4 AS global_store_requests",
+        "1.45e9 AS sm_clock",
+        "true AS debug_build",
+        "1 AS launches_excluded",
+        "57e-6 AS duration_max",  # its slowest launch is hardly faster than the others
+        "4e-6 AS duration_min",  # it may be nothing but a start
+        "'k2' AS kernel_id; 'blur(double*)' AS kernel_name",
+        "'d2' AS device_id",
+        "32 AS grid_x",  # half of the columns
+        "512 AS grid_x; 2048 AS block_x; 1 AS grid_y; 1 AS block_y",  # as many threads otherwise
+    ],
+)
+def test_does_not_set_other_work_against_a_kernel(
+    change: str, settings: EvaluationSettings
+) -> None:
+    found = row(settings, f"SELECT * FROM ({tiles(change)}) WHERE variant_id <> 'v2'")
+    assert (found["replaceable_launches"], found["replaceable_time"]) == (0, 0)
+
+
+def test_says_nothing_of_threads_along_one_axis(settings: EvaluationSettings) -> None:
+    line = "1 AS block_y; 1 AS grid_y"
+    found = row(settings, tiles(all_=line), cache_control="all")
+    assert found["replaceable_launches"] == 0
+
+
+@pytest.mark.parametrize(("count", "launches"), [(2, 0), (3, 6)])  # two may do anything
+def test_trusts_loads_and_stores_of_several_launches_only(
+    count: int, launches: int, settings: EvaluationSettings
+) -> None:
+    uncounted = "NULL AS thread_instructions; NULL AS instructions_executed; NULL AS work_done"
+    few = f"{count} AS launch_count; {count} * duration_mean AS duration"
+    found = row(settings, tiles(all_=f"{uncounted}; {few}"), cache_control="all")
+    assert found["replaceable_launches"] == launches
+
+
+def test_trusts_no_loads_and_stores_that_are_little_of_the_kernel(
+    settings: EvaluationSettings,
+) -> None:
+    rare = "NULL AS thread_instructions; NULL AS instructions_executed; lsu_utilization / 8 AS "
+    found = row(settings, tiles(all_=f"{rare}lsu_utilization"), cache_control="all")
+    assert found["replaceable_launches"] == 0
+
+
+def test_does_not_know_whether_work_is_the_same_that_was_not_counted(
+    settings: EvaluationSettings,
+) -> None:
+    unknown = "; ".join(
+        f"NULL AS {name}"
+        for name in ("thread_instructions", "instructions_executed", "lsu_utilization")
+    )
+    found = row(settings, tiles(all_=unknown), cache_control="all")
+    assert (found["replaceable_launches"], found["replaceable_share"]) == (None, None)
+    assert found["replaceable_name"] is None
+
+
+def test_compares_launches_that_may_find_data_in_caches_by_their_traffic(
+    settings: EvaluationSettings,
+) -> None:
+    assert row(settings, tiles(), cache_control="none")["replaceable_launches"] == 8
+    warm = tiles("2e7 AS dram_bytes")
+    assert row(settings, warm, cache_control="none")["replaceable_launches"] == 0
+    assert row(settings, warm)["replaceable_launches"] is None
+    assert row(settings, warm, cache_control="all")["replaceable_launches"] == 8
+
+
+def test_knows_instances_of_a_template_by_the_length_of_their_block(
+    settings: EvaluationSettings,
+) -> None:
+    name = "concat('blur<', {}, ', 7>(float*)') AS kernel_name; variant_id AS kernel_id"
+    block = tiles(all_=name.format("block_x::INT"))
+    assert row(settings, block, cache_control="all")["replaceable_launches"] == 8
+    # The direction, say: 32 x 32 and 32 x 16 are instances for one, 16 x 16 for another.
+    other = tiles(all_=name.format("(block_x / 16)::INT"))
+    assert row(settings, other, cache_control="all")["replaceable_launches"] == 4
 
 
 @pytest.mark.parametrize(
@@ -453,6 +598,7 @@ def test_refuses_a_pattern_that_is_none(tmp_path: Path) -> None:
         ("{unit: s, over: nights, aggregate: sum, formula: duration}", "over is one of"),
         ("{unit: s, over: pairs, formula: first_duration}", "needs an aggregate"),
         ("{unit: s, over: pairs, aggregate: sum, formula: duration}", "duration"),
+        ("{unit: s, over: siblings, formula: first_duration}", "over siblings needs an aggregate"),
         ("{unit: s, over: run, aggregate: sum, formula: step_time}", "nothing to aggregate"),
         ("{unit: s, over: run, formula: duration}", "duration"),
     ],
