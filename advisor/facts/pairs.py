@@ -77,15 +77,23 @@ _PAIRS = """
 
 @dataclass(frozen=True, kw_only=True)
 class Two:
-    """Which two kernels a row is about: a SELECT, and the columns of kernels that it reads."""
+    """Which two kernels a row is about: a SELECT, and the columns of kernels that it reads.
+
+    ``possible`` is a condition over all kernels without which there are no two: most runs have no
+    siblings, and to plan the statement for them takes longer than to ask.
+    """
 
     query: str
+    possible: str
     reads: frozenset[str] = frozenset()
 
 
-FOLLOWING = Two(query=_FOLLOWING)
+FOLLOWING = Two(
+    query=_FOLLOWING, possible="sum(coalesce(launch_count, 2)) > count(DISTINCT run_id)"
+)
 SIBLINGS = Two(
     query=_SIBLINGS,
+    possible="count(*) > count(DISTINCT (run_id, short_name))",
     reads=frozenset(f"{of}_{axis}" for of in ("grid", "block") for axis in "xyz")
     | {"device_id", "kernel_id", "launch_count", "duration_mean"},
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from advisor.database.relations import STORED, Relations
@@ -93,21 +93,37 @@ class RunFacts:
         two = (pairs.columns(self._columns(over)) for over, pairs in self.pairs.items())
         return (self._columns(KERNELS) - {KIND}).union(*two)
 
-    def select(self, kernels: str, relations: Relations = STORED) -> str:
+    def select(
+        self,
+        kernels: str,
+        relations: Relations = STORED,
+        holds: Callable[[str], bool] = lambda _: True,
+    ) -> str:
         """Return the SELECT of one row per run from a table of kernels with its ``run_id``.
 
         What is of the run itself, and the order of its launches, come from ``relations``.
+        ``holds`` tells whether the answer to a query is true.
         """
+        two = {
+            over
+            for over, pairs in self.pairs.items()
+            if holds(f"SELECT {pairs.two.possible} FROM {kernels}")
+        }
         kind = self.kinds.sql("kernel_name")
         named = _WITH_KIND.format(kernels=kernels)
         joined = (
             "(",
             _NAMES.format(kernels=kernels, kind=kind),
             "SELECT of_kernels.*, of_run.* EXCLUDE (run_id)",
-            *(f", of_{over}.* EXCLUDE (run_id) {self._nothing(over)}" for over in self.pairs),
+            *(
+                f", of_{over}.* EXCLUDE (run_id) {self._nothing(over)}"
+                if over in two
+                else self._without(over)
+                for over in self.pairs
+            ),
             f"FROM ({self._grouped(KERNELS, named)}) AS of_kernels",
             f"LEFT JOIN ({self._of_run(relations)}) AS of_run USING (run_id)",
-            *(self._of_two(over, kernels, relations) for over in self.pairs),
+            *(self._of_two(over, kernels, relations) for over in self.pairs if over in two),
             ")",
         )
         derived = [
@@ -131,6 +147,15 @@ class RunFacts:
             if fact.over == over and fact.aggregate in _NONE
         )
         return f"REPLACE ({zeros})" if zeros else ""
+
+    def _without(self, over: str) -> str:
+        """Return the same facts where no run has two such kernels."""
+        return "".join(
+            f", {'0.0' if fact.aggregate in _NONE else 'NULL'}::{fact.symbol.kind.column_type}"
+            f" AS {quoted(fact.name)}"
+            for fact in self.facts.values()
+            if fact.over == over
+        )
 
     def _columns(self, over: str) -> frozenset[str]:
         """Return the columns that the aggregates over kernels, or two at a time, read."""

@@ -37,10 +37,19 @@ def row(
             "CREATE VIEW launch AS"
             f" SELECT *, 1 AS process, 0 AS device_ordinal, 1 AS context FROM ({launches})"
         )
-        cursor = connection.execute(run.select("facts"))
-        names = [column[0] for column in cursor.description or ()]
-        found = cursor.fetchall()
-        return dict(zip(names, found[0], strict=True)) if found else {}
+        every = facts_of(connection, run.select("facts"))
+        asked = run.select("facts", holds=lambda q: connection.execute(q).fetchall() == [(True,)])
+        found = facts_of(connection, asked)
+        of_equals = {"largest_kernel": every.get("largest_kernel")}  # any of those that tie
+        assert found | of_equals == every | of_equals
+        return every
+
+
+def facts_of(connection: duckdb.DuckDBPyConnection, query: str) -> Facts:
+    cursor = connection.execute(query)
+    names = [column[0] for column in cursor.description or ()]
+    found = cursor.fetchall()
+    return dict(zip(names, found[0], strict=True)) if found else {}
 
 
 KERNELS = """
@@ -50,6 +59,14 @@ KERNELS = """
         ('k2', 'scan', 3.0,  50.0, 2.0, true,  NULL))
     AS t(kernel_id, short_name, duration, launch_count, wasted_time, very_short, evidence_level)
 """
+
+
+def test_asks_for_no_pairs_where_there_are_none(settings: EvaluationSettings) -> None:
+    whole = settings.run.select("facts")
+    asked: list[str] = []
+    alone = settings.run.select("facts", holds=lambda query: bool(asked.append(query)))
+    assert len(asked) == len(settings.run.pairs) == 2
+    assert len(alone) < 0.6 * len(whole)
 
 
 def test_adds_counts_and_names_over_the_kernels(settings: EvaluationSettings) -> None:

@@ -203,7 +203,9 @@ def _digest(rules: Sequence[Rule], parts: Mapping[str, CompiledSubject], kernels
         hashed += [(factor.because, factor.factor) for factor in settings.factors]
         hashed += [settings.unchecked_factor, settings.uncalibrated_factor, settings.relations]
         hashed.append(settings.uncalibrated_because)
-        hashed.append(relation.select(settings, FACTS_TABLE, STORED) if relation else None)
+        hashed.append(
+            relation.select(settings, FACTS_TABLE, STORED, lambda _: True) if relation else None
+        )
     return hashlib.blake2b(repr(hashed).encode(), digest_size=6).hexdigest()
 
 

@@ -126,7 +126,8 @@ def evaluate_table(
             continue
         read = {_RUN_KEY, compiled.parts[KERNEL].kind.key, *kind.relation.reads(program.settings)}
         kernels = table.in_database(connection, read)
-        subjects = kind.relation.select(program.settings, kernels, relations)
+        holds = partial(_holds, connection)
+        subjects = kind.relation.select(program.settings, kernels, relations, holds)
         made = ("CREATE OR REPLACE TEMP TABLE", _SUBJECTS_TABLE, "AS", subjects)
         connection.execute(" ".join(made))
         try:
@@ -135,6 +136,10 @@ def evaluate_table(
         finally:
             connection.execute(f"DROP TABLE IF EXISTS {_SUBJECTS_TABLE}")
     return found
+
+
+def _holds(connection: duckdb.DuckDBPyConnection, query: str) -> bool:
+    return connection.execute(query).fetchall() == [(True,)]
 
 
 def run_program(

@@ -165,7 +165,7 @@ def _take(
     target = _FACTS if kind.relation is None else _KERNELS
     keep_rows(connection, target, kernels, [run_id])
     if kind.relation is not None:
-        subjects = kind.relation.select(settings, _KERNELS, STORED)
+        subjects = kind.relation.select(settings, _KERNELS, STORED, lambda _: True)
         connection.execute(f"CREATE OR REPLACE TEMP TABLE {_FACTS} AS {subjects}")
 
 

@@ -15,12 +15,12 @@ from advisor.rules.language.settings import EvaluationSettings, SharedGuard
 class Relation:
     """Where the facts of a subject come from, as a SELECT over a table of kernels.
 
-    ``select`` gives one row per subject, with its key and ``run_id``, from the name of the table
-    and the relations that it came from;
+    ``select`` gives one row per subject, with its key and ``run_id``, from the name of the table,
+    the relations that it came from, and what tells whether the answer to a query is true;
     ``reads`` are the columns that the table must have.
     """
 
-    select: Callable[[EvaluationSettings, str, Relations], str]
+    select: Callable[[EvaluationSettings, str, Relations, Callable[[str], bool]], str]
     reads: Callable[[EvaluationSettings], frozenset[str]]
 
 

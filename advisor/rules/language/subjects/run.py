@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from advisor.database.relations import Relations
@@ -29,8 +29,10 @@ def _counted(settings: EvaluationSettings) -> EvaluationSettings:
     )
 
 
-def _select(settings: EvaluationSettings, kernels: str, relations: Relations) -> str:
-    return settings.run.select(kernels, relations)
+def _select(
+    settings: EvaluationSettings, kernels: str, relations: Relations, holds: Callable[[str], bool]
+) -> str:
+    return settings.run.select(kernels, relations, holds)
 
 
 def _reads(settings: EvaluationSettings) -> frozenset[str]:
