@@ -263,6 +263,7 @@ def _result(evaluation: Evaluation, place: Action | None, common: _Common) -> Ru
         gain_below=_below(gain, common.rows[evaluation.variant_id], common.least),
         next_command=common.commands.get(evaluation.variant_id, ""),
         is_void=evaluation.is_void,
+        only_measures=rule.only_measures,
     )
 
 

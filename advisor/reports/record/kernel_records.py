@@ -148,6 +148,7 @@ class RuleResult:
     share: Gain | None = None
     gain_below: float | None = None
     is_void: bool = False
+    only_measures: bool = False
 
     @property
     def gains(self) -> bool:

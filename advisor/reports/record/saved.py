@@ -21,19 +21,24 @@ class Saving(Protocol):
 
 
 def likely(saving: Saving, digits: int = 3) -> str:
-    """Return what is likely saved; nothing where no estimate was made, or the gain is none."""
+    """Return what is likely saved; nothing where no estimate was made, or the gain is none.
+
+    Of what only measures, it is the most that may be found.
+    """
     if (below := _below(saving)) is not None:
         return f"less than {wording.percent(below, 1)} of its time"
-    if saving.gain is not None and not saving.gain.high:
-        return ""
     if saving.gain is not None:
-        return wording.seconds(saving.gain.likely, digits)
-    return "" if saving.share is None else f"{wording.share(saving.share.likely)} of its time"
+        found = _shown(saving, saving.gain)
+        seconds = wording.seconds(found, digits)
+        return f"{_up_to(saving)}{seconds}" if saving.gain.high else ""
+    if saving.share is None:
+        return ""
+    return f"{_up_to(saving)}{wording.share(_shown(saving, saving.share))} of its time"
 
 
 def between(saving: Saving, digits: int = 3) -> str:
     """Return the least and the most that is saved; nothing where that is no number to show."""
-    if _below(saving) is not None:
+    if _below(saving) is not None or _only_measures(saving):
         return ""
     if saving.gain is not None:
         return wording.between(saving.gain.low, saving.gain.high, digits)
@@ -46,9 +51,25 @@ def _below(saving: Saving) -> float | None:
     return below
 
 
+def _only_measures(saving: Saving) -> bool:
+    """Return whether it saves nothing itself: the cause that it finds may be worth the gain."""
+    only: bool = getattr(saving, "only_measures", False)
+    return only
+
+
+def _shown(saving: Saving, gain: Gain) -> float:
+    return gain.high if _only_measures(saving) else gain.likely
+
+
+def _up_to(saving: Saving) -> str:
+    return "up to " if _only_measures(saving) else ""
+
+
 def likely_sentence(saving: Saving) -> str:
     """Return what is likely saved as a sentence behind others; nothing without an estimate."""
     found = likely(saving)
+    if _only_measures(saving):
+        return f" What it finds may be worth {found}." if found else ""
     return f" Likely saves {found}." if found else ""
 
 

@@ -143,18 +143,20 @@ def _limiter(rows: Sequence[Row], sums: Totals) -> tuple[str | None, float]:
 
 
 def _to_do(action: Recommendation, sums: Totals) -> str:
-    saves = "what that shows may save" if action.only_measures else "saves"
+    worth = saved.likely(action, 2)
+    if not worth or (action.gain is not None and sums.duration is None):
+        return action.headline
+    whole = "" if sums.duration is None else f" of {wording.seconds(sums.duration)}"
+    if action.only_measures:
+        of_kernel = worth.replace("its time", "the kernel's time")
+        of_run = whole if action.gain is not None else ""
+        return f"{action.headline}: what that shows may save {of_kernel}{of_run}"
     if action.gain is None and action.share is not None:
         between, likely = saved.shares(action.share), wording.share(action.share.likely)
-        return f"{action.headline}: {saves} {between} of the kernel's time, likely {likely}"
-    if action.gain is None or sums.duration is None:
-        return action.headline
-    gain, total = action.gain, wording.seconds(sums.duration)
-    likely = wording.seconds(gain.likely, 2)
-    if gain.low == 0:  # it may save nothing, and the first sentence says so
-        between = wording.between(gain.low, gain.high, 2)
-        return f"{action.headline}: {saves} {between} of {total}, likely {likely}"
-    return f"{action.headline}: {saves} about {likely} of {total}"
+        return f"{action.headline}: saves {between} of the kernel's time, likely {likely}"
+    if action.gain is not None and action.gain.low == 0:  # it may save nothing: say so at once
+        return f"{action.headline}: saves {saved.between(action, 2)}{whole}, likely {worth}"
+    return f"{action.headline}: saves about {worth}{whole}"
 
 
 def _check(actions: Sequence[Recommendation]) -> str:
@@ -269,12 +271,11 @@ def _likely(actions: Sequence[Recommendation], sums: Totals) -> Figure:
     low, high = sum(gain.low for gain in gains), sum(gain.high for gain in gains)
     value, unit = wording.scaled(likely, "s", 2)
     part = f", {wording.share(likely / sums.duration)}" if sums.duration else ""
-    return Figure(
-        label=label,
-        value=value,
-        unit=unit + part,
-        note=f"{wording.between(low, high, 2)}, overlaps removed",
-    )
+    note = f"{wording.between(low, high, 2)}, overlaps removed"
+    hidden = sum(a.gain.high for a in actions if a.only_measures and a.gain is not None)
+    if hidden:
+        note += f"; causes that a new profile shows may be worth {wording.seconds(hidden, 2)} more"
+    return Figure(label=label, value=value, unit=unit + part, note=note)
 
 
 def _evidence(rows: Sequence[Row], sums: Totals) -> Figure:
