@@ -46,7 +46,7 @@ _VENDOR_FINDINGS = """
       arg_max(title, (coalesce(estimate, 0), -launch_index, length(text), text, title)) AS title,
       severity, scope,
       arg_max(text, (coalesce(estimate, 0), -launch_index, length(text), text, title)) AS text,
-      max(estimate) AS estimate, count(*) AS launches
+      max(estimate) AS estimate, count(DISTINCT launch_index) AS launches
     FROM reference_finding JOIN launch USING (run_number, run_id, launch_index)
     WHERE {of_run} AND text <> '' AND (severity NOT IN ('none', 'ok') OR estimate IS NOT NULL)
     GROUP BY variant_id, rule, severity, scope

@@ -300,7 +300,7 @@ def test_gathers_the_vendor_s_findings_by_kernel() -> None:
             )
         )
     (vendor,) = report.kernels[0].vendor
-    assert (vendor.text, vendor.estimate, vendor.launches) == ("large", 0.2, 2)
+    assert (vendor.text, vendor.estimate, vendor.launches) == ("large", 0.2, 1)
 
 
 def test_finds_kernels_by_name_or_id() -> None:

@@ -30,7 +30,7 @@ def _counted(settings: EvaluationSettings) -> EvaluationSettings:
     )
 
 
-def _select(_: EvaluationSettings, kernels: str, __: object) -> str:
+def _select(_: EvaluationSettings, kernels: str, __: object, ___: object) -> str:
     facts = "sum(duration) AS device_time, count(*)::DOUBLE AS device_kernels"
     return f"SELECT run_id, device_id, {facts} FROM {kernels} GROUP BY run_id, device_id"
 
