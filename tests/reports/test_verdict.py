@@ -255,3 +255,13 @@ def test_the_headline_says_that_a_gain_may_be_nothing() -> None:
     assert maybe.endswith(
         "Start by using tensor cores: saves 0 to 3.0 ms of 10.0 ms, likely 2.0 ms."
     )
+
+
+def test_promises_with_low_confidence_no_more_than_perhaps() -> None:
+    far = {**DONE, "limiter": "latency", "t_least": 2e-3, "t_sol_achievable": 3e-3}
+    gain = Gain(low=1e-3, likely=2e-3, high=4e-3)
+    sure = replace(card("doing it", about_measurement=False), gain=gain, confidence="high")
+    said = plain(verdict_of([far], [sure]).sentence)
+    assert said.endswith("Start by doing it: saves about 2.0 ms of 10.0 ms.")
+    said = plain(verdict_of([far], [replace(sure, confidence="low")]).sentence)
+    assert said.endswith("Start by doing it: perhaps saves about 2.0 ms of 10.0 ms.")

@@ -90,6 +90,9 @@ def test_trusts_a_gain_without_a_source_less(load_rule: Load, judge: Judge) -> N
     assert found.confidence_because == (
         "gain computed with a factor that no measurement confirms yet",
     )
+    text = text.replace("duration * wasted", "duration * wasted * l2_hit_rate")
+    none = judge(load_rule(text), **GOOD, l2_hit_rate=None, evidence_level=1.0)[0]
+    assert (none.gain, none.share, none.confidence, none.confidence_because) == (None, None, 1, ())
 
 
 def test_silences_what_rests_on_counters_in_doubt(load_rule: Load, judge: Judge) -> None:

@@ -147,16 +147,17 @@ def _to_do(action: Recommendation, sums: Totals) -> str:
     if not worth or (action.gain is not None and sums.duration is None):
         return action.headline
     whole = "" if sums.duration is None else f" of {wording.seconds(sums.duration)}"
+    saves = "perhaps saves" if action.confidence == "low" else "saves"
     if action.only_measures:
         of_kernel = worth.replace("its time", "the kernel's time")
         of_run = whole if action.gain is not None else ""
         return f"{action.headline}: what that shows may save {of_kernel}{of_run}"
     if action.gain is None and action.share is not None:
         between, likely = saved.shares(action.share), wording.share(action.share.likely)
-        return f"{action.headline}: saves {between} of the kernel's time, likely {likely}"
+        return f"{action.headline}: {saves} {between} of the kernel's time, likely {likely}"
     if action.gain is not None and action.gain.low == 0:  # it may save nothing: say so at once
-        return f"{action.headline}: saves {saved.between(action, 2)}{whole}, likely {worth}"
-    return f"{action.headline}: saves about {worth}{whole}"
+        return f"{action.headline}: {saves} {saved.between(action, 2)}{whole}, likely {worth}"
+    return f"{action.headline}: {saves} about {worth}{whole}"
 
 
 def _check(actions: Sequence[Recommendation]) -> str:

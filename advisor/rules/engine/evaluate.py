@@ -282,10 +282,13 @@ def _evaluation(asked: _Asked, outcome: Outcome, subject: _Subject) -> Evaluatio
         return common(evidence=evidence, because=because)
     unchecked = [guard.when for guard, holds in guards if holds is None and not guard.shared]
     texts = tuple(condition.text for condition in unchecked)
-    confidence, reasons = _confidence(asked, subject, len(unchecked))
+    gain = None if rule.gain is None else cut(raw)
+    share = _share(asked, subject) if outcome is Outcome.FIRES else None
+    is_estimated = gain is not None or share is not None
+    confidence, reasons = _confidence(asked, subject, len(unchecked), is_estimated)
     return common(
-        gain=None if rule.gain is None else cut(raw),
-        share=_share(asked, subject) if outcome is Outcome.FIRES else None,
+        gain=gain,
+        share=share,
         confidence=confidence,
         confidence_because=reasons,
         evidence=evidence,
@@ -300,8 +303,13 @@ def _share(asked: _Asked, subject: _Subject) -> Share | None:
     return cut_share(raw_of(asked.names, subject.shares, 1.0, subject.settings))
 
 
-def _confidence(asked: _Asked, subject: _Subject, unchecked: int) -> tuple[float, tuple[str, ...]]:
-    """Return the product of the factors that hold and of one per unchecked guard, with reasons."""
+def _confidence(
+    asked: _Asked, subject: _Subject, unchecked: int, is_estimated: bool
+) -> tuple[float, tuple[str, ...]]:
+    """Return the product of the factors that hold and of one per unchecked guard, with reasons.
+
+    How a gain is estimated is no doubt where there ``is_estimated`` none.
+    """
     settings, details = subject.settings, subject.details
     held = [f for number, f in enumerate(settings.factors) if details[factor_column(number)]]
     product = math.prod(factor.factor for factor in held)
@@ -309,7 +317,7 @@ def _confidence(asked: _Asked, subject: _Subject, unchecked: int) -> tuple[float
     if unchecked:
         reasons.append(f"{wording.few(unchecked, 'exclusion')} not checked")
     product *= settings.unchecked_factor**unchecked
-    if asked.is_uncalibrated:
+    if asked.is_uncalibrated and is_estimated:
         product *= settings.uncalibrated_factor
         reasons.append(settings.uncalibrated_because)
     return product, tuple(reasons)
