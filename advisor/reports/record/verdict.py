@@ -267,7 +267,8 @@ def _likely(actions: Sequence[Recommendation], sums: Totals) -> Figure:
         note = "nothing here has an estimate"
         if len(steps) < len(actions):
             note = "what a new profile shows may save time"
-        return Figure(label=label, value="none", unit="", note=note)
+        value = "unknown" if any(not step.is_note for step in steps) else "none"
+        return Figure(label=label, value=value, unit="", note=note)
     likely = sum(gain.likely for gain in gains)
     low, high = sum(gain.low for gain in gains), sum(gain.high for gain in gains)
     value, unit = wording.scaled(likely, "s", 2)
