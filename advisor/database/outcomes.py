@@ -311,7 +311,7 @@ def decided_outcomes(
 ) -> list[Row]:
     """Return rule, state and seconds of the advice that was decided, of measured runs or others.
 
-    Before the night of the run ``until``: of what it decides, one night alone is not sure yet.
+    Before the night of the run ``until``: what one night alone decided was still open then.
     """
     return rows_of_cursor(connection.execute(_DECIDED, [simulated, until, until]))
 

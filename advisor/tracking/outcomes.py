@@ -1,9 +1,9 @@
 """Did the advice work: the outcome of it, night by night, from numbers alone.
 
 Advice is opened on the first night on which its rule fires and promises time. A later night
-decides when the rule is silent or the duration is another one, and the night after it, where there
-is one, says the same. What moved meanwhile that the advice was to move tells whether anybody
-followed it: a kernel that became slower for another reason is not blamed on the rule.
+decides when the rule is silent or the duration is another one, and the night after it says the
+same. What moved meanwhile that the advice was to move tells whether anybody followed it: a kernel
+that became slower for another reason is not blamed on the rule.
 """
 
 from __future__ import annotations
@@ -298,7 +298,10 @@ class _Story:
         return found
 
     def _departs(self, base: int, index: int) -> bool:
-        """Return whether a night is another than those before, and no odd one."""
+        """Return whether a night is another than those before, and no odd one.
+
+        That is told by the night after it, so the newest decides nothing yet.
+        """
         before = self.levels.between(base, index)
 
         def is_other(at: int) -> bool:
@@ -309,7 +312,7 @@ class _Story:
             )
             return is_silent or _differ(before, night.duration, self.settings)
 
-        return is_other(index) and (index + 1 == len(self.nights) or is_other(index + 1))
+        return index + 1 < len(self.nights) and is_other(index) and is_other(index + 1)
 
 
 def _differ(before: float | None, after: float | None, settings: OutcomeSettings) -> bool:

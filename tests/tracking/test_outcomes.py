@@ -93,8 +93,12 @@ def test_the_first_night_on_which_the_rule_is_silent_decides() -> None:
     assert (only.before, only.after, only.achieved) == (101.0, 61.0, 40.0)
 
 
-def test_two_nights_are_enough() -> None:
-    assert states([fires(100.0), silent(60.0)], MOVED) == [("worked", 1)]
+def test_the_newest_night_alone_decides_nothing() -> None:
+    """The next one does: with it, or against it."""
+    nights = [fires(100.0), fires(100.0), silent(60.0)]
+    assert states(nights, MOVED) == [("open", None)]
+    assert states([*nights, silent(60.0)], MOVED) == [("worked", 2)]
+    assert states([*nights, fires(100.0)], {2: MOVED}) == [("open", None)]
 
 
 def test_one_odd_night_decides_nothing() -> None:
@@ -120,7 +124,7 @@ def test_a_night_without_the_counters_tells_nothing() -> None:
     nights = [fires(100.0), silent(100.0), silent(100.0)]
     assert states(nights, UNKNOWN) == [("open", None)]
     ruled_out = OutcomeNight(duration=60.0, fires=False, is_ruled_out=True)
-    assert states([fires(100.0), ruled_out], UNKNOWN) == [("worked", 1)]
+    assert states([fires(100.0), ruled_out, ruled_out], UNKNOWN) == [("worked", 1)]
 
 
 def test_advice_opens_again_where_the_rule_still_fires() -> None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from advisor.database.outcomes import stored_outcomes
 from advisor.records import dataclass
 from advisor.reports.record.over_time import AdviceOutcome
-from advisor.tracking.records import Verdict
 from advisor.tracking.settings import load_outcome_settings
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def outcomes_until(
         night = nights.get(row["decided_run"])
         of_series = series.get(row["series_id"])
         at = None if night is None or of_series is None else _position(of_series, night.run_id)
-        if night is None or (of_series and at is not None and _is_alone(of_series, at)):
+        if night is None or night.run_id == run_id:
             still_open += row["state"] != _GONE
         elif history.is_shown(night):
             levels = {}
@@ -97,15 +96,6 @@ def _levels(series: SeriesHistory, at: int, settle: int) -> Row:
     if change is None:
         return {"duration_after": median(series.durations[at : at + settle])}
     return {"duration_before": change.before, "duration_after": change.after}
-
-
-def _is_alone(series: SeriesHistory, at: int) -> bool:
-    """Return whether what a night showed was not sure yet: nothing after it says the same."""
-    newest = series.result.newest
-    if newest.verdict is Verdict.INCONCLUSIVE and newest.index is not None and at >= newest.index:
-        return True
-    sure = any(each.index == at and each.verdict for each in series.result.changes)
-    return at + 1 == len(series.nights) and not sure
 
 
 def _outcome(
