@@ -1,9 +1,10 @@
 """Did the advice work: the outcome of it, night by night, from numbers alone.
 
-Advice is opened on the first night on which its rule fires and promises time. A later night
-decides when the rule is silent or the duration is another one, and the night after it says the
-same. What moved meanwhile that the advice was to move tells whether anybody followed it: a kernel
-that became slower for another reason is not blamed on the rule.
+Advice is opened on the first night on which its rule fires and promises time, unless the two nights
+after it say otherwise: one night alone opens nothing, and sets no level. A later night decides when
+the rule is silent or the duration is another one, and the night after it says the same. What moved
+meanwhile that the advice was to move tells whether anybody followed it: a kernel that became slower
+for another reason is not blamed on the rule.
 """
 
 from __future__ import annotations
@@ -117,6 +118,14 @@ class Start:
 FROM_THE_FIRST = Start()
 
 
+class _Departure(Enum):
+    """How a night is another than those before."""
+
+    SILENT = "silent"
+    FASTER = "faster"
+    SLOWER = "slower"
+
+
 class Medians:
     """Medians over nights of a series, of their seconds per launch; None is unknown."""
 
@@ -198,7 +207,7 @@ def episodes(
                 opened = None
             elif story.is_new_level(base, index):
                 base = index
-        if opened is None and nights[index].promises:
+        if opened is None and story.opens(index):
             opened = base = index
     if opened is not None:
         state = OutcomeState.GONE if missing >= settings.gone_nights else OutcomeState.OPEN
@@ -207,7 +216,7 @@ def episodes(
                 opened=opened,
                 state=state,
                 prediction=story.prediction(opened, base),
-                before=levels.between(base, base + settings.settle_nights),
+                before=story.level(base, len(nights)),
             )
         )
     return [_with_level(each, open_then) for each in found]
@@ -260,6 +269,10 @@ class _Story:
     compare: Compare
     settings: OutcomeSettings
 
+    def opens(self, index: int) -> bool:
+        """Return whether advice is opened on a night: the two after it do not say otherwise."""
+        return self.nights[index].promises and not self._departs(index, index + 1)
+
     def decided(self, opened: int, base: int, index: int) -> Episode | None:
         """Return how the advice ended on a night; None where it did not."""
         night = self.nights[index]
@@ -268,7 +281,7 @@ class _Story:
         is_elsewhere = _is_elsewhere(self.nights[index - 1].environment, night.environment)
         if is_elsewhere and night.fires:
             return None
-        before = self.levels.between(base, index)
+        before = self.level(base, index)
         after = self.levels.between(index, index + self.settings.settle_nights)
         if before is None or after is None:
             return None
@@ -290,35 +303,57 @@ class _Story:
 
     def is_new_level(self, base: int, index: int) -> bool:
         """Return whether the advice goes on from a level that has nothing to do with it."""
-        return self.nights[index].fires and self._departs(base, index)
+        return self.nights[index].fires and bool(self._departs(base, index))
+
+    def level(self, base: int, index: int) -> float | None:
+        """Return the level that counts from the night ``base`` on, as nights before another tell.
+
+        While they are too few to settle it, one of them may be odd, but that night is not.
+        """
+        settled = base + self.settings.settle_nights
+        return self.levels.between(base, settled if settled <= index else base + 1)
 
     def prediction(self, opened: int, base: int) -> Prediction:
         found = self.nights[base].prediction or self.nights[opened].prediction
         assert found is not None
         return found
 
-    def _departs(self, base: int, index: int) -> bool:
-        """Return whether a night is another than those before, and no odd one.
+    def _departs(self, base: int, index: int) -> set[_Departure]:
+        """Return how a night is another than those before; nothing where it is an odd one.
 
         That is told by the night after it, so the newest decides nothing yet.
         """
-        before = self.levels.between(base, index)
+        if index + 1 >= len(self.nights):
+            return set()
+        before = self.level(base, index)
+        return self._departure(base, before, index) & self._departure(base, before, index + 1)
 
-        def is_other(at: int) -> bool:
-            night = self.nights[at]
-            lines = self.compare(base, at)
-            is_silent = not night.fires and (
-                night.is_ruled_out or lines.known > 0 or lines.count == 0
-            )
-            return is_silent or _differ(before, night.duration, self.settings)
+    def _departure(self, base: int, before: float | None, at: int) -> set[_Departure]:
+        night = self.nights[at]
+        found = set()
+        if before is not None and night.duration is not None:
+            if _is_faster(before, night.duration, self.settings):
+                found.add(_Departure.FASTER)
+            if _is_slower(before, night.duration, self.settings):
+                found.add(_Departure.SLOWER)
+        lines = self.compare(base, at)
+        if not night.fires and (night.is_ruled_out or lines.known > 0 or lines.count == 0):
+            found.add(_Departure.SILENT)
+        return found
 
-        return index + 1 < len(self.nights) and is_other(index) and is_other(index + 1)
+
+def _is_faster(before: float, after: float, settings: OutcomeSettings) -> bool:
+    return before - after > settings.smallest_change * before
+
+
+def _is_slower(before: float, after: float, settings: OutcomeSettings) -> bool:
+    return after - before > settings.smallest_change * before
 
 
 def _differ(before: float | None, after: float | None, settings: OutcomeSettings) -> bool:
     if before is None or after is None:
         return False
-    return abs(after - before) > settings.smallest_change * before
+    return _is_faster(before, after, settings) or _is_slower(before, after, settings)
 
 
 def _is_elsewhere(before: Sequence[str | None], after: Sequence[str | None]) -> bool:

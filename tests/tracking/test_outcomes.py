@@ -90,7 +90,7 @@ def test_advice_is_open_while_nothing_changes() -> None:
 def test_the_first_night_on_which_the_rule_is_silent_decides() -> None:
     (only,) = follow([silent(100.0), fires(100.0), fires(102.0), silent(60.0), silent(62.0)], MOVED)
     assert (only.opened, only.decided, only.state) == (1, 3, OutcomeState.WORKED)
-    assert (only.before, only.after, only.achieved) == (101.0, 61.0, 40.0)
+    assert (only.before, only.after, only.achieved) == (100.0, 61.0, 39.0)  # of two, the first
 
 
 def test_the_newest_night_alone_decides_nothing() -> None:
@@ -106,25 +106,52 @@ def test_one_odd_night_decides_nothing() -> None:
     assert states(nights, {2: MOVED}) == [("open", None)]
 
 
+@pytest.mark.parametrize("before", [0, 1, 3])
+def test_one_slow_night_opens_no_advice(before: int) -> None:
+    """A rule that fires on it alone has said nothing, wherever in the series it is."""
+    slow = [*[silent(100.0)] * before, fires(125.0)]
+    assert states(slow, MOVED) == [("open", None)]  # while nothing tells that it is one
+    assert states([*slow, silent(100.0)], MOVED) == [("open", None)]
+    assert states([*slow, silent(100.0), silent(100.0)], MOVED) == []
+
+
+def test_one_slow_night_sets_no_level() -> None:
+    (first,) = follow([fires(125.0), *[fires(100.0)] * 3], MOVED)
+    assert (first.opened, first.before, first.state) == (1, 100.0, OutcomeState.OPEN)
+    second = follow([fires(100.0), fires(125.0), *[silent(100.0)] * 2], MOVED)
+    assert [(each.before, each.after, each.state) for each in second] == [
+        (100.0, 100.0, OutcomeState.NO_EFFECT)
+    ]
+    nights = [*[fires(100.0)] * 3, fires(150.0), *[silent(60.0)] * 2]
+    (last,) = follow(nights, {4: MOVED, 5: MOVED})
+    assert (last.decided, last.before, last.after) == (4, 100.0, 60.0)
+
+
+def test_an_odd_night_after_it_takes_no_advice_back() -> None:
+    nights = [fires(100.0), silent(80.0), fires(100.0), fires(100.0)]
+    assert [(each.opened, each.state.value) for each in follow(nights, MOVED)] == [(0, "open")]
+
+
 def test_a_slower_kernel_is_not_held_against_advice_that_nobody_followed() -> None:
-    nights = [fires(100.0), fires(150.0), fires(150.0), silent(110.0), silent(110.0)]
-    (only,) = follow(nights, {3: MOVED, 4: MOVED})
-    assert (only.opened, only.decided, only.state) == (0, 3, OutcomeState.WORKED)
+    nights = [*[fires(100.0)] * 2, *[fires(150.0)] * 2, *[silent(110.0)] * 2]
+    (only,) = follow(nights, {4: MOVED, 5: MOVED})
+    assert (only.opened, only.decided, only.state) == (0, 4, OutcomeState.WORKED)
     assert (only.before, only.after) == (150.0, 110.0)  # from the level that it had then
 
 
 def test_a_new_driver_is_no_outcome() -> None:
     nights = [fires(100.0, "535"), fires(100.0, "535"), fires(60.0, "550"), fires(60.0, "550")]
     assert states(nights, MOVED) == [("open", None)]
-    known = [fires(100.0), fires(60.0, "550"), fires(60.0, "550")]
-    assert states(known, MOVED)[0] == ("worked", 1)  # from unknown to known is no change
+    known = [fires(100.0), fires(100.0), fires(60.0, "550"), fires(60.0, "550")]
+    assert states(known, MOVED)[0] == ("worked", 2)  # from unknown to known is no change
 
 
 def test_a_night_without_the_counters_tells_nothing() -> None:
     nights = [fires(100.0), silent(100.0), silent(100.0)]
     assert states(nights, UNKNOWN) == [("open", None)]
     ruled_out = OutcomeNight(duration=60.0, fires=False, is_ruled_out=True)
-    assert states([fires(100.0), ruled_out, ruled_out], UNKNOWN) == [("worked", 1)]
+    nights = [fires(100.0), fires(100.0), ruled_out, ruled_out]
+    assert states(nights, UNKNOWN) == [("worked", 2)]
 
 
 def test_advice_opens_again_where_the_rule_still_fires() -> None:
@@ -144,7 +171,8 @@ def test_a_series_that_is_missing_for_some_nights_is_gone() -> None:
 
 
 def test_unknown_durations_decide_nothing() -> None:
-    assert states([fires(None), silent(None), silent(None)], MOVED) == [("open", None)]
+    nights = [*[fires(None)] * 2, *[silent(None)] * 2]
+    assert states(nights, MOVED) == [("open", None)]
 
 
 def test_few_nights_are_looked_at() -> None:
