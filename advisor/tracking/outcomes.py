@@ -4,7 +4,7 @@ Advice is opened on the first night on which its rule fires and promises time, u
 after it say otherwise: one night alone opens nothing, and sets no level. A later night decides when
 the rule is silent or the duration is another one, and the night after it says the same. What moved
 meanwhile that the advice was to move tells whether anybody followed it: a kernel that became slower
-for another reason is not blamed on the rule.
+for another reason is not blamed on the rule, and undoing that is not credited to it.
 """
 
 from __future__ import annotations
@@ -82,11 +82,13 @@ Compare = Callable[[int, int], Lines]
 class Episode:
     """Advice from the night it was opened to the one that decided, with seconds per launch.
 
-    ``level`` is the night from which its level counted before the first that is not settled; None
-    where it was not open then.
+    ``base`` is the night that the one that decided is compared with: that of the opening, or of a
+    faster level that came of itself since. ``level`` is the base as it was before the first night
+    that is not settled; None where the advice was not open then.
     """
 
     opened: int
+    base: int
     state: OutcomeState
     prediction: Prediction
     before: float | None
@@ -214,6 +216,7 @@ def episodes(
         found.append(
             Episode(
                 opened=opened,
+                base=base,
                 state=state,
                 prediction=story.prediction(opened, base),
                 before=story.level(base, len(nights)),
@@ -240,7 +243,8 @@ def decide(
 ) -> OutcomeState | None:
     """Return the outcome of advice that promised ``likely`` seconds; None: nobody followed it.
 
-    ``before`` and ``after`` are seconds per launch.
+    ``before`` and ``after`` are seconds per launch. Advice that names what it moves has only worked
+    where some of that moved.
     """
     is_same = not _differ(before, after, settings)
     moved_nothing = lines.moved == 0 and lines.known > 0
@@ -253,10 +257,9 @@ def decide(
     if after > before:
         return OutcomeState.BACKFIRED
     is_enough = before - after >= settings.worked_share * likely
+    is_shown = lines.moved > 0 or lines.count == 0
     return (
-        OutcomeState.PARTLY
-        if not is_enough or moved_nothing or lines.wrong
-        else OutcomeState.WORKED
+        OutcomeState.WORKED if is_enough and is_shown and not lines.wrong else OutcomeState.PARTLY
     )
 
 
@@ -281,10 +284,15 @@ class _Story:
         is_elsewhere = _is_elsewhere(self.nights[index - 1].environment, night.environment)
         if is_elsewhere and night.fires:
             return None
-        before = self.level(base, index)
+        level = self.level(base, index)
+        lately = self.level(max(base, index - self.settings.settle_nights), index)
         after = self.levels.between(index, index + self.settings.settle_nights)
-        if before is None or after is None:
+        if level is None or lately is None or after is None:
             return None
+        before = min(level, lately)
+        is_slower_since = _is_slower(level, lately, self.settings)
+        if is_slower_since and not _is_faster(before, after, self.settings):
+            return None  # nothing tells what is undone from what the advice did
         prediction = self.prediction(opened, base)
         lines = self.compare(base, index)
         state = decide(
@@ -294,6 +302,7 @@ class _Story:
             return None
         return Episode(
             opened=opened,
+            base=base,
             state=state,
             prediction=prediction,
             before=before,
@@ -302,8 +311,11 @@ class _Story:
         )
 
     def is_new_level(self, base: int, index: int) -> bool:
-        """Return whether the advice goes on from a level that has nothing to do with it."""
-        return self.nights[index].fires and bool(self._departs(base, index))
+        """Return whether the advice goes on from a faster level that it has not brought.
+
+        A slower one is no other base: advice is not credited with what only undoes it.
+        """
+        return self.nights[index].fires and _Departure.FASTER in self._departs(base, index)
 
     def level(self, base: int, index: int) -> float | None:
         """Return the level that counts from the night ``base`` on, as nights before another tell.

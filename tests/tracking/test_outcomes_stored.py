@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from pathlib import Path
 
@@ -128,6 +129,26 @@ def test_runs_of_no_named_device_are_one_history_where_a_label_says_so(
     ingest_together(tmp_path / "test.duckdb", files)
     query = "SELECT state FROM outcome WHERE rule_id = 'memory/uncoalesced-loads'"
     assert set(outcomes(tmp_path / "test.duckdb", query)) == {(state,)}
+
+
+def test_lines_and_time_are_compared_with_the_same_night(tmp_path: Path) -> None:
+    """The kernel became faster of itself before it was made to load fewer sectors."""
+    files = {}
+    nights = [(duration, 32) for duration in (1000, 1001, 800, 801)] + [(400, 4), (401, 4)]
+    for day, (duration, sectors) in enumerate(nights, start=1):
+        path = tmp_path / f"{day}.txt"
+        path.write_text(PAGE.format(duration=f"{duration:,}", sectors=f"{sectors},000,000"))
+        moment = datetime.fromisoformat(f"2026-01-0{day}")
+        files[str(path)] = RunLabels(at=moment, label="nightly")
+    ingest_together(tmp_path / "test.duckdb", files)
+    query = """
+        SELECT duration_before, duration_after, lines FROM outcome
+        WHERE rule_id = 'memory/uncoalesced-loads' AND state = 'worked'
+    """
+    ((before, after, told),) = outcomes(tmp_path / "test.duckdb", query)
+    assert (before, after) == pytest.approx((800e-6, 400.5e-6))
+    (time,) = (line for line in json.loads(str(told)) if line["name"] == "duration")
+    assert (time["before"], time["after"]) == pytest.approx((800e-6, 400e-6))
 
 
 KERNELS = "SELECT * FROM variant ORDER BY run_id, variant_id"

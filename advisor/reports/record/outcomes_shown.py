@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from advisor.reports.record.moved import RunVariant
     from advisor.reports.record.series_records import History, SeriesHistory
     from advisor.rules.language.words import VendorWords
+    from advisor.tracking.settings import OutcomeSettings
 
 _OPEN, _GONE = "open", "gone"
 
@@ -52,7 +53,7 @@ def outcomes_until(
     shapes = Counter(each.series_id for each in history.series)
     series = {each.series_id: each for each in history.series if shapes[each.series_id] == 1}
     titles = {rule.id: words.fill(rule.title) for rule in knowledge.rules}
-    settle = load_outcome_settings().settle_nights
+    settings = load_outcome_settings()
     decided, still_open = [], 0
     for row in stored_outcomes(connection, run_id=run_id):
         if row["opened_run"] not in nights:
@@ -65,7 +66,7 @@ def outcomes_until(
         elif history.is_shown(night):
             levels = {}
             if of_series is not None and at is not None:
-                levels = _levels(of_series, at, settle)
+                levels = _levels(of_series, at, row["duration_before"], settings)
             decided.append(_outcome(row | levels, variants, titles))
     decided.sort(key=lambda one: -(one.achieved or 0.0))
     decided.sort(key=lambda one: one.decided_at or one.opened_at, reverse=True)
@@ -87,14 +88,15 @@ def _position(series: SeriesHistory, run_id: str) -> int | None:
     return next((i for i, night in enumerate(series.nights) if night.run_id == run_id), None)
 
 
-def _levels(series: SeriesHistory, at: int, settle: int) -> Row:
+def _levels(series: SeriesHistory, at: int, before: float, settings: OutcomeSettings) -> Row:
     """Return the levels around the night that decided: those of the change that is told there.
 
-    Without one, that after it is the median of the nights that settle it.
+    Without one, or where it starts from another level than the one ``before`` that the advice is
+    measured from, that after it is the median of the nights that settle it.
     """
     change = series.change_at(at)
-    if change is None:
-        return {"duration_after": median(series.durations[at : at + settle])}
+    if change is None or abs(change.before - before) > settings.smallest_change * before:
+        return {"duration_after": median(series.durations[at : at + settings.settle_nights])}
     return {"duration_before": change.before, "duration_after": change.after}
 
 

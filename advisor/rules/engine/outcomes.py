@@ -121,7 +121,7 @@ class _Advised:
 
     def _row(self, episode: Episode, values: Values, vocabulary: Vocabulary) -> OutcomeRow:
         decided, runs = episode.decided, self.history.runs
-        lines = () if decided is None else self.lines(values, episode.opened, decided, vocabulary)
+        lines = () if decided is None else self.lines(values, episode.base, decided, vocabulary)
         return OutcomeRow(
             series_id=self.history.series_id,
             rule_id=self.rule.id,
