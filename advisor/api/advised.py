@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from advisor.rules.language.words import VendorWords
 
 SCHEMA_VERSION = 1
-STATES = ("open", "worked", "partly", "no effect", "backfired", "gone")
+STATES = ("open", "worked", "partly", "no effect", "backfired", "by other means", "gone")
 _SIDES = ("before", "after")
 _WRONG_WAY = Movement.WRONG_WAY.value
 _MOVED = {

@@ -39,7 +39,7 @@ Examples:
 """
 _RECORDS = Narrow(
     whole=("rule", "given", "taken"),
-    spare=("gone", "backfired", "no effect", "quartiles"),
+    spare=("gone", "by other means", "backfired", "no effect", "quartiles"),
 )
 _RECORD = """\b
 Examples:

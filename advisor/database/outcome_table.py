@@ -22,7 +22,7 @@ def outcomes(schema: MetaData) -> None:
             "state",
             String,
             nullable=False,
-            comment="open, worked, partly, no effect, backfired or gone",
+            comment="open, worked, partly, no effect, backfired, by other means or gone",
         ),
         Column("duration_before", Double, comment="median time of a launch while it was open [s]"),
         Column("duration_after", Double, comment="median time of a launch once it was decided [s]"),

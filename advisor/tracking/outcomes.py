@@ -20,13 +20,14 @@ from advisor.tracking.settings import OutcomeSettings
 
 
 class OutcomeState(Enum):
-    """The outcome of advice; partly: faster, but less than promised or by other means."""
+    """The outcome of advice; partly: faster, but less than promised, or nothing shows by what."""
 
     OPEN = "open"
     WORKED = "worked"
     PARTLY = "partly"
     NO_EFFECT = "no effect"
     BACKFIRED = "backfired"
+    OTHERWISE = "by other means"
     GONE = "gone"
 
 
@@ -243,21 +244,21 @@ def decide(
 ) -> OutcomeState | None:
     """Return the outcome of advice that promised ``likely`` seconds; None: nobody followed it.
 
-    ``before`` and ``after`` are seconds per launch. Advice that names what it moves has only worked
-    where some of that moved.
+    ``before`` and ``after`` are seconds per launch. Advice that names what it moves was only
+    followed where some of that moved. A kernel that gained far more than was promised, or gained
+    without any of that, is faster by other means.
     """
-    is_same = not _differ(before, after, settings)
-    moved_nothing = lines.moved == 0 and lines.known > 0
-    if lines.moved == 0 and still_fires:
-        return None
-    if moved_nothing and (is_same or after > before):
-        return None
-    if is_same:
-        return OutcomeState.NO_EFFECT
-    if after > before:
-        return OutcomeState.BACKFIRED
-    is_enough = before - after >= settings.worked_share * likely
     is_shown = lines.moved > 0 or lines.count == 0
+    is_faster = _is_faster(before, after, settings)
+    if (lines.moved == 0 and still_fires) or not (is_shown or is_faster):
+        return None
+    if not is_faster:
+        is_slower = _is_slower(before, after, settings)
+        return OutcomeState.BACKFIRED if is_slower else OutcomeState.NO_EFFECT
+    moved_nothing = lines.moved == 0 and lines.known > 0
+    if moved_nothing or before - after > settings.largest_ratio * likely:
+        return OutcomeState.OTHERWISE
+    is_enough = before - after >= settings.worked_share * likely
     return (
         OutcomeState.WORKED if is_enough and is_shown and not lines.wrong else OutcomeState.PARTLY
     )

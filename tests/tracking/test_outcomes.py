@@ -65,13 +65,20 @@ def states(
         (104.0, MOVED, False, OutcomeState.BACKFIRED),
         (60.0, MOVED, True, OutcomeState.WORKED),  # the rule may fire on, for what is left
         (60.0, Lines(moved=1, wrong=1, known=2, count=2), False, OutcomeState.PARTLY),
-        (60.0, STILL, False, OutcomeState.PARTLY),  # faster, by something else than was advised
+        (60.0, STILL, False, OutcomeState.OTHERWISE),  # by something else than was advised
+        (20.0, MOVED, False, OutcomeState.WORKED),  # saved 80, just twice the promise
+        (19.0, MOVED, False, OutcomeState.OTHERWISE),  # more is another change
+        (19.0, MOVED, True, OutcomeState.OTHERWISE),
+        (19.0, Lines(), False, OutcomeState.OTHERWISE),
         (60.0, UNKNOWN, False, OutcomeState.PARTLY),  # nothing tells that the advice did it
         (60.0, Lines(), False, OutcomeState.WORKED),  # there is nothing but the time to check
         (60.0, STILL, True, None),  # nobody followed it
         (150.0, STILL, True, None),
         (150.0, STILL, False, None),
         (100.0, STILL, False, None),
+        (100.0, UNKNOWN, False, None),
+        (150.0, UNKNOWN, False, None),  # what nobody can tell is not held against it
+        (150.0, Lines(), False, OutcomeState.BACKFIRED),
     ],
 )
 def test_decides(after: float, lines: Lines, still_fires: bool, state: OutcomeState | None) -> None:

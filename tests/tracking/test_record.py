@@ -33,6 +33,12 @@ def test_one_outcome_moves_it_by_a_sixth_at_most(achieved: float, belief: float)
     assert record_of([advice(state, achieved)], SETTINGS).belief == pytest.approx(belief)
 
 
+def test_what_came_by_other_means_is_credited_to_no_rule() -> None:
+    found = record_of([advice("by other means", 1000.0), advice("worked", 10.0)], SETTINGS)
+    assert (found.given, found.taken, found.states["by other means"]) == (2, 1, 1)
+    assert (found.ratio, found.belief) == (1.0, 1.0)
+
+
 def test_a_promise_of_nothing_has_no_ratio() -> None:
     found = record_of([Advice(state="worked", predicted=0.0, achieved=1.0)], SETTINGS)
     assert (found.taken, found.ratio, found.belief) == (1, None, 1.0)
