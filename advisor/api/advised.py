@@ -19,7 +19,7 @@ from advisor.records import dataclass
 from advisor.reports.record.opened import value_in_words
 from advisor.rules.engine.evaluate import run_words
 from advisor.rules.language.verification import Movement
-from advisor.tracking.record import Advice, Record, record_of
+from advisor.tracking.record import Advice, Record, given_once, record_of
 from advisor.wording import seconds, si, significant
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def rule_records(
     knowledge = load_knowledge(configuration)
     wanted = None if rule is None else find_rule(knowledge.rules, rule).id
     with open_for_reading(database, wait) as connection:
-        rows = stored_outcomes(connection, rule=wanted)
+        rows = given_once(stored_outcomes(connection, rule=wanted))
         facts = {} if wanted is None else _facts(connection, knowledge.vocabulary, rows)
         runs = sorted({row["opened_run"] for row in rows if wanted is not None})
         words = run_words(connection, runs, knowledge.settings)

@@ -162,7 +162,7 @@ _LISTED = """
     SELECT outcome.*, kernel.short_name,
         coalesce(opened.started_at, opened.ingested_at) AS opened_at,
         coalesce(decided.started_at, decided.ingested_at) AS decided_at,
-        opened.simulated
+        opened.simulated, opened.branch
     FROM outcome JOIN series USING (series_id) JOIN kernel USING (kernel_id)
     JOIN run AS opened ON opened.run_id = opened_run
     LEFT JOIN run AS decided ON decided.run_id = decided_run

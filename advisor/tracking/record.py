@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median, quantiles
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from advisor.records import dataclass
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from advisor.tracking.settings import OutcomeSettings
 
 TAKEN = ("worked", "partly", "no effect", "backfired")
+_OPEN = "open"
+
+Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +54,30 @@ class Record:
     def taken(self) -> int:
         """Return how often the advice was followed."""
         return sum(self.states[state] for state in TAKEN)
+
+
+def given_once(outcomes: Sequence[Row]) -> list[Row]:
+    """Return stored outcomes without advice that was only repeated for another branch.
+
+    That is what nothing decided there, given while the same was open for the same series.
+    """
+    same: dict[tuple[object, ...], list[Row]] = defaultdict(list)
+    for row in outcomes:
+        same[_advice(row)].append(row)
+    return [row for row in outcomes if not _is_repeated(row, same[_advice(row)])]
+
+
+def _advice(row: Row) -> tuple[object, ...]:
+    return row["rule_id"], row["series_id"], row["simulated"]
+
+
+def _is_repeated(row: Row, advice: Iterable[Row]) -> bool:
+    return row["decided_run"] is None and any(
+        each["branch"] != row["branch"]
+        and (each["opened_at"], each["opened_run"]) < (row["opened_at"], row["opened_run"])
+        and (each["state"] == _OPEN or (each["decided_at"] or row["opened_at"]) > row["opened_at"])
+        for each in advice
+    )
 
 
 def record_of(outcomes: Iterable[Advice], settings: OutcomeSettings) -> Record:

@@ -77,6 +77,18 @@ def test_report_and_record_count_the_same_advice_as_open(nights: Path, tmp_path:
     assert sum(each.taken for each in records) == 0
 
 
+def test_the_record_counts_advice_for_two_branches_once(tmp_path: Path) -> None:
+    path = tmp_path / "test.duckdb"
+    days = {number: datetime.fromisoformat(f"2026-01-{number}") for number in (17, 18, 19)}
+    branches = {17: "main", 18: "feature/x", 19: "main"}
+    ingest_nights(path, {n: RunLabels(at=days[n], branch=b) for n, b in branches.items()})
+    query = f"SELECT count(*) FROM outcome WHERE rule_id = '{SPILLS}'"
+    assert outcomes(path, query) == [(2,)]  # each branch has its own history
+    (found,) = rule_records(str(path), SPILLS, wait=10)
+    assert (found.record.given, found.record.states["open"]) == (1, 1)
+    assert [each["opened_at"].day for each in found.outcomes] == [17]
+
+
 def test_nothing_else_was_decided(nights: Path) -> None:
     query = """
         SELECT DISTINCT short_name FROM outcome JOIN series USING (series_id)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.tracking.record import Advice, record_of
+from advisor.tracking.record import Advice, Row, given_once, record_of
 from advisor.tracking.settings import load_outcome_settings
 
 SETTINGS = load_outcome_settings()  # five prior outcomes; a ratio counts as 2 at most
@@ -37,6 +37,24 @@ def test_what_came_by_other_means_is_credited_to_no_rule() -> None:
     found = record_of([advice("by other means", 1000.0), advice("worked", 10.0)], SETTINGS)
     assert (found.given, found.taken, found.states["by other means"]) == (2, 1, 1)
     assert (found.ratio, found.belief) == (1.0, 1.0)
+
+
+def outcome(branch: str, opened: int, decided: int | None = None, state: str = "open") -> Row:
+    """Return an outcome that is stored, with numbers of days as times."""
+    days = {"opened_at": opened, "opened_run": f"run{opened}", "decided_at": decided}
+    run = None if decided is None else f"run{decided}"
+    same = {"rule_id": "rule", "series_id": "series", "simulated": False}
+    return {**same, **days, "branch": branch, "decided_run": run, "state": state}
+
+
+def test_advice_is_given_once_while_it_is_open() -> None:
+    main = outcome("main", 1, 9, "worked")
+    during, decided = outcome("feature", 5), outcome("other", 5, 7, "partly")
+    after, other = outcome("feature", 9), outcome("late", 5) | {"series_id": "another"}
+    assert given_once([main, during, decided, after]) == [main, decided, after]
+    assert given_once([during, outcome("main", 2)]) == [outcome("main", 2)]
+    assert given_once([during, outcome("main", 2, state="gone")])[0] == during
+    assert given_once([during, other]) == [during, other]
 
 
 def test_a_promise_of_nothing_has_no_ratio() -> None:

@@ -47,6 +47,7 @@ from advisor.reports.site.series_page import series_shown
 from advisor.reports.site.short_page import judged_at_first, short_shown
 from advisor.reports.site.whole import ReportOf, Track, Whole, histories, whole_history
 from advisor.reports.write.links import Links
+from advisor.tracking.record import given_once
 
 if TYPE_CHECKING:
     import duckdb
@@ -301,7 +302,7 @@ def _write_rules(
 ) -> None:
     knowledge = asked.knowledge
     words = knowledge.settings.vendors.default
-    outcomes = stored_outcomes(asked.connection)
+    outcomes = given_once(stored_outcomes(asked.connection))
     shown: dict[str, _OfRules] = {}
     for rule in knowledge.rules:
         path = at.rule_page(rule.id)
