@@ -12,7 +12,7 @@ def outcomes(schema: MetaData) -> None:
         schema,
         Column("series_id", String, nullable=False, comment="series that the advice was for"),
         Column("rule_id", String, nullable=False, comment="rule that gave it"),
-        Column("opened_run", String, nullable=False, comment="first run in which it fired"),
+        Column("opened_run", String, nullable=False, comment="first run of two in which it fired"),
         Column(
             "decided_run",
             String,

@@ -46,8 +46,9 @@ def outcomes_until(
 ) -> AdviceShown:
     """Return the outcomes of the advice for the series of a run, as they were known then.
 
-    What was opened later is left out; what was decided later was open, and so was what one night
-    alone would have decided. Times are levels of the nights until then.
+    What was opened later is left out; what was decided later was open. One night alone neither
+    opens nor decides, so both are told from the next one on. Times are levels of the nights until
+    then.
     """
     nights = {night.run_id: night for night in history.nights}
     shapes = Counter(each.series_id for each in history.series)
@@ -56,7 +57,7 @@ def outcomes_until(
     settings = load_outcome_settings()
     decided, still_open = [], 0
     for row in stored_outcomes(connection, run_id=run_id):
-        if row["opened_run"] not in nights:
+        if row["opened_run"] not in nights or row["opened_run"] == run_id:
             continue
         night = nights.get(row["decided_run"])
         of_series = series.get(row["series_id"])
