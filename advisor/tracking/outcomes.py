@@ -1,10 +1,11 @@
 """Did the advice work: the outcome of it, night by night, from numbers alone.
 
 Advice is opened on the first night on which its rule fires and promises time, and after which the
-next night says nothing else: one night alone opens nothing, and sets no level. A later night
-decides when the rule is silent or the duration is another one, and the night after it says the
-same. What moved meanwhile that the advice was to move tells whether anybody followed it: a kernel
-that became slower for another reason is not blamed on the rule, and undoing that is not credited.
+next night says nothing else: one night alone sets no level, and opens nothing but where it is the
+first. A later night decides when the rule is silent or the duration is another one, and the night
+after it says the same. What moved meanwhile that the advice was to move tells whether anybody
+followed it: a kernel that became slower for another reason is not blamed on the rule, and undoing
+that is not credited.
 """
 
 from __future__ import annotations
@@ -274,9 +275,14 @@ class _Story:
     settings: OutcomeSettings
 
     def opens(self, index: int) -> bool:
-        """Return whether advice is opened on a night: the one after it says nothing else."""
-        if not self.nights[index].promises or index + 1 >= len(self.nights):
+        """Return whether advice is opened on a night: the one after it says nothing else.
+
+        Before the first night there is none that it could be odd beside.
+        """
+        if not self.nights[index].promises:
             return False
+        if index == 0 or index + 1 >= len(self.nights):
+            return index == 0
         return not self._departure(index, self.nights[index].duration, index + 1)
 
     def decided(self, opened: int, base: int, index: int) -> Episode | None:

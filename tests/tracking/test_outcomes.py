@@ -114,7 +114,13 @@ def test_one_odd_night_decides_nothing() -> None:
     assert states(nights, {2: MOVED}) == [("open", None)]
 
 
-@pytest.mark.parametrize("before", [0, 1, 3])
+def test_the_first_night_is_odd_beside_none() -> None:
+    assert states([fires(125.0)], MOVED) == [("open", None)]
+    assert states([fires(125.0), silent(100.0)], MOVED) == [("open", None)]
+    assert states([fires(125.0), *[silent(100.0)] * 2], MOVED) == [("worked", 1)]
+
+
+@pytest.mark.parametrize("before", [1, 3])
 def test_one_slow_night_opens_no_advice(before: int) -> None:
     """A rule that fires on it alone has said nothing, wherever in the series it is."""
     slow = [*[silent(100.0)] * before, fires(125.0)]
@@ -124,8 +130,8 @@ def test_one_slow_night_opens_no_advice(before: int) -> None:
 
 
 def test_one_slow_night_sets_no_level() -> None:
-    (first,) = follow([fires(125.0), *[fires(100.0)] * 3], MOVED)
-    assert (first.opened, first.before, first.state) == (1, 100.0, OutcomeState.OPEN)
+    (first,) = follow([fires(125.0), *[fires(100.0)] * 3], STILL)
+    assert (first.opened, first.before, first.state) == (0, 100.0, OutcomeState.OPEN)
     (third,) = follow([*[fires(100.0)] * 2, fires(125.0), *[silent(100.0)] * 2], MOVED)
     assert (third.before, third.after, third.state) == (100.0, 100.0, OutcomeState.NO_EFFECT)
     nights = [*[fires(100.0)] * 3, fires(150.0), *[silent(60.0)] * 2]
@@ -134,8 +140,8 @@ def test_one_slow_night_sets_no_level() -> None:
 
 
 def test_an_odd_night_only_puts_advice_off() -> None:
-    nights = [fires(100.0), silent(80.0), fires(100.0), fires(100.0)]
-    assert [(each.opened, each.state.value) for each in follow(nights, MOVED)] == [(2, "open")]
+    nights = [silent(100.0), fires(100.0), silent(80.0), fires(100.0), fires(100.0)]
+    assert [(each.opened, each.state.value) for each in follow(nights, MOVED)] == [(3, "open")]
 
 
 def test_a_slower_kernel_is_not_held_against_advice_that_nobody_followed() -> None:

@@ -128,7 +128,7 @@ scale(float *) (4096, 1, 1)x(256, 1, 1), Context 1, Stream 7, Device 0
 """A page that does not name its device."""
 
 
-@pytest.mark.parametrize(("label", "states"), [(None, set()), ("nightly", {("worked",)})])
+@pytest.mark.parametrize(("label", "states"), [(None, {("open",)}), ("nightly", {("worked",)})])
 def test_runs_of_no_named_device_are_one_history_where_a_label_says_so(
     label: str | None, states: set[tuple[str]], tmp_path: Path
 ) -> None:
