@@ -69,6 +69,12 @@ def test_keeps_what_is_no_stall_neutral(report: Report) -> None:
     assert "other, 6 reasons" in groups
 
 
+def test_draws_stalls_against_all_of_the_time(report: Report) -> None:
+    stalls = report.kernels[2].stalls
+    assert stalls is not None
+    assert [bar.width for bar in stall_bars(stalls)] == pytest.approx([0.7, 0.15, 0.1, 0.05])
+
+
 def test_draws_blocks_against_the_largest_limit(report: Report) -> None:
     occupancy = report.kernels[2].occupancy
     assert occupancy is not None

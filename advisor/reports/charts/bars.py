@@ -183,13 +183,12 @@ def resource_bars(resources: Sequence[ResourceTime]) -> tuple[Bar, ...]:
 
 
 def stall_bars(stalls: Stalls) -> tuple[Bar, ...]:
-    """Return where warps wait; the longest bar fills most of the track."""
-    longest = max((stall.share for stall in stalls.entries), default=1.0) / 0.88
+    """Return where warps wait; the track is all of the time between two instructions."""
     bars = [
         Bar(
             label=stall.label,
             about=stall.about,
-            width=stall.share / longest,
+            width=stall.share,
             value=wording.percent(stall.share, 1),
             note="",
             group="" if stall.neutral else "latency",
@@ -202,7 +201,7 @@ def stall_bars(stalls: Stalls) -> tuple[Bar, ...]:
             Bar(
                 label=f"other, {stalls.other_count} reasons",
                 about="",
-                width=min(1.0, stalls.other_share / longest),
+                width=stalls.other_share,
                 value=wording.percent(stalls.other_share, 1),
                 note="",
                 group="",
