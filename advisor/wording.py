@@ -1,8 +1,8 @@
 """Numbers and names as people read them: the only module that writes a number.
 
 Three significant digits unless asked otherwise, digits that are known never replaced by zeros;
-decimal prefixes, bytes too; a no-break space before every unit; a true minus. A column of numbers
-has fixed decimals and one unit. What is missing or not finite is the word "unknown".
+decimal prefixes, bytes too; a no-break space before every unit; a true minus. A column of like
+numbers has fixed decimals and one unit. What is missing or not finite is the word "unknown".
 """
 
 from __future__ import annotations

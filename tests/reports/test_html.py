@@ -176,6 +176,21 @@ def test_keeps_a_thousand_rows_and_fifty_details(report: Report) -> None:
     assert "200 more kernels" in text
 
 
+def test_gives_each_time_of_the_table_its_own_unit(report: Report) -> None:
+    # Beside 10 s, 12.3 µs would be 0.000 s; what is sorted by stays in seconds.
+    long = replace(report.kernels[0], duration=10.0, wasted_time=4.0)
+    short = replace(report.kernels[1], duration=1.234e-5, wasted_time=5.6e-7)
+    text = render.html(replace(report, kernels=(long, short), rooflines=(), actions=()))
+    cells = re.findall(r'<td class="n[^>]* data-v="([^"]*)">([^<]*)', text)
+    times = [(value, words.replace("\N{NO-BREAK SPACE}", " ")) for value, words in cells]
+    assert {
+        ("4", "4.00 s"),
+        ("10", "10.0 s"),
+        ("5.6e-07", "560 ns"),
+        ("1.234e-05", "12.3 µs"),
+    } <= set(times)
+
+
 def test_reads_out_where_the_mark_stands(report: Report) -> None:
     # The mark of matrix_product is at 2.50 TFLOP/s; with other work the kernel makes 2.75.
     first = replace(report.kernels[0], performance=2.75e12, arithmetic_intensity=27.5)

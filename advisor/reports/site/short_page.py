@@ -33,7 +33,6 @@ class ShortPage:
     heading: str
     sentence: str
     command: str
-    unit: str
     kernels: tuple[LongestKernel, ...]
     more: int
 
@@ -60,7 +59,6 @@ def short_shown(
         sentence="This night was old when the site was first written, so its report was not kept."
         " This command writes it:",
         command=f"{program(database)} report {run.run_id} --html",
-        unit=wording.time_unit(each.duration for each in kernels),
         kernels=tuple(kernels),
         more=max(0, total.kernels - len(kernels)),
     )

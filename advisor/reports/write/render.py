@@ -118,7 +118,6 @@ class Page:
     table: tuple[KernelTableRow, ...]
     first_rows: tuple[KernelTableRow, ...]
     more_rows: int
-    row_unit: str
     hidden_rows: bool
     left_out: int
     details: tuple[KernelBars, ...]
@@ -206,7 +205,6 @@ def page(
         table=rows,
         first_rows=rows[:MARKDOWN_ROWS],
         more_rows=max(0, len(kernels) - MARKDOWN_ROWS),
-        row_unit=wording.time_unit(kernel.duration for kernel in kernels),
         hidden_rows=len(kernels) > ROWS_AT_FIRST,
         left_out=max(0, len(kernels) - most_rows),
         details=tuple(kernel_bars(kernel) for kernel in shown),
