@@ -22,6 +22,8 @@ _PLAIN = frozenset({"1", "", "FLOP/B", "B/FLOP", "cycle", "FLOP/cycle"})
 _SPELLED = {"1": "", "cycle": "cycles"}
 _TIMES = {"ns": 1e9, "µs": 1e6, "ms": 1e3, "s": 1.0}
 _FEW = {1: "one", 2: "two", 3: "three"}
+_MANY = 1e7
+_LARGE = {6: "million", 9: "billion", 12: "trillion", 15: "quadrillion", 18: "quintillion"}
 
 
 def known(value: float | None) -> TypeGuard[float]:
@@ -188,6 +190,18 @@ def number(value: float | None, digits: int = 3, noun: str = "") -> str:
         return count(value, noun)
     shown = significant(value, digits)
     return f"{shown} {plural(noun, value)}" if noun else shown
+
+
+def amount(value: float | None) -> str:
+    """Return a plain number for a sentence: from ten million on three digits and a word.
+
+    >>> [amount(value).replace(NO_BREAK, " ") for value in (1234.0, 2.5, 81_013_639_074_374.0)]
+    ['1,234', '2.50', '81.0 trillion']
+    """
+    if not known(value) or abs(value) < _MANY:
+        return number(value)
+    exponent = _exponent(value, 3, shrinks=False)
+    return f"{significant(value / 10.0**exponent)}{NO_BREAK}{_LARGE[exponent]}"
 
 
 def few(value: int, noun: str) -> str:

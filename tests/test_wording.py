@@ -40,6 +40,24 @@ def test_writes_shares_for_sentences(share: float, text: str) -> None:
     assert plain(wording.share(share)) == text
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (9_999_999, "9,999,999"),
+        (10_000_000, "10.0 million"),
+        (999_960_000, "1.00 billion"),
+        (2_194_132_932_993, "2.19 trillion"),
+        (-81_013_639_074_374, "−81.0 trillion"),
+    ],
+)
+def test_says_ten_million_and_more_in_words(value: float, text: str) -> None:
+    assert plain(wording.amount(value)) == text
+
+
+def test_keeps_every_digit_in_a_table_of_facts() -> None:
+    assert wording.fact(2_194_132_932_993.0, "1") == ("2,194,132,932,993", "")
+
+
 def test_uses_a_true_minus_and_no_negative_zero() -> None:
     assert wording.fixed(-2.5, 1) == "−2.5"
     assert wording.fixed(-0.01, 1) == "0.0"

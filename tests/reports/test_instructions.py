@@ -377,3 +377,16 @@ def test_does_not_count_launches_where_all_were_read(kernels: Kernels) -> None:
     kernels.sample(5, 5)
     (ranking,) = kernels.worst(view("sectors", ideal="ideal"))
     assert ranking.sample == ""
+
+
+def test_says_long_counts_in_words_and_lists_them_in_full(telling: Report) -> None:
+    (action, *_) = telling.actions
+    assert action.instructions is not None
+    (first, *_) = action.instructions.worst
+    long = replace(
+        action.instructions, excess=8.1e13, worst=(replace(first, value=81_013_639_074_374.0),)
+    )
+    assert "of 81.0 trillion sectors" in long.sentence.replace("\N{NO-BREAK SPACE}", " ")
+    paper = Paper(width=100, ascii_only=False)
+    write_rankings(paper, "copy", [long], "")
+    assert "81,013,639,074,374" in paper.text()

@@ -89,7 +89,7 @@ class Ranking:
         shown = [each for each in self.worst if each.share >= _WORTH_NAMING] or self.worst[:1]
         places = ", ".join(f"{wording.percent(each.share)} at {each.where}" for each in shown)
         excess = "" if self.excess == self.value else " in excess"
-        whole = f"{wording.number(self.excess)} {self.unit}{excess}"
+        whole = f"{wording.amount(self.excess)} {self.unit}{excess}"
         return f"Worst instructions: {places}, of {whole} ({self.counted}; {self.title})."
 
 

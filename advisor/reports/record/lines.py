@@ -115,7 +115,7 @@ def _text(cost: _Cost) -> str:
     ranking = cost.ranking
     excess = "" if ranking.excess == ranking.value else " in excess"
     return (
-        f"{wording.percent(cost.share)} of {wording.number(ranking.excess)} {ranking.unit}{excess}"
+        f"{wording.percent(cost.share)} of {wording.amount(ranking.excess)} {ranking.unit}{excess}"
     )
 
 

@@ -74,7 +74,9 @@ def _number(check: Criterion, value: float | None, unit: str) -> str | None:
     if value is None:
         return None
     is_share = unit == "1" and all(_is_share(name) for name in check.expression.names)
-    return wording.share(value) if is_share else wording.si(value, unit)
+    if is_share:
+        return wording.share(value)
+    return wording.amount(value) if unit == "1" else wording.si(value, unit)
 
 
 def _is_share(name: str) -> bool:

@@ -70,7 +70,7 @@ def _untold(found: Sequence[Ranking]) -> str:
 
 
 def _total(ranking: Ranking) -> str:
-    excess, value = (wording.number(total) for total in (ranking.excess, ranking.value))
+    excess, value = (wording.amount(total) for total in (ranking.excess, ranking.value))
     places = ranking.counted
     if ranking.excess == ranking.value:
         return f"{value} {ranking.unit} in {places}"
