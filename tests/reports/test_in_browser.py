@@ -41,6 +41,17 @@ def test_shows_the_example_without_a_problem(
     assert problems(chromium, tmp_path, render.html(report), width) == ""
 
 
+@pytest.mark.parametrize("width", [400, 700])
+def test_breaks_a_long_name_in_a_card_rather_than_widen_the_page(
+    chromium: browser.Browser, report: Report, tmp_path: Path, width: int
+) -> None:
+    long = "native" + "elementwise" * 12
+    (first, *_) = report.actions
+    first = replace(first, kernels=tuple(replace(k, short_name=long) for k in first.kernels))
+    page = render.html(replace(report, actions=(first,)))
+    assert problems(chromium, tmp_path, page, width) == ""
+
+
 def test_lets_a_hostile_name_do_nothing(
     chromium: browser.Browser, report: Report, tmp_path: Path
 ) -> None:
