@@ -52,6 +52,16 @@ def test_breaks_a_long_name_in_a_card_rather_than_widen_the_page(
     assert problems(chromium, tmp_path, page, width) == ""
 
 
+def test_leads_to_what_to_do_first_from_the_top_of_a_phone(
+    chromium: browser.Browser, report: Report, tmp_path: Path
+) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(render.html(report), encoding="utf-8")
+    chromium.open(path.as_uri(), width=400)
+    link = "document.querySelector('.bar nav a[href=\"#do\"]').getBoundingClientRect()"
+    assert chromium.evaluate(f"{link}.width > 0 && {link}.right < 400 && {link}.bottom < 100")
+
+
 def test_lets_a_hostile_name_do_nothing(
     chromium: browser.Browser, report: Report, tmp_path: Path
 ) -> None:
