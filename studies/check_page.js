@@ -23,7 +23,7 @@
       if (boxes[i].some(c => c.x < area.left - 1 || c.x > area.right + 1 || c.y < area.top - 1 || c.y > area.bottom + 1))
         problems.push(`word outside the picture: "${w.textContent}"`);
     });
-    for (const mark of all('.pt', svg).filter(e => !e.closest('.listing') && e.getBoundingClientRect().width)) {
+    for (const mark of all('.pt', svg).filter(e => e.getBoundingClientRect().width)) {
       marks++;
       const b = mark.querySelector('.d').getBBox(), m = mark.transform.baseVal.consolidate().matrix;
       if (b.x + m.e < frame.x || b.x + b.width + m.e > frame.x + frame.width || b.y + m.f < frame.y || b.y + b.height + m.f > frame.y + frame.height)

@@ -69,7 +69,7 @@ for (const s of all('svg[data-v]')) {
   const X = x => L + (x - v[0]) / (v[1] - v[0]) * w, Y = y => T + h - (y - v[2]) / (v[3] - v[2]) * h;
   const back = (x, y) => [v0[0] + (x - L) / w * (v0[1] - v0[0]), v0[2] + (T + h - y) / h * (v0[3] - v0[2])];
   const lines = all('.ln,.area,.span,.drop,.way', s).map(e => [e, e.getAttribute('d').slice(1).split('L').map(p => back(...N(p)))]);
-  const spots = all('g[transform]', s).filter(e => !e.closest('.rl,.listing')).map(e => { const m = e.transform.baseVal.getItem(0).matrix; return [e, ...back(m.e, m.f), [...e.style].filter(n => n.startsWith('--')).map(n => [n, back(m.e + parseFloat(e.style.getPropertyValue(n)), 0)[0]])]; });
+  const spots = all('g[transform]', s).filter(e => !e.closest('.rl')).map(e => { const m = e.transform.baseVal.getItem(0).matrix; return [e, ...back(m.e, m.f), [...e.style].filter(n => n.startsWith('--')).map(n => [n, back(m.e + parseFloat(e.style.getPropertyValue(n)), 0)[0]])]; });
   const at = e => { const r = s.getBoundingClientRect(), k = s.viewBox.baseVal.width / r.width; return [((e.clientX - r.left) * k - L) / w, 1 - ((e.clientY - r.top) * k - T) / h, k]; };
   const num = (z, f) => { const i = f ? Math.max(0, Math.min(5, Math.floor(z / 3 + 1e-9))) : 0; return +(10 ** (z - 3 * i)).toPrecision(2) + (f ? ' ' + ['', 'k', 'M', 'G', 'T', 'P'][i] + s.dataset.u : ''); };
   const draw = n => {

@@ -62,6 +62,19 @@ def test_leads_to_what_to_do_first_from_the_top_of_a_phone(
     assert chromium.evaluate(f"{link}.width > 0 && {link}.right < 400 && {link}.bottom < 100")
 
 
+@pytest.mark.parametrize(("width", "media"), [(1400, "screen"), (400, "screen"), (703, "print")])
+def test_lists_below_the_roofline_what_is_not_on_it(
+    chromium: browser.Browser, report: Report, tmp_path: Path, width: int, media: str
+) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(render.html(report), encoding="utf-8")
+    chromium.open(path.as_uri(), width=width)
+    chromium.send("Emulation.setEmulatedMedia", {"media": media})
+    listed = "document.querySelector('#roofline .outside')"
+    assert "transpose" in chromium.evaluate(f"{listed}.innerText")
+    assert chromium.evaluate(f"{listed}.getBoundingClientRect().height > 0")
+
+
 def test_lets_a_hostile_name_do_nothing(
     chromium: browser.Browser, report: Report, tmp_path: Path
 ) -> None:

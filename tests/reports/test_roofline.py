@@ -16,7 +16,7 @@ from advisor.reports.charts.marks import label_boxes
 from advisor.reports.charts.roofline import draw_roofline
 from advisor.reports.charts.roofs import level_roof, roofs
 from advisor.reports.charts.shares import draw_shares
-from advisor.reports.record.charted import AtLevel, Placement, Roofline
+from advisor.reports.record.charted import AtLevel, Placement, Roofline, Unplaced
 from advisor.reports.record.kernel_records import KernelRecord
 from advisor.reports.record.records import Report
 from tests.support.example_report import CEILINGS, example_report
@@ -78,9 +78,18 @@ def test_shapes_marks_by_limiter(report: Report) -> None:
 
 
 def test_lists_kernels_without_operations(report: Report) -> None:
-    listing = drawing(report, SIZES[0]).listing
-    assert listing is not None
-    assert [row.name for row in listing.rows] == ["transpose"]
+    (outside,) = drawing(report, SIZES[0]).outside
+    assert outside.sentence.replace("\N{NO-BREAK SPACE}", " ") == (
+        "1 kernel without floating-point work: transpose (20 % of DRAM roof)."
+    )
+
+
+def test_lists_six_kernels_of_a_reason_and_counts_the_rest(report: Report) -> None:
+    many = tuple(
+        Unplaced(kernel_id=report.kernels[0].id, reason="under FP64", note="") for _ in range(8)
+    )
+    (outside,) = drawing(report, SIZES[0], replace(report.rooflines[0], unplaced=many)).outside
+    assert (outside.heading, len(outside.kernels), outside.more) == ("8 kernels under FP64", 6, 2)
 
 
 def test_says_simulated_in_the_picture(report: Report) -> None:

@@ -196,6 +196,20 @@ def test_lists_kernels_without_work_under_the_chart() -> None:
     assert chart.unplaced[0].note.startswith("50")
 
 
+def test_lists_kernels_of_other_units_under_the_chart() -> None:
+    # Of 8 ms, 3 ms are in double precision, which the chart of single precision has no mark for.
+    double = {
+        **STREAM, "variant_id": "double", "launch_index": 1, "duration": 3e-3,
+        "flops_fp32": 0.0, "flops_fp64": 1e9, "peak_fp64": 1e12,
+    }  # fmt: skip
+    single, other = report_of([STREAM, double]).rooflines
+    assert (single.label, other.label) == ("FP32", "FP64")
+    (outside,) = single.unplaced
+    assert (outside.kernel_id, outside.reason) == ("double", "under FP64")
+    assert outside.note.replace("\N{NO-BREAK SPACE}", " ") == "38 % of time"
+    assert [each.reason for each in other.unplaced] == ["under FP32"]
+
+
 def test_falls_back_to_the_plane_of_utilisations() -> None:
     report = report_of([BASIC])
     assert report.rooflines == ()

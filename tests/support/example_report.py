@@ -354,7 +354,7 @@ def example_report() -> Report:
                 unplaced=(
                     Unplaced(
                         kernel_id="transpose",
-                        reason="no floating-point work",
+                        reason="without floating-point work",
                         note="20 % of DRAM roof",
                     ),
                 ),

@@ -175,26 +175,27 @@ class GridLine:
 
 @dataclass(frozen=True, kw_only=True)
 class ListedKernel:
-    """A kernel that is listed in a free corner, having no place among the marks."""
+    """A kernel that has no mark in a chart, as it is listed below."""
 
     kernel_id: str
-    limiter: str | None
     name: str
     note: str
-    shape: str
-    y: float
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listing:
-    """The list of kernels without a place; ``more`` counts those it has no room for."""
+class Outside:
+    """Kernels that have no mark for one reason; ``more`` counts those that are not listed."""
 
-    x: float
-    y: float
     heading: str
-    rows: tuple[ListedKernel, ...]
+    kernels: tuple[ListedKernel, ...]
     more: int
-    more_y: float
+
+    @property
+    def sentence(self) -> str:
+        """Return the list in one line."""
+        named = [each.name + (f" ({each.note})" if each.note else "") for each in self.kernels]
+        more = f" and {self.more} more" if self.more else ""
+        return f"{self.heading}: {', '.join(named)}{more}."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,10 +220,10 @@ class Drawing:
     remark: PlacedText | None
     marks: tuple[Mark, ...]
     levels: tuple[LevelMarks, ...]
-    listing: Listing | None
     zoomable: bool
     ways: tuple[NightWay, ...] = ()
     views: tuple[LevelView, ...] = ()
+    outside: tuple[Outside, ...] = ()
 
     @cached_property
     def again(self) -> frozenset[str]:

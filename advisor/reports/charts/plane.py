@@ -50,7 +50,6 @@ def draw_plane(plane: Plane, kernels: Mapping[str, KernelRecord], size: DrawingS
         remark=None,
         marks=name_marks(spots, around, size, _second_line, _position),
         levels=(),
-        listing=None,
         zoomable=False,
     )
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from advisor import wording
@@ -12,29 +13,25 @@ from advisor.reports.charts.drawing import (
     DrawingSize,
     GridLine,
     ListedKernel,
-    Listing,
+    Outside,
     PlacedText,
-    Point,
 )
 from advisor.reports.charts.labels import (
     Anchor,
     Box,
     text_box,
-    text_width,
 )
 from advisor.reports.charts.levels import draw_levels, draw_views
 from advisor.reports.charts.marks import (
-    chart_name,
     coordinates,
     label_boxes,
     largest,
     log_spot,
-    mark_path,
     name_marks,
     position,
 )
 from advisor.reports.charts.roofs import roofs, seat
-from advisor.reports.charts.scales import Frame, Tick, log_range, log_ticks
+from advisor.reports.charts.scales import Tick, log_range, log_ticks
 from advisor.reports.charts.sheet import (
     Sheet,
     area_under,
@@ -49,10 +46,10 @@ from advisor.reports.record.charted import Roofline, Unplaced
 from advisor.reports.record.kernel_records import KernelRecord
 from advisor.reports.record.layout import layout
 
-_ROW = 18.0
 _CROWDED = 6.0
 _OFF = 8.0  # pixels: the ring of a mark and a gap
 _EDGE_DISTANCE = 15.0
+_MOST_LISTED = 6
 _UNIT = "FLOP/s"
 _LEVEL = "dram"
 
@@ -65,7 +62,6 @@ def draw_roofline(
     frame = sheet.frame
     edge_texts = _edge_texts(sheet)
     remark = _remark(sheet)
-    listing = _listing(sheet)
     texts = _slope_texts(sheet, minor=False)
     views = tuple(draw_views(sheet))
     levels = tuple(draw_levels(sheet, selected))
@@ -93,10 +89,10 @@ def draw_roofline(
         remark=remark,
         marks=marks,
         levels=levels,
-        listing=listing,
         zoomable=True,
         ways=tuple(draw_ways(chart.paths, sheet.spots, frame, named=not size.compact)),
         views=views,
+        outside=tuple(_outside(chart, kernels)),
     )
 
 
@@ -185,46 +181,24 @@ def _hidden(sheet: Sheet) -> tuple[str, ...]:
     return (f"{wording.fixed(len(rest))} more, at most {wording.share(longest)} of time each",)
 
 
-def _listing(sheet: Sheet) -> Listing | None:
-    """Return the list of kernels without a place, in a corner where it covers nothing."""
-    unplaced = sheet.chart.unplaced
-    for most in (3, 2) if sheet.size.compact else (6, 4, 2):
-        if not unplaced:
-            return None
-        rows = [_listed(sheet, row, i) for i, row in enumerate(unplaced[:most])]
-        more = len(unplaced) - len(rows)
-        heading = f"Not placed, {unplaced[0].reason}:"
-        width = max(text_width(heading), *(30 + text_width(r.name + r.note) for r in rows))
-        height = _ROW * (len(rows) + 1 + bool(more))
-        for x, y in _corners(sheet.frame, width, height):
-            box = Box(x, y - 12, x + width, y - 12 + height)
-            if sheet.free(box):
-                sheet.taken.append(box)
-                more_y = _ROW * (len(rows) + 1)
-                return Listing(
-                    x=x, y=y, heading=heading, rows=tuple(rows), more=more, more_y=more_y
+def _outside(chart: Roofline, kernels: Mapping[str, KernelRecord]) -> Iterator[Outside]:
+    """Yield what the chart has no mark for, by reason, as it is listed below."""
+    by_reason: dict[str, list[Unplaced]] = defaultdict(list)
+    for each in chart.unplaced:
+        by_reason[each.reason].append(each)
+    for reason, found in by_reason.items():
+        yield Outside(
+            heading=f"{wording.count(len(found), 'kernel')} {reason}",
+            kernels=tuple(
+                ListedKernel(
+                    kernel_id=each.kernel_id,
+                    name=kernels[each.kernel_id].full_name,
+                    note=each.note,
                 )
-    return None
-
-
-def _listed(sheet: Sheet, row: Unplaced, index: int) -> ListedKernel:
-    kernel = sheet.kernels[row.kernel_id]
-    return ListedKernel(
-        kernel_id=row.kernel_id,
-        limiter=kernel.limiter,
-        name=chart_name(kernel, sheet.size),
-        note="" if sheet.size.compact else row.note,
-        shape=mark_path(kernel.limiter, 4.0),
-        y=_ROW * (index + 1),
-    )
-
-
-def _corners(frame: Frame, width: float, height: float) -> tuple[Point, ...]:
-    """Return where a list may start: lower right, else upper left, above every roof."""
-    return (
-        (frame.right - width - 10, frame.bottom - height + 4),
-        (frame.left + 10, frame.top + 20),
-    )
+                for each in found[:_MOST_LISTED]
+            ),
+            more=max(0, len(found) - _MOST_LISTED),
+        )
 
 
 def _slope_texts(sheet: Sheet, *, minor: bool) -> tuple[PlacedText, ...]:

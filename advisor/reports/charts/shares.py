@@ -71,7 +71,6 @@ def draw_shares(
         remark=None,
         marks=name_marks(spots, around, size, _second_line, coordinates),
         levels=(),
-        listing=None,
         zoomable=False,
     )
 

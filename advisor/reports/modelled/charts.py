@@ -86,7 +86,7 @@ def roofline(result: DeviceResult, number: int) -> Roofline:
             if each.flops
         ),
         unplaced=tuple(
-            Unplaced(kernel_id=_id(number, index), reason="no FLOP", note="")
+            Unplaced(kernel_id=_id(number, index), reason="without FLOP", note="")
             for index, each in enumerate(result.operations)
             if not each.flops
         ),

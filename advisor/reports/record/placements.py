@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from advisor import wording
 from advisor.reports.record.charted import (
@@ -67,7 +68,8 @@ def rooflines(
         for name in used
         if _matters(rows, name, led[name], judgement)
     ]
-    return tuple(sorted(charts, key=lambda chart: _importance(rows, chart), reverse=True))
+    ordered = sorted(charts, key=lambda chart: _importance(rows, chart), reverse=True)
+    return tuple(replace(each, unplaced=tuple(_unplaced(rows, each, ordered))) for each in ordered)
 
 
 def plane(
@@ -75,11 +77,11 @@ def plane(
 ) -> Plane | None:
     """Return the utilisation plane for kernels whose operations or bytes nobody counted."""
     placed = {p.kernel_id for chart in charts for p in chart.placements}
-    listed = {u.kernel_id for chart in charts for u in chart.unplaced}
     found = tuple(
         Placement(kernel_id=str(row["variant_id"]), x=memory, y=compute)
         for row in rows
-        if row["variant_id"] not in placed | listed
+        if row["variant_id"] not in placed
+        and not (charts and _has_no_work(row))
         and (memory := number(row, "memory_utilization")) is not None
         and (compute := number(row, "compute_utilization")) is not None
     )
@@ -130,7 +132,7 @@ def _roofline(
         ceilings=tuple(shown),
         binding=precision,
         placements=placements,
-        unplaced=tuple(_unplaced(rows)),
+        unplaced=(),
         simulated=simulated,
         remarks=tuple(_unused(limits, used)),
         level_ceilings=tuple(c for c in limits if _is_level(c)),
@@ -193,15 +195,30 @@ def _attainable(
     return bandwidth * x if peak is None else min(peak, bandwidth * x)
 
 
-def _unplaced(rows: Sequence[Row]) -> Iterable[Unplaced]:
-    for row in rows:
-        fraction = number(row, "dram_fraction")
-        if number(row, _ALL) == 0 and fraction is not None:
-            yield Unplaced(
-                kernel_id=str(row["variant_id"]),
-                reason="no floating-point work",
-                note=f"{wording.share(fraction)} of DRAM roof",
-            )
+def _has_no_work(row: Row) -> bool:
+    """Return whether a kernel does no operation, and how much of the memory it uses is known."""
+    return number(row, _ALL) == 0 and number(row, "dram_fraction") is not None
+
+
+def _unplaced(
+    rows: Sequence[Row], chart: Roofline, charts: Sequence[Roofline]
+) -> Iterable[Unplaced]:
+    """Yield the kernels that have no mark in a chart, and in which other charts they have one."""
+    placed = {each.label: {p.kernel_id for p in each.placements} for each in charts}
+    for row in sorted(rows, key=lambda row: -(number(row, "time_share") or 0.0)):
+        kernel_id = str(row["variant_id"])
+        found = [label for label, kernels in placed.items() if kernel_id in kernels]
+        if chart.label in found:
+            continue
+        note = f"{wording.share(number(row, 'time_share'))} of time"
+        if _has_no_work(row):
+            reason = "without floating-point work"
+            note = f"{wording.share(number(row, 'dram_fraction'))} of DRAM roof"
+        elif found:
+            reason = f"under {' and '.join(found)}"
+        else:
+            reason = "whose operations or time nobody counted"
+        yield Unplaced(kernel_id=kernel_id, reason=reason, note=note)
 
 
 def _unused(limits: Sequence[ChartCeiling], used: Sequence[str]) -> Iterable[str]:

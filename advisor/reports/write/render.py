@@ -186,8 +186,7 @@ def page(
     kernels = report.kernels
     drawn = charts(report, sizes=sizes)
     marked = {m.kernel_id for chart in drawn for d in chart.drawings for m in d.marks}
-    listings = [d.listing for chart in drawn for d in chart.drawings if d.listing]
-    marked |= {row.kernel_id for listing in listings for row in listing.rows}
+    marked |= {each.kernel_id for chart in report.rooflines for each in chart.unplaced}
     marked |= {kernel.id for kernel in kernels[:MOST_MARKS]}
     longest = max((k.wasted_time for k in kernels if k.wasted_time), default=None)
     rows = tuple(_row(kernel, longest) for kernel in kernels[:most_rows])
