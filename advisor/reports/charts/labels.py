@@ -115,7 +115,10 @@ class LineSegment:
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """A mark that wants a label: centre and radius in pixels, name and second line."""
+    """A mark that wants a label: centre and radius in pixels, name and second line.
+
+    One that is not named only keeps its room.
+    """
 
     key: str
     x: float
@@ -123,6 +126,7 @@ class Subject:
     radius: float
     name: str
     second: str
+    is_named: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,6 +174,8 @@ def place(subjects: Sequence[Subject], around: Surroundings) -> tuple[Label, ...
     }
     placed: list[Label] = []
     for position, subject in enumerate(subjects):
+        if not subject.is_named:
+            continue
         others = [box for key, box in marks.items() if key != subject.key]
         texts = [*around.taken, *(label.box for label in placed)]
         label = _first_fit(subject, (), [*texts, *others], around)

@@ -31,6 +31,7 @@ _COMPACT = 2 / 3
 _ARROW = 12.0
 _RING = 4.0
 _COMPACT_NAME = 16
+_LEAST_NAMED = 0.01  # of the time; names of smaller marks crowd out those that matter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +107,12 @@ def name_marks(
     second: Callable[[MarkSpot], str],
     describe: Callable[[MarkSpot], str],
 ) -> tuple[Mark, ...]:
-    """Return the marks with their labels, small ones last so that they lie on top."""
+    """Return the marks with their labels, small ones last so that they lie on top.
+
+    A kernel that takes less than 1 % of the time has none, unless all do.
+    """
+    shares = [share for spot in spots if (share := spot.kernel.time_share) is not None]
+    least = min(_LEAST_NAMED, max(shares, default=0.0))
     subjects = [
         Subject(
             key=spot.kernel.id,
@@ -115,6 +121,7 @@ def name_marks(
             radius=spot.radius,
             name=chart_name(spot.kernel, size),
             second=second(spot),
+            is_named=spot.kernel.time_share is None or spot.kernel.time_share >= least,
         )
         for spot in spots
     ]

@@ -26,7 +26,7 @@ def draw_plane(plane: Plane, kernels: Mapping[str, KernelRecord], size: DrawingS
     spots = [share_spot(p, kernels[p.kernel_id], frame, size) for p in shown]
     diagonal = Line(style="thin", points=((0.0, 0.0), (1.0, 1.0)))
     around = Surroundings(
-        frame=frame_box(frame),
+        frame=frame_box(frame)._replace(left=frame.x(0.0), bottom=frame.y(0.0)),
         taken=(),
         roof=(),
         lines=segments([diagonal], frame),

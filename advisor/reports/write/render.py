@@ -112,6 +112,7 @@ class Page:
     gains: bars.GainAxis | None
     charts: tuple[Chart, ...]
     levels: tuple[ChartLevel, ...]
+    charts_title: str
     zoomable: bool
     selected: str | None
     read_outs: tuple[ReadOut, ...]
@@ -198,6 +199,7 @@ def page(
         gains=bars.gain_axis(report.actions),
         charts=drawn,
         levels=_levels(report),
+        charts_title="Roofline" if report.rooflines else "Utilisation",
         zoomable=bool(report.rooflines),
         selected=kernels[0].id if kernels else None,
         read_outs=_read_outs(report, marked),
