@@ -156,8 +156,8 @@ ALLOWED: dict[str, tuple[str, set[float]]] = {
     ),
     "advisor/wording.py": ("how many digits are shown", {-5, 14, 1e-4, 0.995, 9.95, 1e7, 1e15}),
     "advisor/reports/write/render.py": (
-        "how long Markdown may be [B], how many rows are open",
-        {900_000, 50},
+        "how long Markdown may be [B], how many rows are open, which details are printed",
+        {900_000, 50, 0.01},
     ),
     "advisor/reports/charts/roofline.py": ("from where the axis labels fewer decades", {6.0}),
     "advisor/reports/charts/roofs.py": ("when two lines of the drawing are one", {0.02, 8.0}),

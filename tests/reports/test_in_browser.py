@@ -201,6 +201,49 @@ def test_prints_verdict_to_conditions_on_the_first_page(
     assert 300 < chromium.evaluate(bottom) <= 1046
 
 
+def test_prints_details_of_kernels_that_take_time_or_have_an_action(
+    chromium: browser.Browser, report: Report, tmp_path: Path
+) -> None:
+    quiet = replace(report.kernels[0], actions=())
+    shares = {"much": 0.01, "little": 0.0099, "advised": 0.0001, "unknown": None}
+    kernels = [replace(quiet, id=name, time_share=share) for name, share in shares.items()]
+    kernels[2] = replace(kernels[2], actions=(1,))
+    path = tmp_path / "page.html"
+    found = replace(report, kernels=tuple(kernels), rooflines=(), actions=())
+    path.write_text(render.html(found), encoding="utf-8")
+    chromium.open(path.as_uri(), width=703)
+    shown = (
+        "[...document.querySelectorAll('details.kernel')]"
+        ".filter(e => e.getClientRects().length).map(e => e.id)"
+    )
+    said = "document.querySelector('#detail .head').innerText"
+    assert len(chromium.evaluate(shown)) == 4
+    assert "left out" not in chromium.evaluate(said)
+    chromium.send("Emulation.setEmulatedMedia", {"media": "print"})
+    assert chromium.evaluate(shown) == ["kernel-much", "kernel-advised", "kernel-unknown"]
+    assert "1 kernel below 1 % of the time and without an action is left out" in chromium.evaluate(
+        said
+    )
+
+
+def test_prints_headings_of_columns_as_text_and_captions_in_one_line(
+    chromium: browser.Browser, report: Report, tmp_path: Path
+) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(render.html(report), encoding="utf-8")
+    chromium.open(path.as_uri(), width=703)
+    chromium.send("Emulation.setEmulatedMedia", {"media": "print"})
+    # A browser repeats the text of a table's head on each page, and no button.
+    assert chromium.evaluate("getComputedStyle(document.querySelector('.sort')).display") == (
+        "contents"
+    )
+    widths = (
+        "[...document.querySelectorAll('details[open] .facts')]"
+        ".map(e => e.caption.clientWidth / e.clientWidth)"
+    )
+    assert all(share > 0.9 for share in chromium.evaluate(widths))
+
+
 def test_prints_a_page_a_kernel_at_most(
     chromium: browser.Browser, report: Report, tmp_path: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -69,6 +70,12 @@ def test_a_hostile_path_stays_a_path(report: Report) -> None:
     text = render.html(replace(report, kernels=(kernel,), rooflines=(), plane=None))
     assert 'href="vscode://file/x%22onmouseover%3Dalert%281%29%20%3Cb%3E.cu:1"' in text
     assert "<b>.cu" not in text
+
+
+def test_parts_a_line_from_its_kernels_where_paper_breaks_no_line(report: Report) -> None:
+    kernel = with_findings(report.kernels[0], "copy", found("a/b", 1e-3, ("a.cu:7", 0, 1.0)))
+    text = render.html(replace(report, kernels=(kernel,), rooflines=(), plane=None))
+    assert re.search(r'a\.cu:7.*</span> <br><small class="mono">', text)
 
 
 def test_says_nothing_without_instructions(report: Report) -> None:

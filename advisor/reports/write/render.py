@@ -37,6 +37,7 @@ MOST_UNKNOWN = 12
 MARKDOWN_ROWS = 20
 MARKDOWN_LIMIT = 900_000
 _PICTURE = "w3"
+_LEAST_PRINTED = 0.01  # of the time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +63,10 @@ class ChartLevel:
 
 @dataclass(frozen=True, kw_only=True)
 class KernelBars:
-    """The bars of one kernel's entry."""
+    """The bars of one kernel's entry.
+
+    It is printed where the kernel has an action or takes 1 % of the time.
+    """
 
     kernel: KernelRecord
     summary: str
@@ -72,6 +76,7 @@ class KernelBars:
     results: tuple[RuleResult, ...]
     more_unknown: int
     not_knowable: int
+    is_printed: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -311,6 +316,9 @@ def kernel_bars(kernel: KernelRecord) -> KernelBars:
         ),
         more_unknown=max(0, len(unknown) - MOST_UNKNOWN),
         not_knowable=len(by_outcome["not knowable here"]),
+        is_printed=bool(kernel.actions)
+        or kernel.time_share is None
+        or kernel.time_share >= _LEAST_PRINTED,
     )
 
 
