@@ -234,7 +234,7 @@ def test_a_series_has_its_history_cause_findings_outcomes_and_detail(site: Path)
     assert "26,542,080 → 6,635,520" in text  # sectors that a launch stores to local memory
     assert "172 µs" in text  # 268 µs became 96 µs
     assert re.search(r"Request fewer bytes from L2 .*?>19</td><td>5 Jan 2026</td><td>23 Jan", text)
-    assert "<b>Facts</b>" in text
+    assert "<h3>Facts</h3>" in text
 
 
 def test_a_rule_says_what_where_and_with_which_success(site: Path) -> None:

@@ -132,6 +132,21 @@ def test_has_one_main_heading_and_a_language(page: Page) -> None:
     assert page.all("html")[0]["lang"] == "en"
 
 
+def test_gives_each_kernel_a_heading_and_its_parts_lower_ones(report: Report) -> None:
+    detail = render.html(report).split('id="detail"')[1].split("</section>")[0]
+    headings = re.findall(r"<(h\d)[^>]*>(.*?)(?: <small.*?)?</h\d>", detail)
+    names = [re.sub("<wbr>", "", text) for level, text in headings if level == "h3"]
+    assert names == [kernel.full_name for kernel in report.kernels]
+    parts = [text for level, text in headings if level == "h4"]
+    assert parts.count("Facts") == parts.count("Findings") == len(report.kernels)
+    assert {level for level, _ in headings} <= {"h2", "h3", "h4"}
+
+
+def test_names_each_region_once(page: Page) -> None:
+    regions = [a["aria-label"] for _, a in page.elements if a.get("role") == "region"]
+    assert len(regions) == len(set(regions))
+
+
 def test_orders_its_sections_as_a_reader_asks(report: Report) -> None:
     text = render.html(report)
     order = ["Do this first", "Conditions", "Roofline", "Kernels", "Detail", "Provenance"]
