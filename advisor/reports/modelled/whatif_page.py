@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from advisor.records import dataclass
+from advisor.reports.charts.scales import log_range, log_ticks
+from advisor.reports.modelled.charts import Decade
 from advisor.reports.modelled.whatif import bound_by, factors, faster, headline, notes, summary
 from advisor.reports.write.environment import environment
 from advisor.reports.write.render import script_digest
@@ -73,35 +76,68 @@ def markdown(found: WhatIf) -> str:
 def _content(found: WhatIf) -> dict[str, object]:
     ranked = len(found.scenarios) > 1 and found.scenarios[0].rank is not None
     shown = found.scenarios[:_MOST] if ranked else found.scenarios
+    axis = _axis(found)
     return {
         "found": found,
         "headline": headline(found),
-        "places": _places(found) if ranked else (),
+        "places": _places(found, axis) if ranked else (),
+        "ticks": axis.ticks,
         "panels": tuple(_panel(each, number) for number, each in enumerate(shown, start=1)),
         "left_out": len(found.scenarios) - len(shown),
     }
 
 
-def _places(found: WhatIf) -> tuple[RankedDevice, ...]:
+@dataclass(frozen=True, kw_only=True)
+class _RelativeAxis:
+    """A logarithmic axis of times per time measured, from log₁₀ ``low`` to ``high``."""
+
+    low: float
+    high: float
+
+    def at(self, ratio: float) -> float:
+        """Return the place of a ratio as a share of the track."""
+        return (math.log10(ratio) - self.low) / (self.high - self.low)
+
+    @property
+    def ticks(self) -> tuple[Decade, ...]:
+        """Return the places that have a label."""
+        return tuple(
+            Decade(at=(tick.at - self.low) / (self.high - self.low), label=f"{tick.label}×")
+            for tick in log_ticks(self.low, self.high)
+            if tick.label
+        )
+
+
+def _axis(found: WhatIf) -> _RelativeAxis:
+    """Return the axis that holds every range of the ranking, and the measured time."""
+    ratios = [each for outlook in found.scenarios for each in _ratios(outlook) or ()]
+    low, high = log_range([1.0, *ratios])
+    return _RelativeAxis(low=low, high=high)
+
+
+def _places(found: WhatIf, axis: _RelativeAxis) -> tuple[RankedDevice, ...]:
     """Return the ranking: times per time measured, so that those that cover less compare."""
-    known = [
-        each.total.high / each.total.measured_covered
-        for each in found.scenarios
-        if each.total.high is not None and each.total.measured_covered
-    ]
-    most = min(max([1.0, *known]), 3.0)
     return tuple(
-        RankedDevice(outlook=each, bar=_relative(each, most), faster=faster(each.total.speedup))
+        RankedDevice(outlook=each, bar=_relative(each, axis), faster=faster(each.total.speedup))
         for each in found.scenarios
     )
 
 
-def _relative(outlook: Outlook, most: float) -> RangeBar | None:
+def _ratios(outlook: Outlook) -> tuple[float, float, float] | None:
+    """Return the least, likely and most time per time measured; None where one has no logarithm."""
     total = outlook.total
-    if total.low is None or total.likely is None or total.high is None:
+    if not (total.low and total.likely and total.high and total.measured_covered):
         return None
-    return _bar(total.low, total.likely, total.high, total.measured_covered,
-                most * total.measured_covered)  # fmt: skip
+    covered = total.measured_covered
+    return total.low / covered, total.likely / covered, total.high / covered
+
+
+def _relative(outlook: Outlook, axis: _RelativeAxis) -> RangeBar | None:
+    ratios = _ratios(outlook)
+    if ratios is None:
+        return None
+    low, likely, high = map(axis.at, ratios)
+    return RangeBar(left=low, width=high - low, likely=likely, measured=axis.at(1.0))
 
 
 def _bar(low: float, likely: float, high: float, measured: float, most: float) -> RangeBar:
