@@ -80,17 +80,41 @@ def job(folder: Path, recipe: Recipe, number: int, damaged: Path | None = None) 
 
     What is ``damaged`` is among the profiles.
     """
+    environment = prepared(folder, PROFILE, number) | {"DAMAGED": str(damaged or "")}
+    *_, last = commands = [*recipe()]
+    for command in commands:
+        done = bash(command, folder, environment)
+        ended = done.returncode in ((0, 3) if damaged and command is last else (0,))
+        assert ended, f"{command}\n{done.stdout}{done.stderr}"
+    return done.returncode
+
+
+def bash(
+    command: str, folder: Path, environment: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Run a command as services do: it ends with the first part that fails."""
+    return subprocess.run(
+        ["bash", "-euc", command],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def prepared(folder: Path, profile: str, number: int) -> dict[str, str]:
+    """Write the script that profiles, clean up, and return a job's variables on a night."""
     script = folder / "profile.sh"
-    script.write_text(PROFILE, encoding="utf-8")
+    script.write_text(profile, encoding="utf-8")
     script.chmod(0o755)
     shutil.rmtree(folder / "profiles", ignore_errors=True)  # a job begins with a checkout
-    environment = {
+    return {
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "XDG_CONFIG_HOME": str(folder),
         "ADVISOR_DB": str(folder / "nightly.duckdb"),
         "NIGHT": str(data_dir("seed") / "runs" / "nightly" / f"night-{number}.ncu-rep"),
-        "DAMAGED": str(damaged or ""),
         "PROFILE": str(script),
         "PROFILES": str(folder / "profiles"),
         "SPOOL": str(folder / "spool"),
@@ -102,19 +126,6 @@ def job(folder: Path, recipe: Recipe, number: int, damaged: Path | None = None) 
         "CI_COMMIT_SHA": f"abc{number}",
         "CI_COMMIT_BRANCH": "main",
     }
-    *_, last = commands = [*recipe()]
-    for command in commands:
-        done = subprocess.run(
-            ["bash", "-euc", command],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        ended = done.returncode in ((0, 3) if damaged and command is last else (0,))
-        assert ended, f"{command}\n{done.stdout}{done.stderr}"
-    return done.returncode
 
 
 FIRST = {github: cron, gitlab: gitlab, cron: cron, systemd: gitlab, metrics: cron}
@@ -169,6 +180,20 @@ def test_a_damaged_file_stops_no_night(
     if recipe is cron:
         kept = [path.relative_to(folder) for path in folder.glob("profiles/**/*.ncu-rep")]
         assert kept == [Path("profiles", "refused", damaged.name)]
+
+
+@pytest.mark.parametrize("recipe", [github, gitlab, cron], ids=lambda recipe: recipe.__name__)
+def test_a_night_without_a_profile_says_so_and_fails(recipe: Recipe, tmp_path: Path) -> None:
+    environment = prepared(tmp_path, '#!/bin/sh\nmkdir -p "$1"\n', 20)
+    failed = next(
+        done
+        for command in recipe()
+        if (done := bash(command, tmp_path, environment)).returncode != 0
+    )
+    assert failed.returncode == 1
+    assert f"no profile in {tmp_path / 'profiles'}" in failed.stdout + failed.stderr
+    assert not (tmp_path / "report" / "report.html").exists()
+    assert not (tmp_path / "nightly.duckdb").exists()
 
 
 GH = """#!/bin/sh
