@@ -58,12 +58,12 @@ def cron() -> Iterator[str]:
 
 
 def metrics() -> Iterator[str]:
-    yield 'advisor ingest "$NIGHT"'
+    yield 'advisor ingest "$NIGHT" --branch main'
     yield from blocks("metrics.md", "sh")
 
 
 def systemd() -> Iterator[str]:
-    yield 'advisor ingest "$NIGHT" --spool "$SPOOL" && mkdir -p "$OUT"'  # another machine
+    yield 'advisor ingest "$NIGHT" --branch main --spool "$SPOOL" && mkdir -p "$OUT"'
     service = blocks("systemd.md", "ini")[0]
     allowed = re.search(r"^SuccessExitStatus=(.*)$", service, re.MULTILINE)
     for command in re.findall(r"^ExecStart=(.*)$", service, re.MULTILINE):
@@ -180,6 +180,23 @@ def test_a_damaged_file_stops_no_night(
     if recipe is cron:
         kept = [path.relative_to(folder) for path in folder.glob("profiles/**/*.ncu-rep")]
         assert kept == [Path("profiles", "refused", damaged.name)]
+
+
+@pytest.mark.parametrize("recipe", FIRST, ids=lambda recipe: recipe.__name__)
+def test_reports_on_its_branch_beside_a_newer_run_of_another(
+    recipe: Recipe, first_nights: dict[Recipe, Path], tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(first_nights[FIRST[recipe]], tmp_path / "job"))
+    ingest_nights(folder / "nightly.duckdb", {20: RunLabels(branch="feature/x")})
+    job(folder, recipe, 19)
+    if recipe is metrics:
+        text = (folder / "textfiles" / "advisor.prom").read_text(encoding="utf-8")
+        alone = str(first_nights[FIRST[recipe]] / "nightly.duckdb")
+        words = ["--db", alone, "report", "--format", "openmetrics"]
+        assert text == CliRunner().invoke(application, words).stdout
+    else:
+        text = (folder / "report" / "report.html").read_text(encoding="utf-8")
+        assert "<title>night-19.ncu-rep" in text
 
 
 @pytest.mark.parametrize("recipe", [github, gitlab, cron], ids=lambda recipe: recipe.__name__)
