@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from functools import lru_cache
 from sys import float_info
 from typing import TypeGuard
@@ -280,6 +281,15 @@ def in_unit(value: float | None, unit: str, decimals: int = 3) -> str:
     '6.190'
     """
     return fixed(value * _TIMES[unit], decimals) if known(value) else UNKNOWN
+
+
+def minute(moment: float) -> str:
+    """Return a moment [s since 1970] to the minute.
+
+    >>> minute(1.7e9)
+    '2023-11-14 22:13 UTC'
+    """
+    return datetime.fromtimestamp(moment, tz=UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def printable(text: str) -> str:

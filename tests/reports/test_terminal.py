@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from advisor.reports.record.kernel_records import (
     ShownFact,
 )
 from advisor.reports.record.records import Report
+from advisor.reports.write import render
 from advisor.reports.write.paper import Paper, columns, cut, meter
 from advisor.reports.write.terminal import kernel_text, report_text
 
@@ -45,6 +47,20 @@ def test_loses_nothing_without_colour(report: Report) -> None:
     for code in ("34", "33", "35", "36", "0"):
         coloured = coloured.replace(f"\x1b[{code}m", "")
     assert coloured == plain
+
+
+def test_says_when_the_run_took_place_and_of_which_commit(report: Report) -> None:
+    labels = (("label", "nightly"), ("commit", "0123456789abcdef"))
+    known = replace(report.run, started_at=1.7e9, labels=labels)
+    for text in (
+        report_text(replace(report, run=known), width=120),
+        render.markdown(replace(report, run=known), None),
+    ):
+        (line,) = [line for line in text.splitlines() if line.startswith("example.ncu-rep")]
+        assert re.search(r"Example GPU\W+2023-11-14 22:13 UTC\W+commit 0123456\b", line)
+        assert "01234567," not in line
+    nothing = replace(report.run, started_at=None, labels=())
+    assert "example.ncu-rep · Example GPU · simulated" in report_text(replace(report, run=nothing))
 
 
 def test_falls_back_to_ascii(report: Report) -> None:

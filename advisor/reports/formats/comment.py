@@ -47,7 +47,7 @@ def _lines(published: Published, settings: FormatSettings, rows: int) -> Iterato
     limit = settings.limits.message
     title = escape_markdown(shorten(published.title, settings.limits.name))
     simulated = " (simulated)" if published.simulated else ""
-    where = escape_markdown(f"{published.device}, {published.configuration}")
+    where = escape_markdown(", ".join((published.device, published.configuration, *published.ran)))
     yield f"**{title}**{simulated}, {where}, run `{published.run_id}`"
     yield ""
     if published.gate is not None:

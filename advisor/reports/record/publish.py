@@ -50,6 +50,7 @@ def publish(report: Report, context: PublishContext, gate: Gate | None = None) -
     return Published(
         run_id=report.run.run_id,
         title=report.run.title,
+        ran=report.run.ran,
         device=report.device,
         configuration="default" if first is None else first.configuration,
         simulated=report.run.simulated,

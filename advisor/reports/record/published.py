@@ -144,7 +144,7 @@ class Published:
     """One run as other programs read it; findings and moves are the worst first.
 
     ``moved_sentence`` is the history in a sentence, or from when there is one; ``gate`` is what
-    decided, None for a report, which decides nothing.
+    decided, None for a report, which decides nothing. ``ran`` says when it ran and of which commit.
     """
 
     run_id: str
@@ -162,6 +162,7 @@ class Published:
     moved: tuple[PublishedMove, ...]
     rules: Mapping[str, RuleText]
     report_command: str
+    ran: tuple[str, ...] = ()
     gate: Gate | None = None
 
     @property

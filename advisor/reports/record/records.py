@@ -13,6 +13,7 @@ from advisor import wording
 from advisor.records import dataclass
 from advisor.reports.record.charted import ChartCeiling, Plane, Roofline
 from advisor.reports.record.glossary import NumberTerm
+from advisor.reports.record.history_words import SHORT_COMMIT
 from advisor.reports.record.instructions import Ranking
 from advisor.reports.record.kernel_records import Gain, KernelName, KernelRecord
 from advisor.reports.record.over_time import RunHistory
@@ -42,6 +43,13 @@ class RunRecord:
     launches_excluded: int
     simulated: bool
     labels: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def ran(self) -> tuple[str, ...]:
+        """Return when it ran and of which commit, as far as these are known."""
+        started = () if self.started_at is None else (wording.minute(self.started_at),)
+        commits = (value for name, value in self.labels if name == "commit")
+        return (*started, *(f"commit {commit[:SHORT_COMMIT]}" for commit in commits))
 
 
 @dataclass(frozen=True, kw_only=True)

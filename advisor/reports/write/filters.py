@@ -37,9 +37,7 @@ def _sixth(value: float | None) -> str:
 
 def _when(seconds: float | None) -> str:
     """Return a moment in UTC."""
-    if seconds is None:
-        return UNKNOWN
-    return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return UNKNOWN if seconds is None else wording.minute(seconds)
 
 
 def _day(seconds: float) -> str:

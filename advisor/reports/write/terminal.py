@@ -96,8 +96,8 @@ def _verdict(paper: Paper, report: Report) -> None:
     paper.blank()
     figures = [f"{f.label} {f.value} {f.unit}".strip() for f in report.verdict.figures]
     paper.write(" · ".join(figure.replace(" ", wording.NO_BREAK) for figure in figures))
-    simulated = " · simulated" if report.run.simulated else ""
-    paper.write(f"{report.run.title} · {report.device}{simulated}")
+    simulated = ("simulated",) if report.run.simulated else ()
+    paper.write(" · ".join((report.run.title, report.device, *report.run.ran, *simulated)))
 
 
 def _actions(paper: Paper, report: Report) -> None:

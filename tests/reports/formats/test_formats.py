@@ -309,6 +309,12 @@ def test_the_mark_is_fixed_for_a_configuration_and_device() -> None:
         assert re.fullmatch(r"<!-- advisor-report: [\w.-]+ -->", marked)
 
 
+def test_a_comment_says_when_the_run_took_place_and_of_which_commit() -> None:
+    run = replace(published(), ran=("2023-11-14 22:13 UTC", "commit 0123456"))
+    where = "Example GPU, default, 2023-11-14 22:13 UTC, commit 0123456, run `0123456789ab`"
+    assert where in comment(run, SETTINGS)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_comment_pings_nobody(name: str) -> None:
     text = comment(published(name=name), SETTINGS)
