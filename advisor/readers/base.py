@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from advisor.errors import InputError, Location
-from advisor.model import Record
+from advisor.model import Record, Skipped
 from advisor.records import dataclass
 from advisor.units import Dimension
 
@@ -132,6 +132,18 @@ class ReadOptions:
     curves: frozenset[str] = frozenset()
     instructions: frozenset[str] = frozenset()
     measures: Mapping[str, frozenset[Dimension]] = field(default_factory=dict)
+
+
+def left_out(problem: str, at: Location, options: ReadOptions) -> Skipped:
+    """Return the record about a launch of which a part is missing, where such are left out.
+
+    Raises:
+        InputError: they are not.
+    """
+    if not options.allow_truncated:
+        hint = "copy the file again, or take what is whole with --allow-truncated"
+        raise InputError(problem, at=at, hint=hint)
+    return Skipped(place=str(at), reason=f"{problem}; its launch is left out", cut=True)
 
 
 class Reader(Protocol):

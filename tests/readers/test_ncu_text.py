@@ -181,10 +181,60 @@ def test_leaves_out_a_row_that_does_not_fit_its_table() -> None:
     assert skipped_of(text) == ["rows that do not fit their table: a.txt:6"]
 
 
-def test_leaves_out_a_last_row_without_its_line_end() -> None:
-    cut = OLD[: OLD.index("7.33")]
-    assert "gpu__time_duration.sum" not in launches_of(cut)[0].counters
-    assert skipped_of(cut) == ["rows that do not fit their table: a.txt:6"]
+def until(line: int, characters: int | None = None) -> str:
+    """Return the new page until a line, and that whole, or its first characters."""
+    lines = NEW.splitlines(keepends=True)
+    return "".join(lines[: line - 1]) + lines[line - 1][:characters]
+
+
+@pytest.mark.parametrize(
+    ("line", "characters"),
+    [
+        (7, 10),
+        (7, 30),
+        (8, 20),
+        (9, 10),
+        (9, None),
+        (11, None),
+        (12, 30),
+        (12, 50),
+        (13, 10),
+        (20, 8),
+    ],
+)
+def test_refuses_a_page_that_ends_inside_of_a_table(line: int, characters: int | None) -> None:
+    with pytest.raises(InputError, match=rf"a\.txt:{line}: the table is cut off") as caught:
+        read(until(line, characters))
+    assert "--allow-truncated" in str(caught.value.hint)
+
+
+def test_leaves_out_the_launch_of_a_table_that_is_cut_off_where_asked() -> None:
+    source = Source(name="a.txt", content=until(28).encode())
+    first, left_out, _ = ncu_text.read(source, ReadOptions(allow_truncated=True))
+    assert isinstance(first, Launch)
+    assert left_out == Skipped(
+        place="a.txt:28", reason="the table is cut off; its launch is left out", cut=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "characters"),
+    [
+        (13, None),
+        (13, len("    ----------------------- ----------- ------------")),
+        (17, 12),
+        (19, None),
+    ],
+)
+def test_takes_a_page_that_ends_between_tables(line: int, characters: int | None) -> None:
+    (launch,) = launches_of(until(line, characters))
+    assert launch.counters["gpu__time_duration.sum"] == 63_330
+
+
+def test_takes_a_page_that_goes_on_behind_a_table_without_its_end() -> None:
+    for after in ("\n", "Killed\n"):
+        (launch,) = launches_of(until(12) + after)
+        assert launch.counters["gpu__time_duration.sum"] == 63_330
 
 
 def test_reads_counters_that_were_asked_for_by_name() -> None:

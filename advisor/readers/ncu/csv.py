@@ -19,8 +19,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from advisor.errors import InputError, Location
-from advisor.model import Record, ReferenceFinding, Skipped
-from advisor.readers.base import ReadOptions, Source
+from advisor.model import Record, ReferenceFinding
+from advisor.readers.base import ReadOptions, Source, left_out
 from advisor.readers.ncu.outline import device_named
 from advisor.readers.ncu.printed import Building, Notes
 from advisor.readers.ncu.rows import EXPORT_AGAIN, HEADER, TableRow, TableRows
@@ -172,18 +172,6 @@ class _Table:
         process = whole_number(named.get("Process ID", ""))
         return Building.told(self.notes, told, process=process)
 
-    def left_out(self, row: TableRow, problem: str) -> Skipped:
-        """Return the record about a row that is not whole, where such are taken.
-
-        Raises:
-            InputError: they are not.
-        """
-        if not self.options.allow_truncated:
-            hint = "copy the file again, or take what is whole with --allow-truncated"
-            raise InputError(problem, at=row.at, hint=hint)
-        reason = f"{problem}; its launch is left out"
-        return Skipped(place=str(row.at), reason=reason, cut=True)
-
 
 @dataclass
 class _Raw(_Table):
@@ -197,7 +185,8 @@ class _Raw(_Table):
             self.counters = self._units(row)
         elif not row.whole or len(row.cells) != len(self.header):
             problem = f"the row has {len(row.cells):,} of {len(self.header):,} cells"
-            yield self.left_out(row, problem if row.whole else "the row is cut off")
+            problem = problem if row.whole else "the row is cut off"
+            yield left_out(problem, row.at, self.options)
         else:
             launch = self.building(dict(zip(self.header, row.cells, strict=True)))
             cells, numbers, at = row.cells, self.numbers, row.at
@@ -249,7 +238,7 @@ class _Details(_Table):
         if problem:
             if row.whole and key != self.key:
                 yield from self.finish()
-            yield self.left_out(row, problem)
+            yield left_out(problem, row.at, self.options)
             self.key, self.launch = key, None
             return
         if key != self.key:

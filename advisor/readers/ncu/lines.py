@@ -130,6 +130,7 @@ class PageTable:
     """A table that is being read: its columns, and where its lines begin.
 
     ``section`` is what titles it; ``is_told`` says that it is the profiler's even without a head.
+    ``ends_at`` is the number of the last line that stands in it.
     """
 
     section: str
@@ -139,6 +140,7 @@ class PageTable:
     prefix: str = ""
     indents: set[int] = dataclasses.field(default_factory=set)
     rows: int = 0
+    ends_at: int = 0
     is_apart: bool = False
 
     def holds(self, line: PageLine) -> bool:
@@ -155,6 +157,10 @@ class PageTable:
             return None
         label, unit, *cells = (text[start:end].strip() for start, end in self.columns)
         return Row(label=label, unit=unit, cell=cells[-1], extremes=tuple(cells[:-1]))
+
+    def is_open(self, number: int) -> bool:
+        """Return whether this is the profiler's, and the line of that number stands in it."""
+        return (self.is_told or self.is_headed) and self.ends_at == number
 
     def is_remark(self, line: PageLine) -> bool:
         """Return whether comment signs stand before a line that the table's ruler has not."""

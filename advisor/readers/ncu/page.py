@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from advisor.errors import Location
-from advisor.model import Launch
+from advisor.model import Launch, Skipped
+from advisor.readers.base import ReadOptions, left_out
 from advisor.readers.ncu import lines
 from advisor.readers.ncu.lines import Forms, PageLine, PageTable, Row
 from advisor.readers.ncu.markdown import MarkdownTable, TableReading
@@ -125,9 +126,13 @@ class TextPage:
                 self.notes.line(line.whole)
             yield from self._inside(line, title, whole)
 
-    def end(self) -> Iterator[Launch]:
-        """Yield the launches that the end of the page ends."""
+    def end(self, options: ReadOptions) -> Iterator[Launch | Skipped]:
+        """Yield the launches that the end of the page ends; a printed one where it is whole."""
         yield from self._sheet_ended()
+        is_printed = self.launch is not None and self.launch.name and not self.launch.is_written
+        if is_printed and self.table is not None and self.table.is_open(self.number):
+            yield left_out("the table is cut off", self.at, options)
+            self.launch = None
         yield from self.finish(at_end=True)
         if self.is_printed:
             self.versions.leave()
@@ -236,7 +241,7 @@ class TextPage:
         if title:
             self._title(title, line)
         elif columns is not None:
-            self._ruler(line, columns)
+            self._ruler(line, columns, whole)
         elif lines.is_head(line.text):
             self._head(line)
         elif self._begins_message(line):
@@ -292,8 +297,12 @@ class TextPage:
         self.titles.add(key)
         self.section, self.table, self.tables, self.margins = name, None, 0, {line.indent}
 
-    def _ruler(self, line: PageLine, columns: list[tuple[int, int]]) -> None:
+    def _ruler(self, line: PageLine, columns: list[tuple[int, int]], whole: bool) -> None:
         self.margins.add(line.indent)
+        is_like_first = self.table is not None and self.table.columns == columns
+        if not (whole or is_like_first) and (self.table or (self.section and not self.tables)):
+            self._table().ends_at = self.number
+            return
         named = self.launch is not None and self.launch.name  # those of a summary always are
         fits = len(columns) == lines.COLUMNS or (named and len(columns) == lines.OF_SUMMARY)
         if not fits or self.table is None or self.table.rows:
@@ -302,14 +311,14 @@ class TextPage:
             if ends or not fits:
                 return
         table = self._table()
-        table.columns, table.prefix = columns, line.prefix
+        table.columns, table.prefix, table.ends_at = columns, line.prefix, self.number
         table.indents.add(line.indent)
 
     def _head(self, line: PageLine) -> None:
         if self.table is not None and self.table.rows:
             self.table = None
         table = self._table()
-        table.is_headed = True
+        table.is_headed, table.ends_at = True, self.number
         table.indents.add(line.indent)
 
     def _table(self) -> PageTable:
@@ -327,6 +336,8 @@ class TextPage:
     def _row(self, line: PageLine, whole: bool) -> Iterator[Launch]:
         table = self.table if self.table is not None and self.table.holds(line) else None
         row = table.row(line) if table else None
+        if table and row:
+            table.ends_at = self.number
         if row is None or not row.cell:  # moved out of its columns
             row = self.forms.row(line.text, written=not self.titles) or row
         if row is None or not whole:

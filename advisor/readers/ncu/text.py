@@ -67,10 +67,10 @@ def accepts(head: bytes) -> bool:
 def read(source: Source, options: ReadOptions) -> Iterator[Record]:
     """Yield one launch per kernel line that values follow, in the order in which they end.
 
-    Of ``options`` only what units measure makes a difference.
+    Of ``options`` what units measure makes a difference, and whether a launch may be cut off.
 
     Raises:
-        InputError: no launch at all, or a value that is no number.
+        InputError: no launch at all, a value that is no number, or the page ends inside of a table.
     """
     notes = Notes(name=source.name, measures=options.measures)
     pages: dict[str, TextPage] = {}
@@ -86,7 +86,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[Record]:
             else:
                 notes.line(line.whole)
     for page in pages.values():
-        yield from page.end()
+        yield from page.end(options)
     if not notes.launches:
         raise notes.nothing("result of the profiler")
     yield from notes.skipped()
