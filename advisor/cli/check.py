@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from advisor.cli.application import CommandSettings
+from advisor.cli.options import output_format
 from advisor.cli.output import plain, write_text
-from advisor.cli.published import PUBLISHED, FormatChoice, checked_output, write_published
+from advisor.cli.published import PUBLISHED, TABLES, FormatChoice, checked_output, write_published
 
 if TYPE_CHECKING:
     from advisor.reports.record.gate import Gate
@@ -44,13 +45,7 @@ cannot be used, 5 nothing tripped but something is undecided (--strict).
     help="regression, budget, or new-finding:SEVERITY (error, warning, note); repeatable.",
 )
 @click.option("--strict", is_flag=True, help="Exit with 5 where something cannot be decided.")
-@click.option(
-    "--format",
-    "style",
-    type=FormatChoice(["text", "markdown", "json", *PUBLISHED]),
-    default="text",
-    show_default=True,
-)
+@output_format("text", "markdown", "json", *PUBLISHED, choice=FormatChoice, folders=TABLES)
 @click.option(
     "-o",
     "--output",

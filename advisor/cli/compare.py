@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from advisor.cli.application import CommandSettings
-from advisor.cli.options import output_file
+from advisor.cli.options import output_file, output_format
 from advisor.cli.output import plain, terminal_width, write_text
 
 _EPILOG = """\b
@@ -20,13 +20,7 @@ Examples:
 @click.command(epilog=_EPILOG)
 @click.argument("base")
 @click.argument("head", default="latest")
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(["text", "json", "markdown"]),
-    default="text",
-    show_default=True,
-)
+@output_format("text", "json", "markdown")
 @click.option(
     "--fail-on",
     type=click.Choice(["none", "regression"]),

@@ -8,7 +8,7 @@ import click
 
 from advisor.cli.application import CommandSettings
 from advisor.cli.occupancy import occupancy
-from advisor.cli.options import output_file
+from advisor.cli.options import output_file, output_format
 from advisor.cli.output import FORMATS, Narrow, csv_text, write_rows, write_text
 from advisor.wording import one_line
 
@@ -53,13 +53,7 @@ def list_(settings: CommandSettings, vendor: str | None, style: str) -> None:
     show_default=True,
     help="The kind of ceilings: rated, as printed in the project's documents, practical.",
 )
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(["table", "csv", "json", "html"]),
-    default="table",
-    show_default=True,
-)
+@output_format("table", "csv", "json", "html")
 @output_file
 @click.pass_obj
 def compare(

@@ -7,7 +7,7 @@ from datetime import datetime
 import click
 
 from advisor.cli.application import CommandSettings
-from advisor.cli.options import moment, output_file
+from advisor.cli.options import moment, output_file, output_format
 from advisor.cli.output import (
     FORMATS,
     Narrow,
@@ -78,9 +78,7 @@ def _since(
     help="Show the last N nights, or those since DATE; changes are found over all.",
 )
 @click.option("--all", "every", is_flag=True, help="List series that did not move as well.")
-@click.option(
-    "--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True
-)
+@output_format("text", "json")
 @output_file
 @click.pass_obj
 def show(
@@ -181,9 +179,7 @@ def calibrate(settings: CommandSettings, branch: str | None, dry_run: bool, styl
 
 @history.command(epilog=_EPILOG)
 @click.argument("file", type=click.Path(allow_dash=True))
-@click.option(
-    "--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True
-)
+@output_format("text", "json")
 @click.option(
     "--fail-on",
     type=click.Choice(["none", "regression"]),

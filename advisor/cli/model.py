@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from advisor.cli.application import CommandSettings
-from advisor.cli.options import a_number, output_file
+from advisor.cli.options import a_number, output_file, output_format
 from advisor.cli.output import csv_text, terminal_width, write_text
 from advisor.errors import UsageError
 from advisor.stdout import has_unicode
@@ -27,7 +27,6 @@ Examples:
   advisor model --transformer config.json --phase decode --context 4096 --device "h100 sxm"
   advisor model --costs analysis.json --device v7x --work tensor_bf16
 """
-_FORMATS = click.Choice(["text", "json", "csv", "html", "markdown"])
 _SCENARIOS = (".yaml", ".yml")
 _OF_A_PASS = {"batch": 1, "weights": "bf16", "kv": "bf16"}
 _OF_LANGUAGE_MODELS = ("phase", "batch", "context", "weights", "kv")
@@ -60,7 +59,7 @@ _OF_LANGUAGE_MODELS = ("phase", "batch", "context", "weights", "kv")
 @click.option("--context", type=click.IntRange(min=1), help="Positions of a sequence.")
 @click.option("--weights", metavar="FORMAT", help="bf16, fp8, int8 or int4; bf16.")
 @click.option("--kv", metavar="FORMAT", help="Of the cache, likewise; bf16.")
-@click.option("--format", "style", type=_FORMATS, default="text", show_default=True)
+@output_format("text", "json", "csv", "html", "markdown")
 @output_file
 @click.pass_obj
 def model(

@@ -7,14 +7,16 @@ import sys
 import click
 
 from advisor.cli.application import CommandSettings
+from advisor.cli.options import by_suffix, format_of
 from advisor.cli.output import terminal_width, write_text
-from advisor.cli.published import PUBLISHED, FormatChoice, checked_output, write_published
+from advisor.cli.published import PUBLISHED, TEXTS, FormatChoice, checked_output, write_published
 
+_PAGES = ("text", "html", "markdown", "json")
 _EPILOG = """\b
 Examples:
   advisor report                        the last run, on the terminal
-  advisor report --html -o report.html  one page that opens offline
-  advisor report 3f2a --markdown -o report.md
+  advisor report -o report.html         one page that opens offline
+  advisor report 3f2a -o report.md
   advisor report --since 2026-01-17     what moved since then
   advisor report --format json | jq .history.moved
   advisor report --format sarif -o advisor.sarif
@@ -31,8 +33,8 @@ Examples:
 @click.option(
     "--format",
     "style",
-    type=FormatChoice(["text", "html", "markdown", "json", *PUBLISHED]),
-    show_default="text",
+    type=FormatChoice([*_PAGES, *PUBLISHED]),
+    show_default=by_suffix("text"),
 )
 @click.option(
     "-o",
@@ -60,6 +62,7 @@ def report(
     RUN is an id or the beginning of one, a label, a branch (its newest run), a commit, or
     "latest"; "last~7" is seven runs before the latest one in its history.
     """
+    style = style or format_of(output, (*_PAGES, *TEXTS))
     style = style or settings.configuration.report_format.value
     checked_output(style, output)
     if style in PUBLISHED:

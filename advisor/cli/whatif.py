@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from advisor.cli.application import CommandSettings
-from advisor.cli.options import output_file
+from advisor.cli.options import output_file, output_format
 from advisor.cli.output import csv_text, terminal_width, write_text
 from advisor.errors import UsageError
 from advisor.stdout import has_unicode
@@ -35,13 +35,7 @@ Examples:
 @click.option("--apply", "rules", multiple=True, metavar="RULE", help="Follow the advice of RULE.")
 @click.option("--operation", "operations", is_flag=True, help="Compare with declared operations.")
 @click.option("--kernel", help="Only kernels that this means, as `show` takes it.")
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(["text", "json", "csv", "html", "markdown"]),
-    default="text",
-    show_default=True,
-)
+@output_format("text", "json", "csv", "html", "markdown")
 @output_file
 @click.pass_obj
 def whatif(

@@ -11,6 +11,8 @@ from typing import Any
 import duckdb
 import pytest
 
+from advisor.resources import data_dir
+
 Run = Callable[..., Any]
 TEXTS = ("sarif", "junit", "github", "gitlab", "openmetrics", "comment")
 
@@ -103,3 +105,52 @@ def test_sarif_falls_back_to_the_configuration_of_the_project(
     assert paths() == {"night-01.ncu-rep"}
     (tmp_path / "advisor.yaml").write_text("wait: 10\n")
     assert paths() == {"advisor.yaml"}
+
+
+SECOND = str(data_dir("seed") / "runs" / "nightly" / "night-02.ncu-rep")
+STARTS = {
+    "page.html": "<!doctype html>",
+    "page.HTML": "<!doctype html>",
+    "run.json": "{",
+    "page.md": "# ",
+    "run.sarif": "{",
+    "page.txt": "This run is ",
+    "page.out": "This run is ",
+}
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_the_suffix_of_a_file_says_the_format(filled: Run, name: str, tmp_path: Path) -> None:
+    assert filled("report", "-o", str(tmp_path / name)).status == 0
+    assert (tmp_path / name).read_text().startswith(STARTS[name])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("compare", "latest~1"),
+        ("check", "--baseline", "latest~1"),
+        ("history",),
+        ("whatif", "--device", "h200 sxm"),
+        ("model", "matrix-product", "m=64", "n=64", "k=64", "element=2", "--device", "h100 sxm"),
+        ("hardware", "compare", "h100-sxm", "a100-sxm4-80gb"),
+    ],
+)
+def test_every_command_goes_by_the_suffix_unless_a_format_is_given(
+    filled: Run, words: tuple[str, ...], tmp_path: Path
+) -> None:
+    filled("ingest", SECOND)
+    place = tmp_path / "answer.json"
+    assert filled(*words, "-o", str(place)).status == 0
+    assert isinstance(json.loads(place.read_text()), dict | list)
+    given = "table" if words[0] == "hardware" else "text"
+    assert filled(*words, "-o", str(place), "--format", given).status == 0
+    with pytest.raises(ValueError, match=r"Expecting value|Extra data"):
+        json.loads(place.read_text())
+
+
+def test_tables_are_no_file_however_it_is_called(filled: Run, tmp_path: Path) -> None:
+    place = tmp_path / "checked.csv"
+    filled("ingest", SECOND)
+    assert filled("check", "--baseline", "latest~1", "-o", str(place)).status == 0
+    assert place.is_file()
