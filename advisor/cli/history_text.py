@@ -33,6 +33,7 @@ _SPARK_NIGHTS = 30
 _BARS = "▁▂▃▄▅▆▇█"
 _PLAIN_BARS = "_.-~=+*#"
 _QUIET = (Verdict.UNCHANGED, Verdict.INSUFFICIENT)
+_TO_ACCEPT = (Verdict.REGRESSED, Verdict.ENVIRONMENT)  # where a level becomes the baseline
 _NEWEST = (
     "verdict",
     "kernel",
@@ -274,7 +275,7 @@ def _next(
         at = moved.nights[newest.index if change is None else change.end_index]
         before = moved.nights[max(0, newest.index - 1)]
         commands.append(f"advisor compare {before.run_id} {at.run_id}")
-        if writes and newest.verdict is not Verdict.IMPROVED:
+        if writes and newest.verdict in _TO_ACCEPT:
             accepts = f"advisor history accept {moved.series_id} --at {at.run_id} --because TEXT"
             commands.append(accepts)
         break

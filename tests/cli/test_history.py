@@ -178,6 +178,22 @@ def test_a_regression_stands_until_somebody_undoes_or_accepts_it() -> None:
     assert "next:" not in text
 
 
+def test_what_is_undecided_is_compared_and_cannot_be_accepted() -> None:
+    found = regressed()
+    (series,) = found.series
+    for verdict, can_be_accepted in (
+        (Verdict.INCONCLUSIVE, False),
+        (Verdict.IMPROVED, False),
+        (Verdict.ENVIRONMENT, True),
+    ):
+        newest = Newest(verdict=verdict, index=2, relative=0.02, p_value=0.01)
+        result = replace(series.result, newest=newest, changes=())
+        told = replace(found, series=(replace(series, result=result),))
+        text = as_text(told, "db", width=0, with_bars=False, every=False)
+        assert "next: advisor --db db compare run01 run02" in text
+        assert ("history accept" in text) is can_be_accepted
+
+
 def test_a_level_line_has_no_peak() -> None:
     assert sparkline([2.0, 2.0], "_.-") == ".."
     assert sparkline([1.0, 1.5, 2.0], "_.-") == "_.-"
