@@ -50,6 +50,7 @@ _NIGHTS = ("time", "a launch", "to before", "run", "commit", "changed")
 _SHORT_COMMIT = 10
 _FEW = 3  # series of which every night is listed
 _NAMED = 6  # kernels that share a cause
+_DAYS = 3  # without a night that are named
 _MISSING = 5  # series without a result that are named
 
 
@@ -68,6 +69,8 @@ def _blocks(
     settings, series = load_settings(), history.series
     newest = {id(each): _judged(each, settings) for each in series}
     yield from _wrapped(_headline(history, newest), width)
+    if days := [str(day) for day in history.missing_days()]:
+        yield from _wrapped(f"No night on {_listed(days, _DAYS)}.", width)
     if history.machine is not None:
         yield from _wrapped(_of_machine(history.machine), width)
     shown = _shown(series, newest, every)
@@ -144,9 +147,7 @@ def _why(
     if kernels:
         yield ""
     for (day, cause), named in kernels.items():
-        more = f" and {len(named) - _NAMED:,} more" if named[_NAMED:] else ""
-        line = f"{day} {', '.join(named[:_NAMED])}{more}: {cause}"
-        yield from _wrapped(one_line(line), width)
+        yield from _wrapped(one_line(f"{day} {_listed(named, _NAMED)}: {cause}"), width)
 
 
 def _nights(history: History, each: SeriesHistory, width: int) -> Iterator[str]:
@@ -254,9 +255,8 @@ def _remarks(history: History) -> Iterator[str]:
             remarks.append(one_line(line))
     missing = [each for each in history.series if each.is_missing]
     if missing:
-        named = [f"{each.kernel} (last {_day(each.newest_night)})" for each in missing[:_MISSING]]
-        more = f" and {len(missing) - _MISSING:,} more" if missing[_MISSING:] else ""
-        remarks.append(one_line(f"no result in the newest night: {', '.join(named)}{more}"))
+        named = [f"{each.kernel} (last {_day(each.newest_night)})" for each in missing]
+        remarks.append(one_line(f"no result in the newest night: {_listed(named, _MISSING)}"))
     remarks += history.notes
     if remarks:
         yield ""
@@ -300,6 +300,11 @@ def sparkline(values: Sequence[float], bars: str) -> str:
         return bars[len(bars) // 2] * len(values)
     top = len(bars) - 1
     return "".join(bars[round((value - low) / (high - low) * top)] for value in values)
+
+
+def _listed(names: Sequence[str], most: int) -> str:
+    more = f" and {len(names) - most:,} more" if names[most:] else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def _more(left: int) -> list[str]:

@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+import pytest
+
 from advisor.api.marking import Calibrated
 from advisor.cli.history_text import as_text, sparkline
 from advisor.reports.record.series_records import (
@@ -18,7 +20,6 @@ from advisor.reports.record.series_records import (
 from advisor.tracking.records import Change, ChangeKind, Newest, SeriesResult, Verdict
 
 if TYPE_CHECKING:
-    import pytest
     from conftest import Run
 
 FIRST = datetime.fromisoformat("2026-01-01T03:00")
@@ -176,6 +177,43 @@ def test_a_regression_stands_until_somebody_undoes_or_accepts_it() -> None:
     )
     assert "1 series: 1 unchanged." in text
     assert "next:" not in text
+
+
+@pytest.mark.parametrize(
+    ("days", "said"),
+    [
+        (range(1, 31), None),
+        ([day for day in range(1, 31) if day != 18], "No night on 2026-01-18."),
+        (
+            [day for day in range(1, 31) if day not in {9, 10, 12, 20, 21}],
+            "No night on 2026-01-09, 2026-01-10, 2026-01-12 and 2 more.",
+        ),
+        ([day for day in range(1, 31) if day % 7 not in {3, 4}], None),  # no weekends
+        ([day for day in range(14, 25) if day != 18], "No night on 2026-01-18."),
+        (range(1, 31, 7), None),  # once a week
+        ([1], None),
+    ],
+)
+def test_names_the_days_without_a_night_of_a_daily_series(days: list[int], said: str) -> None:
+    found = regressed()
+    nights = tuple(
+        replace(found.nights[0], run_id=f"run{day}", time=FIRST + timedelta(days=day - 1))
+        for day in days
+    )
+    text = as_text(
+        replace(found, nights=nights, series=()), "db", width=0, with_bars=False, every=False
+    )
+    lines = [line for line in text.splitlines() if line.startswith("No night")]
+    assert lines == ([] if said is None else [said])
+
+
+def test_a_night_that_begins_before_midnight_is_that_of_the_next_day() -> None:
+    nights = regressed().nights
+    times = map(
+        datetime.fromisoformat, ("2026-01-05T00:01", "2026-01-05T23:59", "2026-01-07T00:01")
+    )
+    moved = tuple(replace(night, time=time) for night, time in zip(nights, times, strict=True))
+    assert replace(regressed(), nights=moved).missing_days() == []
 
 
 def test_what_is_undecided_is_compared_and_cannot_be_accepted() -> None:

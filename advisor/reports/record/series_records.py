@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import field
+from datetime import timedelta
+from itertools import pairwise
+from statistics import median
 from typing import TYPE_CHECKING
 
 from advisor.records import dataclass
@@ -10,10 +14,11 @@ from advisor.tracking.records import ChangeKind, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
+    from datetime import date, datetime
 
     from advisor.tracking.records import Change, SeriesResult
 
+_DAY = timedelta(days=1)
 WORST_FIRST = (
     Verdict.REGRESSED,
     Verdict.ENVIRONMENT,
@@ -140,6 +145,28 @@ class History:
     alike: tuple[Alike, ...]
     machine: MachineMoved | None = None
     causes: Mapping[tuple[str, str, int], str] = field(default_factory=dict)
+
+    def missing_days(self) -> list[date]:
+        """Return the days that no night began on, where nights are a day apart as a rule.
+
+        A day of the week that lacks a night again and again is not missing.
+        """
+        times = [night.time for night in self.nights]
+        gaps = [round((later - time) / _DAY) for time, later in pairwise(times)]
+        if median([gap for gap in gaps if gap] or [0]) != 1:
+            return []
+        seen = {time.weekday() for time in times}
+        between = [
+            time + number * _DAY
+            for time, gap in zip(times, gaps, strict=False)
+            for number in range(1, gap)
+        ]
+        lacking = Counter(time.weekday() for time in between)
+        return [
+            time.date()
+            for time in between
+            if time.weekday() in seen or lacking[time.weekday()] == 1
+        ]
 
     def cause(self, each: SeriesHistory, change: Change) -> str | None:
         """Return why a series changed, None where that is not known."""
