@@ -63,6 +63,18 @@ def test_says_when_the_run_took_place_and_of_which_commit(report: Report) -> Non
     assert "example.ncu-rep · Example GPU · simulated" in report_text(replace(report, run=nothing))
 
 
+def test_a_doubt_is_no_reason_for_high_confidence(report: Report) -> None:
+    for confidence, reason, said in (
+        ("high", "very short kernel", "High confidence, although very short kernel; "),
+        ("medium", "very short kernel", "Medium confidence: very short kernel; "),
+        ("high", "", "High confidence; "),
+    ):
+        action = replace(report.actions[0], confidence=confidence, confidence_reason=reason)
+        told = replace(report, actions=(action,))
+        assert said in report_text(told, width=120)
+        assert said in render.markdown(told, None)
+
+
 def test_falls_back_to_ascii(report: Report) -> None:
     text = report_text(report, ascii_only=True) + kernel_text(
         report, report.kernels, ascii_only=True

@@ -123,6 +123,13 @@ class Recommendation:
         return self.severity == "note" and self.gain is None and self.share is None
 
     @property
+    def confidence_words(self) -> str:
+        """Return how sure it is, and what speaks against it, which is no reason to be sure."""
+        doubts = ", although " if self.confidence == "high" else ": "
+        reason = f"{doubts}{self.confidence_reason}" if self.confidence_reason else ""
+        return f"{self.confidence.capitalize()} confidence{reason}"
+
+    @property
     def shown_kernels(self) -> tuple[KernelName, ...]:
         """Return the kernels that a card names."""
         return self.kernels[:_NAMED_KERNELS]

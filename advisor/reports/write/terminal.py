@@ -17,7 +17,6 @@ from advisor.reports.record.kernel_records import (
 from advisor.reports.record.records import Recommendation, Report
 from advisor.reports.write.history_terminal import kernel_change, write_moved, write_outcomes
 from advisor.reports.write.paper import Paper, cut, meter
-from advisor.rules.language.words import capital
 
 MOST_ROWS = 20
 MOST_UNKNOWN = 10
@@ -141,9 +140,7 @@ def _action(paper: Paper, action: Recommendation) -> None:
         paper.write(f"Verify: {'; '.join(action.verify)}", indent=4)
     if action.caveats:
         paper.write(f"Caveat: {' '.join(action.caveats)}", indent=4)
-    reason = f": {action.confidence_reason}" if action.confidence_reason else ""
-    confidence = f"{capital(action.confidence)} confidence{reason}"
-    paper.write(f"{confidence}; {action.rule_id}", indent=4)
+    paper.write(f"{action.confidence_words}; {action.rule_id}", indent=4)
     paper.blank()
 
 
