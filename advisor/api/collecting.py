@@ -15,7 +15,7 @@ from advisor.records import dataclass
 from advisor.reports.record.rows import text
 from advisor.reports.record.source import named
 from advisor.rules import Collection, Outcome, collect, evaluate_runs, named_launches
-from advisor.rules.engine.collect import asking, missing_facts
+from advisor.rules.engine.collect import asking, missing_facts, total
 from advisor.rules.engine.evaluate import run_words
 from advisor.rules.engine.findings import kernel_names, screen
 
@@ -36,7 +36,8 @@ UNDECIDED = (Outcome.UNKNOWN, Outcome.NOT_KNOWABLE)
 class Settled:
     """A rule that the command would decide, over how many kernels, and the facts it lacks now.
 
-    ``lacks`` are keys of facts, ``lacks_named`` what a reader calls them.
+    ``lacks`` are keys of facts, ``lacks_named`` what a reader calls them. ``worth`` is the time
+    that it could save at most in these kernels [s], None where that of none is known.
     """
 
     rule_id: str
@@ -44,6 +45,7 @@ class Settled:
     kernels: int
     lacks: tuple[str, ...]
     lacks_named: str = ""
+    worth: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +148,7 @@ def _judged(
 
 
 def _settled(unknown: Sequence[Evaluation], found: Collection) -> tuple[Settled, ...]:
-    """Return the rules that the command decides, those about most kernels first."""
+    """Return the rules that the command decides, those that could save most first."""
     by_rule: dict[str, list[Evaluation]] = {}
     for each in unknown:
         if each.variant_id in found.variant_ids:
@@ -158,11 +160,14 @@ def _settled(unknown: Sequence[Evaluation], found: Collection) -> tuple[Settled,
             kernels=len(evaluations),
             lacks=(lacks := _lacks(evaluations)),
             lacks_named=evaluations[0].words.list_names(lacks),
+            worth=total(each.cap for each in evaluations),
         )
         for rule_id, evaluations in by_rule.items()
         if rule_id in found.rule_ids
     ]
-    return tuple(sorted(settled, key=lambda each: (-each.kernels, each.rule_id)))
+    return tuple(
+        sorted(settled, key=lambda each: (-(each.worth or 0), -each.kernels, each.rule_id))
+    )
 
 
 def _lacks(evaluations: Sequence[Evaluation]) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from advisor.reports.write.paper import Paper
     from advisor.rules.engine.collect import Collection
 
+_SHOWN = 10  # rules that are listed
 _EPILOG = """\b
 Examples:
   advisor collect
@@ -30,8 +31,11 @@ Examples:
 @click.option(
     "--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True
 )
+@click.option("--all", "every", is_flag=True, help="List every rule that the command settles.")
 @click.pass_obj
-def collect(settings: CommandSettings, run: str, kernel: str | None, style: str) -> None:
+def collect(
+    settings: CommandSettings, run: str, kernel: str | None, style: str, every: bool
+) -> None:
     """Print the profiler command that fills most of the gaps in RUN, and what it settles.
 
     RUN is an id or the beginning of one, a label, a branch, a commit, or "latest".
@@ -45,7 +49,8 @@ def collect(settings: CommandSettings, run: str, kernel: str | None, style: str)
         wait=settings.wait,
         configuration=settings.configuration,
     )
-    click.echo(_json(found) if style == "json" else _text(found), nl=style == "json")
+    text = _json(found) if style == "json" else _text(found, every=every)
+    click.echo(text, nl=style == "json")
 
 
 def _json(found: ToCollect) -> str:
@@ -69,7 +74,7 @@ def _json(found: ToCollect) -> str:
     return json_text(plain(record), indent=2)
 
 
-def _text(found: ToCollect) -> str:
+def _text(found: ToCollect, *, every: bool) -> str:
     from advisor.reports.write.paper import Paper
 
     paper = Paper(width=terminal_width(), ascii_only=not has_unicode())
@@ -78,7 +83,7 @@ def _text(found: ToCollect) -> str:
     else:
         _command(paper, found, found.collection)
         paper.blank()
-        _settled(paper, found, found.collection)
+        _settled(paper, found, found.collection, every=every)
         paper.blank()
         paper.write(f"Kernels: {', '.join(found.kernels)}")
     _not_knowable(paper, found)
@@ -113,7 +118,8 @@ def _command(paper: Paper, found: ToCollect, collection: Collection) -> None:
         )
 
 
-def _settled(paper: Paper, found: ToCollect, collection: Collection) -> None:
+def _settled(paper: Paper, found: ToCollect, collection: Collection, *, every: bool) -> None:
+    """Write what the command settles, what could save most first, unless all is asked for."""
     from advisor.wording import count, seconds
 
     value = collection.value
@@ -128,9 +134,12 @@ def _settled(paper: Paper, found: ToCollect, collection: Collection) -> None:
         f"It settles {rules} on {kernels}, {stake}. These are no advice yet; the new profile shows "
         "which of them apply:"
     )
-    for each in found.settles:
+    shown = found.settles if every else found.settles[:_SHOWN]
+    for each in shown:
         where = f"{count(each.kernels, 'kernel')}; needs {each.lacks_named}"
         paper.write(f"{each.title} ({each.rule_id}; {where})", indent=4, first="  -")
+    if left := len(found.settles) - len(shown):
+        paper.write(f"and {count(left, 'more rule')}; --all lists them", indent=4)
 
 
 def _not_knowable(paper: Paper, found: ToCollect) -> None:

@@ -25,12 +25,35 @@ def test_prints_one_command_and_what_it_settles(filled: Run) -> None:
 
 
 def test_says_the_same_to_programs(filled: Run) -> None:
-    text = filled("collect").out
+    text = filled("collect", "--all").out
     found = json.loads(filled("collect", "--format", "json").out)
     assert found["command"] in text
     assert all(f"--section {section} " in found["command"] for section in found["sections"])
     assert all(each["rule_id"] in text and each["lacks"] for each in found["settles"])
     assert found["seconds_at_stake"] > 0
+
+
+def test_lists_the_ten_rules_that_could_save_most_unless_all_are_asked_for(
+    advisor: Run, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.txt"
+    page.write_text(text_page())
+    assert advisor("ingest", str(page)).status == 0
+    settles = json.loads(advisor("collect", "--format", "json").out)["settles"]
+    worth = [each["worth"] or 0 for each in settles]
+    assert worth == sorted(worth, reverse=True)
+    assert worth[0] > 0
+    assert len(settles) > 11
+    short, long = (
+        [line for line in advisor("collect", *words).out.splitlines() if line.startswith("  -")]
+        for words in ((), ("--all",))
+    )
+    assert long[:10] == short
+    assert len(long) == len(settles)
+    left = len(settles) - 10
+    said = advisor("collect").out.replace("\N{NO-BREAK SPACE}", " ")
+    assert f"and {left} more rules; --all lists them" in said
+    assert "more rules" not in advisor("collect", "--all").out
 
 
 def test_asks_about_the_chosen_kernel_only(filled: Run) -> None:

@@ -118,7 +118,7 @@ def collect(
         functions=functions,
         variant_ids=tuple(chosen),
         rule_ids=tuple(sorted({each.rule.id for each in askable})),
-        value=_total(worth[variant] for variant in chosen),
+        value=total(worth[variant] for variant in chosen),
         profiler=asking.reach.profiler.name,
         needs_version=asked.needs_version,
         unsplit=program.unsplit,
@@ -160,7 +160,8 @@ def _worth(unknown: Iterable[Evaluation]) -> float | None:
     return max((each.cap for each in unknown if each.cap is not None), default=None)
 
 
-def _total(worth: Iterable[float | None]) -> float | None:
+def total(worth: Iterable[float | None]) -> float | None:
+    """Return the sum of what is known, None where nothing is."""
     known = [each for each in worth if each is not None]
     return sum(known) if known else None
 
