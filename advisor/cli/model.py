@@ -28,7 +28,12 @@ Examples:
   advisor model --costs analysis.json --device v7x --work tensor_bf16
 """
 _SCENARIOS = (".yaml", ".yml")
+_PHASES = ("decode", "prefill")
 _OF_A_PASS = {"batch": 1, "weights": "bf16", "kv": "bf16"}
+_LACKING = {
+    "phase": " or ".join(_PHASES),
+    "context": "the positions of a sequence, such as 4096",
+}
 _OF_LANGUAGE_MODELS = ("phase", "batch", "context", "weights", "kv")
 
 
@@ -54,7 +59,7 @@ _OF_LANGUAGE_MODELS = ("phase", "batch", "context", "weights", "kv")
     metavar="config.json",
     help="A language model's published configuration, in place of a scenario.",
 )
-@click.option("--phase", type=click.Choice(["decode", "prefill"]), help="Of a language model.")
+@click.option("--phase", type=click.Choice(_PHASES), help="Of a language model.")
 @click.option("--batch", type=click.IntRange(min=1), help="Sequences; 1.")
 @click.option("--context", type=click.IntRange(min=1), help="Positions of a sequence.")
 @click.option("--weights", metavar="FORMAT", help="bf16, fp8, int8 or int4; bf16.")
@@ -140,9 +145,9 @@ def _language_model(
         **_OF_A_PASS,
         **{name: value for name, value in options.items() if value is not None},
     }
-    for name in ("phase", "context"):
+    for name, hint in _LACKING.items():
         if name not in options:
-            raise UsageError(f"a language model needs --{name}")
+            raise UsageError(f"a language model needs --{name}", hint=hint)
     asked_pass = Pass(
         phase=options["phase"],
         batch=options["batch"],

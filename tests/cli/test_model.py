@@ -455,6 +455,12 @@ def test_models_a_published_configuration(advisor: Run, tmp_path: Path) -> None:
     (result,) = found["results"]
     assert {"tokens_per_second", "memory_needed", "fits", "devices_needed"} <= set(result)
     assert result["fits"] is True
+    for option, hint in (("phase", "decode or prefill"), ("context", "such as 4096")):
+        place = words.index(f"--{option}")
+        lacking = advisor(*words[:place], *words[place + 2 :])
+        assert (lacking.status, lacking.out) == (2, "")
+        assert f"a language model needs --{option}\n  hint: " in lacking.err
+        assert hint in lacking.err
     empty = advisor(*words, "--weights", "")
     assert (empty.status, empty.out) == (2, "")
     assert "there is no format ''" in empty.err
