@@ -40,7 +40,8 @@ def _blocks(comparison: RunComparison, database: str, width: int) -> Iterator[st
     if shown:
         narrow = Narrow(
             whole=("verdict", "change", "before", "after"),
-            spare=("least change", "noise", "p-value"),
+            names=("kernel",),
+            spare=("least change", "noise", "p-value", "main part"),
         )
         yield ""
         rows = table(COLUMNS, [cells(row) for row in shown[:_SHOWN]], width=width, narrow=narrow)

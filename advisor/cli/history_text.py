@@ -68,45 +68,49 @@ def _blocks(
 ) -> Iterator[str]:
     settings, series = load_settings(), history.series
     newest = {id(each): _judged(each, settings) for each in series}
-    yield from _wrapped(_headline(history, newest), width)
-    if days := [str(day) for day in history.missing_days()]:
-        yield from _wrapped(f"No night on {_listed(days, _DAYS)}.", width)
-    if history.machine is not None:
-        yield from _wrapped(_of_machine(history.machine), width)
+    for line in _opening(history, newest):
+        yield from _wrapped(line, width)
     shown = _shown(series, newest, every)
     if shown:
         bars = _BARS if with_bars else _PLAIN_BARS
         narrow = Narrow(
             whole=("verdict", "change", "since", "series", "last nights"),
+            names=("kernel",),
             spare=("noise", "nights", "last nights", "time"),
         )
         yield ""
         rows = [_newest(history, each, newest[id(each)], bars) for each in shown[:_SHOWN]]
         yield table(_NEWEST, rows, width=width, narrow=narrow)
         yield from _more(len(shown) - _SHOWN)
-    changes = sorted(
-        ((each, change) for each in series for change in history.shown_changes(each)),
-        key=lambda found: found[0].nights[found[1].index].time,
-        reverse=True,
-    )
-    if changes:
-        narrow = Narrow(
-            whole=("time", "verdict", "change", "run"),
-            spare=("before", "after", "kind", "commit"),
-        )
-        yield ""
-        yield _heading(history)
-        yield ""
-        rows = [_change(each, change) for each, change in changes[:_SHOWN]]
-        yield table(_CHANGES, rows, width=width, narrow=narrow)
-        yield from _more(len(changes) - _SHOWN)
-        yield from _why(history, changes, width)
+    yield from _changes(history, width)
     if every and len(series) <= _FEW:
         for each in series:
             yield from _nights(history, each, width)
     for line in _remarks(history):
         yield from (_wrapped(line, width) if line else [""])
     yield from _next(history, [(each, newest[id(each)]) for each in shown], database)
+
+
+def _changes(history: History, width: int) -> Iterator[str]:
+    """Yield the table of changes over the nights that are shown, and why the latest came."""
+    changes = sorted(
+        ((each, change) for each in history.series for change in history.shown_changes(each)),
+        key=lambda found: found[0].nights[found[1].index].time,
+        reverse=True,
+    )
+    if changes:
+        narrow = Narrow(
+            whole=("time", "verdict", "change", "run"),
+            names=("kernel",),
+            spare=("before", "after", "kind", "commit"),
+        )
+        yield ""
+        yield from _wrapped(_heading(history), width)
+        yield ""
+        rows = [_change(each, change) for each, change in changes[:_SHOWN]]
+        yield table(_CHANGES, rows, width=width, narrow=narrow)
+        yield from _more(len(changes) - _SHOWN)
+        yield from _why(history, changes, width)
 
 
 def _judged(each: SeriesHistory, settings: TrackingSettings) -> Newest:
@@ -170,6 +174,15 @@ def _nights(history: History, each: SeriesHistory, width: int) -> Iterator[str]:
         yield ""
         narrow = Narrow(whole=("time", "a launch", "run"), spare=("changed", "commit"))
         yield table(_NIGHTS, rows, width=width, narrow=narrow)
+
+
+def _opening(history: History, newest: Mapping[int, Newest]) -> Iterator[str]:
+    """Yield what is said of all series together, before the tables."""
+    yield _headline(history, newest)
+    if days := [str(day) for day in history.missing_days()]:
+        yield f"No night on {_listed(days, _DAYS)}."
+    if history.machine is not None:
+        yield _of_machine(history.machine)
 
 
 def _headline(history: History, newest: Mapping[int, Newest]) -> str:

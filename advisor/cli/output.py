@@ -34,12 +34,14 @@ _NARROW = 12  # to how many characters a column may be cut
 class Narrow:
     """What becomes of the columns of a table that is too wide for its terminal.
 
-    ``whole`` ones are never cut; others are cut at the right, or at the left where their ``ends``
-    tell more. Those that one can ``spare`` are left out where cutting is not enough, in this order.
+    ``whole`` ones are never cut; others are cut at the right, at the left where their ``ends``
+    tell more, or in the middle where they are ``names``, which often differ at their ends only.
+    Those that one can ``spare`` are left out where cutting is not enough, in this order.
     """
 
     whole: Sequence[str] = ()
     ends: Sequence[str] = ()
+    names: Sequence[str] = ()
     spare: Sequence[str] = ()
 
 
@@ -96,9 +98,9 @@ def table(
             left_out.append(name)
     _shrink(sizes, least, shown, width)
     lines.insert(1, ["-" * size for size in sizes])
+    kept = [_kept(name, narrow) for name in columns]
     text = [
-        "  ".join(_cell(line[i], sizes[i], numeric[i], columns[i] in narrow.ends) for i in shown)
-        for line in lines
+        "  ".join(_cell(line[i], sizes[i], numeric[i], kept[i]) for i in shown) for line in lines
     ]
     if left_out:
         note = f"left out, for want of room: {', '.join(left_out)}"
@@ -119,9 +121,15 @@ def _shrink(sizes: list[int], least: Sequence[int], shown: Sequence[int], width:
         sizes[max(larger, key=sizes.__getitem__)] -= 1
 
 
-def _cell(text: str, size: int, is_number: bool, ends: bool) -> str:
+def _kept(column: str, narrow: Narrow) -> float:
+    """Return which share of what a cut leaves of a column's cells is their beginning."""
+    return 0.0 if column in narrow.ends else 0.5 if column in narrow.names else 1.0
+
+
+def _cell(text: str, size: int, is_number: bool, kept: float) -> str:
     if len(text) > size:
-        text = "…" + text[len(text) - size + 1 :] if ends else text[: size - 1] + "…"
+        head = int(kept * (size - 1))
+        text = f"{text[:head]}…{text[len(text) - (size - 1 - head) :]}"
     return text.rjust(size) if is_number else text.ljust(size)
 
 

@@ -93,6 +93,19 @@ def test_text_puts_the_worst_first_with_both_gates(
     assert lines[header + 2].startswith("regressed  layer_norm_kernel")
 
 
+@pytest.mark.parametrize("width", [60, 72, 80])
+def test_tables_keep_to_the_terminal(
+    advisor: Run, nights: tuple[Path, dict[int, str]], width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, runs = nights
+    monkeypatch.setenv("COLUMNS", str(width))
+    for words in (("compare", runs[10], runs[13]), ("history",)):
+        found = advisor("--db", str(path), *words)
+        assert found.status == 0
+        lines = [line for line in found.out.splitlines() if "advisor --db" not in line]
+        assert max(map(len, lines)) <= width
+
+
 def test_the_check_fails_on_a_regression_and_never_on_an_improvement(
     advisor: Run, nights: tuple[Path, dict[int, str]]
 ) -> None:

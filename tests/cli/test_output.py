@@ -46,6 +46,12 @@ def test_cuts_at_the_right_where_nothing_else_is_said() -> None:
     assert "/data/some" in last
 
 
+def test_names_that_differ_at_their_ends_stay_apart() -> None:
+    rows = [("compute_tendencies_x_279_gpu", 1.5), ("compute_tendencies_x_309_gpu", 1.5)]
+    lines = table(("kernel", "n"), rows, width=17, narrow=Narrow(names=("kernel",))).splitlines()
+    assert lines[2:] == ["compu…79_gpu  1.5", "compu…09_gpu  1.5"]
+
+
 def test_aligns_numbers_to_the_right_also_where_one_is_unknown() -> None:
     lines = table(("n", "of"), [(1.5, "a"), (None, "b")]).splitlines()
     assert lines == ["      n  of", "-------  --", "    1.5  a", "unknown  b"]

@@ -85,6 +85,17 @@ def test_ranking_tells_devices_of_one_family_apart(
     assert "…" not in ranking.split("\n\n")[0]
 
 
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_tables_of_kernels_keep_to_the_terminal(
+    filled: Run, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = filled("whatif", "--device", "H200 SXM").out.splitlines()
+    assert max(map(len, lines)) <= width
+    (head,) = [line for line in lines if line.startswith("kernel ")]
+    assert ("bound by" in head) is (width == 100)
+
+
 def test_its_own_device_is_about_as_fast(filled: Run) -> None:
     (scenario,) = scenarios(filled, "--device", "nvidia-a100-sxm4-80gb")
     total = scenario["total"]
@@ -157,6 +168,10 @@ def test_a_declared_operation_explains_its_time(
     assert found["gap"] == pytest.approx(found["measured"] / found["least"])
     product = found["avoidable_traffic"] * found["avoidable_work"] * found["efficiency"]
     assert product == pytest.approx(found["gap"])
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = filled("whatif", "--operation").out.splitlines()
+    assert max(map(len, lines)) <= 60
+    assert ["kernel", "gap", "traffic", "work", "efficiency"] in [line.split() for line in lines]
 
 
 def test_every_format_says_the_same(filled: Run) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,9 @@ _NARROW = (0, 1, 4, 5)  # the columns of the ranking that a narrow terminal keep
 _NAME = 24  # columns that the names of devices take at least
 _WIDE = sum(map(abs, _RANKING)) + 2 * (len(_RANKING) - 1) + _NAME
 _KERNELS = (31, -8, -10, -10, -22, 13)
+_NARROW_KERNELS = {0: 20, 2: -8, 3: -8, 4: -18}  # likewise, with their widths
 _GAPS = (28, 16, -10, -10, -8, -9, -8, -11)
+_NARROW_GAPS = {0: 20, 4: -6, 5: -7, 6: -6, 7: -10}
 _MOST = 3  # scenarios of many whose kernels are shown
 _ALL_OF_IT = (
     "All that the advice changes counts as done, and kernels keep their share of the roof."
@@ -177,9 +179,23 @@ def _kernels(paper: Paper, outlook: Outlook) -> None:
         _gaps(paper, outlook)
     else:
         head = ("kernel", "launches", "measured", "likely", "range", "bound by")
-        paper.table([head, *map(_cells, outlook.kernels)], _KERNELS)
+        _fitting(paper, [head, *map(_cells, outlook.kernels)], _KERNELS, _NARROW_KERNELS)
     for line in notes(outlook):
         paper.write(line)
+
+
+def _fitting(
+    paper: Paper,
+    rows: Sequence[Sequence[str]],
+    widths: Sequence[int],
+    narrow: Mapping[int, int],
+) -> None:
+    """Write a table, or its ``narrow`` columns without room for two thirds of its texts."""
+    texts = sum(width for width in widths if width > 0)
+    numbers = sum(map(abs, widths)) - texts + 2 * (len(widths) - 1)
+    if 3 * (paper.width - numbers) < 2 * texts:
+        rows, widths = [[row[i] for i in narrow] for row in rows], [*narrow.values()]
+    paper.table(rows, widths)
 
 
 def _cells(found: Prospect) -> tuple[str, ...]:
@@ -215,7 +231,7 @@ def _gaps(paper: Paper, outlook: Outlook) -> None:
         for each in outlook.kernels
         if (gap := each.gap) is not None
     ]
-    paper.table([head, *lines], _GAPS)
+    _fitting(paper, [head, *lines], _GAPS, _NARROW_GAPS)
     paper.write("gap = avoidable traffic × avoidable work × efficiency")
 
 
