@@ -35,6 +35,24 @@ def test_fills_in_numbers_with_their_units(vocabulary: Vocabulary) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "before", "after", "begins"),
+    [
+        ("{{ a | percent(1) }} → {{ b | percent(1) }} of the roof", 0.0346, 0.0350, True),
+        ("{{ a | percent(1) }} → {{ b | percent(1) }} of the roof", 0.0344, 0.0350, False),
+        ("It has {{ a | percent(1) }} → {{ b | percent(1) }} of it", 0.0346, 0.0350, False),
+        ("{{ a | percent(1) }} and {{ b | percent(1) }} of the roof", 0.0346, 0.0350, False),
+        ("{{ a | percent(1) }}", 0.0346, 0.0350, False),
+    ],
+)
+def test_knows_a_sentence_that_begins_with_a_change_too_small_for_its_digits(
+    text: str, before: float, after: float, begins: bool, vocabulary: Vocabulary
+) -> None:
+    text = text.replace("a |", "l1_hit_rate |").replace("b |", "l2_hit_rate |")
+    template = read_template(text, vocabulary.symbols, AT)
+    assert template.begins_unchanged({"l1_hit_rate": before, "l2_hit_rate": after}) is begins
+
+
+@pytest.mark.parametrize(
     ("text", "told"),
     [
         ("Warps stall 93 %. Schedulers issued in unknown of cycles.", "Warps stall 93 %."),

@@ -129,14 +129,16 @@ def find_causes(
     ):
         causes.setdefault(int(found.variant_id), []).append(found)
     return {
-        number: _ranked(causes.get(number, []), each.row) for number, (_, each) in compared.items()
+        number: ranked_causes(causes.get(number, []), each.row)
+        for number, (_, each) in compared.items()
     }
 
 
-def _ranked(found: Sequence[Evaluation], row: ComparedSeries) -> tuple[Cause, ...]:
+def ranked_causes(found: Sequence[Evaluation], row: ComparedSeries) -> tuple[Cause, ...]:
     """Return causes: what is loud first; of these what names more than a term, then large terms.
 
-    Of two that explain one term, that which rests on more facts says more.
+    Of two that explain one term, that which rests on more facts says more. One whose change reads
+    the same before and after, as it is written, says nothing.
     """
     terms = {} if row.terms is None else row.terms.parts
 
@@ -155,6 +157,7 @@ def _ranked(found: Sequence[Evaluation], row: ComparedSeries) -> tuple[Cause, ..
             text=f"{each.words.fill(each.rule.title)}: {each.evidence}",
         )
         for each in sorted(found, key=order)
+        if not each.rule.evidence.begins_unchanged(each.values)
     )
 
 

@@ -229,7 +229,8 @@ def reasons(row: ComparedSeries) -> Iterator[str]:
     if row.shape_changed and row.base is not None and row.head is not None:
         yield f"launch shape changed: {row.base.shape} → {row.head.shape}"
     if _is_decided_by_levels(row):
-        yield f"the nights around both runs: {signed(row.between_levels)}"
+        whose = ", which the p-value is about" if row.p_value is not None else ""
+        yield f"the nights around both runs{whose}: {signed(row.between_levels)}"
     if row.rests_on_medians:
         yield f"by the median launch, which the verdict rests on: {signed(row.of_medians)}"
     likeliest = {cause.mechanism: cause for cause in reversed(row.causes)}

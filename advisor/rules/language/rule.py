@@ -13,7 +13,7 @@ from advisor.errors import Location
 from advisor.expression import Dialect, Expression
 from advisor.quoting import quoted
 from advisor.records import Seldom, dataclass
-from advisor.rules.language.sentences import Piece, spoken, told
+from advisor.rules.language.sentences import Piece, begins_unchanged, spoken, told
 from advisor.rules.language.verification import Verify
 from advisor.units import parse_unit
 
@@ -83,6 +83,10 @@ class Template:
     def fill(self, values: Mapping[str, Value]) -> str:
         """Return the sentences with the values in them; those with one that is NULL go."""
         return told(spoken(self.pieces, values).strip())
+
+    def begins_unchanged(self, values: Mapping[str, Value]) -> bool:
+        """Return whether it begins with a change too small for the digits it is written with."""
+        return begins_unchanged(self.pieces, values)
 
 
 @dataclass(frozen=True, kw_only=True)

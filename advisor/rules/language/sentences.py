@@ -136,6 +136,14 @@ def spoken(pieces: tuple[Piece, ...], values: Mapping[str, object]) -> str:
     return "".join(word for place, word in enumerate(words) if place not in left_out)
 
 
+def begins_unchanged(pieces: tuple[Piece, ...], values: Mapping[str, object]) -> bool:
+    """Return whether a sentence begins with a change that reads the same before and after."""
+    before, arrow, after = pieces[:3] if len(pieces) > 2 else (None, None, None)
+    if before is None or after is None or arrow != PlainPiece(_ARROW):
+        return False
+    return str(before.of(values)) == str(after.of(values))
+
+
 def told(text: str) -> str:
     """Return a text without the sentences, and clauses, in which a value is unknown.
 
