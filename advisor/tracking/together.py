@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from advisor.tracking.comparing import Limits
 
 _MOVED = (Verdict.REGRESSED, Verdict.IMPROVED, Verdict.ENVIRONMENT)
+# One night alone proves nothing of a series, but where most series strayed alike, the machine did.
+_STRAYED = (*_MOVED, Verdict.INCONCLUSIVE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +36,8 @@ class NewestTest:
 class Together:
     """What all series say: verdicts in their order, and the shift that most share, with its night.
 
-    A series that moved with the machine, and not by itself, is ``environment``.
+    A series that moved with the machine, and not by itself, is ``environment``; of one night alone
+    it stays open whether they moved.
     """
 
     newest: tuple[Newest, ...]
@@ -49,7 +52,7 @@ def judge_together(tested: Sequence[NewestTest], limits: Limits, *, reach: int) 
     """
     judged = [each for each in tested if each.newest.verdict is not Verdict.INSUFFICIENT]
     bar = false_discovery_bar([_chance(each.newest) for each in judged], limits.false_discoveries)
-    night = _commonest([each for each in judged if each.newest.verdict in _MOVED], reach)
+    night = _commonest([each for each in judged if each.newest.verdict in _STRAYED], reach)
     shift = machine_shift([_gated(each, night, reach) for each in judged], limits)
     return Together(
         newest=tuple(
@@ -89,7 +92,7 @@ def _effect(newest: Newest) -> float:
 
 def _gated(each: NewestTest, night: int | None, reach: int) -> Gated:
     """Return a series as the search for a common shift sees it; others stayed as they were."""
-    is_near = _is_near(each, night, reach) and each.newest.verdict in _MOVED
+    is_near = _is_near(each, night, reach) and each.newest.verdict in _STRAYED
     effect = _effect(each.newest) if is_near else 0.0
     return Gated(verdict=each.newest.verdict, effect=effect, noise=each.noise)
 

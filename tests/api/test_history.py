@@ -404,6 +404,27 @@ def test_a_machine_that_moved_is_one_finding_whatever_is_asked_for(fill: Fill) -
     assert one.machine == whole.machine
 
 
+def test_a_machine_that_moved_on_the_newest_night_is_told_before_series_are_decided(
+    fill: Fill,
+) -> None:
+    rng = np.random.default_rng(3)
+    names = [f"k{n}" for n in range(10)]
+    runs = [
+        night(
+            n,
+            durations={
+                k: (1.0 if n < 39 else 1.06) * (1 + 0.004 * rng.standard_normal()) for k in names
+            },
+        )
+        for n in range(40)
+    ]
+    found = history(fill(*runs))
+    assert {each.result.newest.verdict for each in found.series} == {Verdict.INCONCLUSIVE}
+    assert found.machine is not None
+    assert found.machine.night.run_id == "run039"
+    assert found.machine.relative == pytest.approx(0.06, abs=0.005)
+
+
 def test_pruning_keeps_so_many_nights_of_each_device_configuration_and_branch(fill: Fill) -> None:
     common = {"device_names": "A100", "configuration": "O3"}
     main = [night(n, **common) for n in range(4)]

@@ -64,6 +64,18 @@ def test_changes_of_other_nights_and_other_sizes_are_no_machine() -> None:
     assert verdicts(some) == ["regressed"] * 9 + ["unchanged"] * 9
 
 
+def test_a_lone_night_of_most_series_is_the_machines_and_decides_nothing() -> None:
+    newest = Newest(verdict=Verdict.INCONCLUSIVE, index=50, relative=0.05, p_value=1e-9)
+    lone = NewestTest(newest=newest, noise=0.01, night=50)
+    together = found(*[lone] * 11, *[still()] * 2)
+    assert verdicts(together) == ["inconclusive"] * 11 + ["unchanged"] * 2
+    assert together.machine is not None
+    assert (together.machine.moved, together.machine.series, together.night) == (11, 13, 50)
+    few = found(*[lone] * 6, *[still()] * 7)
+    assert few.machine is None
+    assert verdicts(few) == ["inconclusive"] * 6 + ["unchanged"] * 7
+
+
 def test_a_machine_may_become_faster() -> None:
     together = found(*(moved(-0.05) for _ in range(10)))
     assert verdicts(together) == ["environment"] * 10
