@@ -109,6 +109,7 @@ class Recommendation:
     confidence: Literal["high", "medium", "low"]
     confidence_reason: str
     next_command: str
+    confidence_doubts: str = ""
     references: tuple[str, ...] = ()
     gain_note: str = ""
     instructions: Ranking | None = None
@@ -124,10 +125,12 @@ class Recommendation:
 
     @property
     def confidence_words(self) -> str:
-        """Return how sure it is, and what speaks against it, which is no reason to be sure."""
-        doubts = ", although " if self.confidence == "high" else ": "
-        reason = f"{doubts}{self.confidence_reason}" if self.confidence_reason else ""
-        return f"{self.confidence.capitalize()} confidence{reason}"
+        """Return how sure it is and why; what speaks against it is no reason to be sure."""
+        word, reason = f"{self.confidence.capitalize()} confidence", self.confidence_reason
+        if not reason:
+            return word
+        is_doubted = self.confidence == "high" and self.confidence_doubts
+        return f"{word}, although {reason}" if is_doubted else f"{word}: {reason}"
 
     @property
     def shown_kernels(self) -> tuple[KernelName, ...]:

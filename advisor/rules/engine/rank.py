@@ -383,6 +383,5 @@ def _believed(evaluation: Evaluation, record: Record | None) -> Evaluation:
     if confidence == evaluation.confidence:
         return evaluation
     worked = record.states["worked"]
-    reason = f"its advice worked {worked} of {record.taken} times here"
-    reasons = (*evaluation.confidence_because, reason)
-    return replace(evaluation, confidence=confidence, confidence_because=reasons)
+    told = f"its advice worked {worked} of {record.taken} times here"
+    return replace(evaluation, confidence=confidence, record=told)
