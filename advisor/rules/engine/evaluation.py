@@ -22,8 +22,8 @@ class Evaluation:
 
     ``gain`` is in seconds and cut; None where it cannot be estimated. ``cap`` and ``cap_likely``
     are what could be saved at most, following this rule. ``share`` is all that of a kernel whose
-    time is unknown, as shares of it. ``confidence`` is in [0, 1], with the reasons that it is not 1,
-    and what the ``record`` of the rule has made of it. ``because`` says why it was ruled out,
+    time is unknown, as shares of it. ``confidence`` is in [0, 1], with the reasons that it is not
+    1, and what the ``record`` of the rule has made of it. ``because`` says why it was ruled out,
     ``unchecked`` which guards had no value and ``not_collected`` which facts each lacks;
     ``missing`` which facts made it unknown. One that ``is_void`` is ruled out as the profile tells
     nothing of its subject. ``variant_id`` identifies the subject: it is the run's id where that is
