@@ -74,30 +74,26 @@ def only_runs(relations: Relations, run_ids: Sequence[str]) -> Relations:
     return replace(relations, launch=launch, finding=finding, variant=variant)
 
 
-def _relations(item: Callable[[str], str]) -> Relations:
-    return Relations(
-        run=item("run"),
-        kernel=item("kernel"),
-        series=item("series"),
-        launch=item("launch"),
-        variant=item("variant"),
-        device=item("device"),
-        ceiling=item("ceiling"),
-        occupancy_limit=item("occupancy_limit"),
-        finding=item("finding"),
-        key_set=item("key_set"),
-        text_set=item("text_set"),
-    )
-
-
 def named_by(name: Callable[[str], str]) -> Relations:
     """Return the relations that a function names by the names of their tables."""
-    return _relations(name)
+    return Relations(
+        run=name("run"),
+        kernel=name("kernel"),
+        series=name("series"),
+        launch=name("launch"),
+        variant=name("variant"),
+        device=name("device"),
+        ceiling=name("ceiling"),
+        occupancy_limit=name("occupancy_limit"),
+        finding=name("finding"),
+        key_set=name("key_set"),
+        text_set=name("text_set"),
+    )
 
 
 def relations_of(schema: str) -> Relations:
     """Return the tables of a schema, as SQL names it: ``main`` or ``other.main``."""
-    return _relations(lambda table: f"{schema}.{table}")
+    return named_by(lambda table: f"{schema}.{table}")
 
 
 STORED = relations_of(_MAIN)
