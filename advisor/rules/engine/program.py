@@ -316,10 +316,7 @@ def _floors(
     columns = assume(assumes, reads, sorted(wanted), vocabulary)
     added = {column.name for column in columns}
     read = set(keys)
-
-    def now(name: str) -> str:
-        read.add(name)
-        return quoted(name)
+    now = _noting(read)
 
     def after(name: str) -> str:
         return now(assumed(name) if assumed(name) in added else name)
