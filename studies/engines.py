@@ -33,8 +33,8 @@ from advisor.knowledge.load import load_knowledge
 from advisor.quoting import literal, quoted
 from advisor.resources import data_dir
 from advisor.rules.engine.compiled import FACTS_TABLE, Compiled
-from advisor.rules.engine.fleet import compute_here
-from advisor.rules.engine.on_spark import compute_on_spark
+from advisor.rules.engine.fleet import compute_here, take_computed
+from advisor.rules.engine.on_spark import write_on_spark
 from advisor.rules.language.rule import Outcome
 from advisor.rules.language.subjects import KERNEL
 
@@ -77,7 +77,8 @@ def differences(
     _keep(connection, "facts_here", f"FROM {FACTS_TABLE}")
     _keep(connection, "outcomes_here", program.outcomes(FACTS_TABLE, key))
     between = perf_counter()
-    there = compute_on_spark(engines.spark, connection, compiled, run_ids, relations)
+    computed = write_on_spark(engines.spark, compiled, run_ids, relations)
+    there = take_computed(computed, connection, compiled, run_ids, relations)
     seen["seconds of DuckDB"] += round(between - started)
     seen["seconds of Spark"] += round(perf_counter() - between)
     ((kernels,),) = connection.execute("SELECT count(*) FROM facts_here").fetchall()

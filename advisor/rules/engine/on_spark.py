@@ -5,37 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from advisor.database.facts_table import FactsTable
 from advisor.database.lake.spark import SparkLake
 from advisor.database.relations import Relations, named_by
 from advisor.facts import kernels_select
 from advisor.quoting import listed
 from advisor.rules.engine.compiled import FACTS_TABLE, Compiled
-from advisor.rules.engine.fleet import OUTCOMES_TABLE, take_computed
+from advisor.rules.engine.fleet import OUTCOMES_TABLE
 from advisor.rules.engine.program import outcomes_in
 from advisor.rules.language.subjects import KERNEL
-
-if TYPE_CHECKING:
-    import duckdb
-
-
-def compute_on_spark(
-    spark: SparkLake,
-    connection: duckdb.DuckDBPyConnection,
-    compiled: Compiled,
-    run_ids: Sequence[str],
-    relations: Relations,
-) -> FactsTable:
-    """Make the tables of facts and outcomes on the connection.
-
-    Raises:
-        DatabaseError: Spark fails.
-        RuleError: Spark has nothing that means what a rule says.
-    """
-    computed = write_on_spark(spark, compiled, run_ids, relations)
-    return take_computed(computed, connection, compiled, run_ids, relations)
 
 
 def write_on_spark(
