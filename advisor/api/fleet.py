@@ -12,7 +12,7 @@ from advisor import __version__
 from advisor.api.fleet_batches import Judging
 from advisor.api.fleet_engines import Engine, EngineName, opened_engine
 from advisor.configuration import DEFAULTS, Configuration
-from advisor.database import judged as door
+from advisor.database import judged
 from advisor.database.connect import FETCHES_NOTHING
 from advisor.database.histories import lacking_histories
 from advisor.database.lake.door import READ_ONCE, damage_reported, opened_over
@@ -78,7 +78,7 @@ def judge_lake(
         damage_reported(lake),
         opened_over(found, {**FETCHES_NOTHING, **READ_ONCE}, hold=True) as (connection, columns),
     ):
-        run_ids = door.runs_without(connection, digest, since)
+        run_ids = judged.runs_without(connection, digest, since)
         followed = lacking_histories(connection, _detector(digest), since)
         if not run_ids and not followed:
             return Judged(runs=0, findings=0, outcomes=0, left_out=found.left_out)
@@ -88,11 +88,11 @@ def judge_lake(
                 tables = _judge(connection, knowledge, run_ids, opened, judging, progress)
                 if followed:
                     opened.move(connection, partial(_tell, progress, "histories", len(followed)))
-                    tables |= door.MOVED
+                    tables |= judged.MOVED
             known = found.runs()
             runs = [known[run_id][0] for run_id in run_ids]
             add_judged(connection, found.root, columns, runs, rules=digest, tables=tables)
-            rows = {table: door.count_of(connection, table) for table in tables}
+            rows = {table: judged.count_of(connection, table) for table in tables}
         return Judged(
             runs=len(run_ids),
             findings=rows.get("finding", 0),
@@ -118,7 +118,7 @@ def _judge(
     for done in judging.over(run_ids, engine, compiled):
         _tell(progress, "runs", len(run_ids), done)
     progress("outcomes of advice")
-    door.read_judged(connection, judging.target, run_ids)
+    judged.read_judged(connection, judging.target, run_ids)
     return dict(follow_runs(connection, compiled, run_ids, knowledge.outcomes))
 
 

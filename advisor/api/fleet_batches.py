@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.configuration import Configuration
-from advisor.database import judged as door
+from advisor.database import judged
 from advisor.database.connect import FETCHES_NOTHING
 from advisor.database.lake.door import READ_ONCE, damage_reported, opened_over
 from advisor.database.lake.scan import Lake
@@ -128,7 +128,7 @@ def judge_batch(batch: Batch, settings: dict[str, int] | None = None) -> int:
         for first in range(0, len(batch.run_ids), AT_ONCE):
             run_ids = batch.run_ids[first : first + AT_ONCE]
             _judge(connection, knowledge, batch, run_ids)
-            door.write_judged(connection, batch.target, batch.number + first)
+            judged.write_judged(connection, batch.target, batch.number + first)
     return len(batch.run_ids)
 
 
@@ -138,6 +138,6 @@ def _judge(
     batch: Batch,
     run_ids: Sequence[str],
 ) -> None:
-    door.make_tables(connection)
+    judged.make_tables(connection)
     compute = partial(take_computed, batch.computed) if batch.computed else compute_here
     judge_runs(connection, knowledge.compiled, run_ids, knowledge.settings, compute)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from advisor.database import judged as door
+from advisor.database import judged
 from advisor.database.histories import histories
 from advisor.database.nights import accepted_levels
 from advisor.database.relations import STORED
@@ -75,11 +75,11 @@ def opened_engine(
 
 def _move_here(connection: duckdb.DuckDBPyConnection, done: Callable[[int], None]) -> None:
     accepted = accepted_levels(connection)
-    door.make_moved(connection)
+    judged.make_moved(connection)
     for number, (runs, durations) in enumerate(histories(connection)):
         done(number)
         if durations["night"]:
-            door.keep_moved(connection, moved_in(runs, durations, accepted))
+            judged.keep_moved(connection, moved_in(runs, durations, accepted))
 
 
 def _move_on_spark(
@@ -90,4 +90,4 @@ def _move_on_spark(
     done(0)
     function = partial(moved_in, accepted=accepted_levels(connection))
     found = write_moved(spark, connection, function)
-    door.take_over(connection, found, "moved", "ALL")
+    judged.take_over(connection, found, "moved", "ALL")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from advisor.database import judged as door
+from advisor.database import judged
 from advisor.database.facts_table import FactsTable
 from advisor.database.outcomes import affected_series
 from advisor.database.relations import STORED, Relations
@@ -44,7 +44,7 @@ def compute_here(
     relations: Relations,
 ) -> FactsTable:
     """Make the table of facts by DuckDB on this machine."""
-    of_them = door.variants_of(connection, relations, run_ids)
+    of_them = judged.variants_of(connection, relations, run_ids)
     return facts_of_kernels(connection, compiled, run_ids, of_them, in_database=True)
 
 
@@ -59,9 +59,9 @@ def take_computed(
     facts, outcomes = computed
     key = compiled.parts[KERNEL].kind.key
     runs = f"WHERE run_id IN ({listed(run_ids)})"
-    door.take_over(connection, facts, FACTS_TABLE, "run_id, variant_id", runs)
+    judged.take_over(connection, facts, FACTS_TABLE, "run_id, variant_id", runs)
     of_them = f"SEMI JOIN {FACTS_TABLE} USING ({quoted(key)})"
-    door.take_over(connection, outcomes, OUTCOMES_TABLE, key, of_them)
+    judged.take_over(connection, outcomes, OUTCOMES_TABLE, key, of_them)
     return FactsTable(engine=connection, name=FACTS_TABLE, decided=OUTCOMES_TABLE)
 
 
@@ -72,7 +72,7 @@ def judge_runs(
     settings: EvaluationSettings,
     compute: Compute,
 ) -> None:
-    """Add facts and findings of runs to the tables that ``door.make_tables`` made.
+    """Add facts and findings of runs to the tables that ``judged.make_tables`` made.
 
     ``compute`` makes the table of facts, in the connection.
     """
@@ -80,7 +80,7 @@ def judge_runs(
     table = compute(connection, compiled, run_ids, relations)
     words = run_words(connection, run_ids, settings)
     found = evaluate_facts(connection, compiled, table, run_ids, relations, words=words)
-    door.keep_facts(connection, table.name)
+    judged.keep_facts(connection, table.name)
     rows = [row for evaluations in found.values() for row in rows_of_findings(evaluations)]
     insert_rows(connection, "finding", rows)
 
@@ -96,4 +96,4 @@ def follow_runs(
     for first in range(0, len(series), _SERIES_AT_ONCE):
         some = series[first : first + _SERIES_AT_ONCE]
         renew_outcomes(connection, compiled, some, settings)
-    return door.JUDGED
+    return judged.JUDGED

@@ -12,7 +12,7 @@ from itertools import chain, groupby
 from operator import truediv
 from typing import TYPE_CHECKING, Any
 
-from advisor.database import outcomes as door
+from advisor.database import outcomes
 from advisor.records import dataclass
 from advisor.tracking.outcomes import FROM_THE_FIRST, Medians, Start, first_told, settled_before
 
@@ -76,7 +76,7 @@ class Continued:
     """Histories to go on with, outcomes that they replace, and series to tell from the first."""
 
     histories: Sequence[Followed]
-    replaced: Sequence[door.Key]
+    replaced: Sequence[outcomes.Key]
     whole: Set[str]
 
 
@@ -89,7 +89,9 @@ def whole_histories(
     connection: duckdb.DuckDBPyConnection, series: Sequence[str]
 ) -> Iterator[Followed]:
     """Yield the histories of series that have several nights, with all that is known of each."""
-    for series_id, rows in groupby(door.nights_of(connection, series), lambda r: r["series_id"]):
+    for series_id, rows in groupby(
+        outcomes.nights_of(connection, series), lambda r: r["series_id"]
+    ):
         streams: dict[tuple[object, ...], list[Row]] = defaultdict(list)
         for row in rows:
             streams[stream(row)].append(row)
@@ -118,10 +120,10 @@ def continued_histories(
     A series that has no level to go on from, or a new night between others, is told from the first.
     """
     found: list[_Plan] = []
-    whole = set(series) - door.series_before(connection, series, incoming, FEWEST)
-    for runs in door.streams_of(connection, incoming):
-        stored = _by_series(door.stored_states(connection, series, runs[0]))
-        nights = _by_series(door.durations_of(connection, series, runs[0]))
+    whole = set(series) - outcomes.series_before(connection, series, incoming, FEWEST)
+    for runs in outcomes.streams_of(connection, incoming):
+        stored = _by_series(outcomes.stored_states(connection, series, runs[0]))
+        nights = _by_series(outcomes.durations_of(connection, series, runs[0]))
         for series_id in (stored.keys() | nights.keys()) - whole:
             plan = _planned(nights[series_id], stored[series_id], set(runs), settings, rules)
             if plan is None:
@@ -145,7 +147,7 @@ class _Plan:
     durations: Sequence[float]
     since: int
     starts: Mapping[str, Start]
-    replaced: Sequence[door.Key]
+    replaced: Sequence[outcomes.Key]
 
     def told(self, settings: OutcomeSettings) -> list[int]:
         """Return the nights of which more than the duration must be known."""
@@ -226,7 +228,7 @@ def _read(
         return
     series = sorted({plan.series_id for plan in plans})
     runs = {plan.runs[night] for plan in plans for night in plan.told(settings)}
-    rows = door.nights_of(connection, series, sorted(runs))
+    rows = outcomes.nights_of(connection, series, sorted(runs))
     known: dict[tuple[str, str], Evening] = {}
     for series_id, of_series in groupby(rows, lambda row: row["series_id"]):
         known |= {(series_id, each.run_id): each for each in _evenings(of_series)}

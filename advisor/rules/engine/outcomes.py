@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from advisor.database import outcomes as door
+from advisor.database import outcomes
 from advisor.database.rows import OutcomeRow
 from advisor.facts import Vocabulary, current, kernels_select
 from advisor.records import dataclass
@@ -62,8 +62,8 @@ def renew_outcomes(
 ) -> None:
     """Recompute the outcome of the advice for some series, in place of what was stored.
 
-    ``door.affected_series`` names those that runs may have changed. Where all that has changed are
-    the runs ``incoming``, which were stored since, outcomes go on from what was settled before.
+    ``outcomes.affected_series`` names those that runs may have changed. Where all that has changed
+    are the runs ``incoming``, which were stored since, outcomes go on from what was settled before.
     """
     if not series:
         return
@@ -78,7 +78,7 @@ def renew_outcomes(
     values = _measure(connection, compiled.vocabulary, advised, settings)
     ends = _ends(connection, settings)
     found = [row for each in advised for row in each.rows(values, compiled, ends, settings)]
-    door.replace_outcomes(connection, whole, found, going_on.replaced)
+    outcomes.replace_outcomes(connection, whole, found, going_on.replaced)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,7 +205,7 @@ class Ends:
 def _ends(connection: duckdb.DuckDBPyConnection, settings: OutcomeSettings) -> Ends:
     """Return the newest runs: more than these need not be missing for a series to be gone."""
     runs: dict[tuple[object, ...], list[tuple[Any, str]]] = defaultdict(list)
-    for row in door.newest_runs(connection, settings.gone_nights):
+    for row in outcomes.newest_runs(connection, settings.gone_nights):
         runs[stream(row)].append((row["moment"], row["run_id"]))
     return Ends(runs=runs)
 
@@ -222,7 +222,7 @@ def _advised(
     chosen = series or sorted({history.series_id for history in histories})
     runs = {evening.run_id for each in histories for evening in each.evenings.values()}
     findings: dict[str, list[Row]] = defaultdict(list)
-    for finding in door.findings_of(connection, chosen, None if series else sorted(runs)):
+    for finding in outcomes.findings_of(connection, chosen, None if series else sorted(runs)):
         if finding["rule_id"] in rules:
             findings[finding[_KEY]].append(finding)
     return [each for history in histories for each in _of_history(history, findings, rules)]
