@@ -10,8 +10,7 @@ from advisor.cli.output import Narrow, pasted, table
 from advisor.commands import on_database
 from advisor.database.lake.place import is_lake
 from advisor.reports.record.moved import standing
-from advisor.reports.record.series_records import WORST_FIRST
-from advisor.tracking.records import ChangeKind, Newest, Verdict
+from advisor.tracking.records import QUIET, WORST_FIRST, ChangeKind, Newest, Verdict
 from advisor.tracking.settings import load_settings
 from advisor.wording import count, one_line, percent, seconds
 
@@ -32,7 +31,6 @@ _SHOWN = 40
 _SPARK_NIGHTS = 30
 _BARS = "▁▂▃▄▅▆▇█"
 _PLAIN_BARS = "_.-~=+*#"
-_QUIET = (Verdict.UNCHANGED, Verdict.INSUFFICIENT)
 _TO_ACCEPT = (Verdict.REGRESSED, Verdict.ENVIRONMENT)  # where a level becomes the baseline
 _NEWEST = (
     "verdict",
@@ -116,7 +114,7 @@ def _changes(history: History, width: int) -> Iterator[str]:
 def _judged(each: SeriesHistory, settings: TrackingSettings) -> Newest:
     """Return the newest verdict of a series; where it is quiet, a regression that stands."""
     newest, old = each.result.newest, standing(each, settings)
-    if newest.verdict not in _QUIET or not old:
+    if newest.verdict not in QUIET or not old:
         return newest
     return Newest(
         verdict=Verdict.REGRESSED,
@@ -134,7 +132,7 @@ def _shown(
     The worst come first; a regression that stands is as bad as a new one.
     """
     every = every or {found.verdict for found in newest.values()} == {Verdict.INSUFFICIENT}
-    shown = [each for each in series if every or newest[id(each)].verdict not in _QUIET]
+    shown = [each for each in series if every or newest[id(each)].verdict not in QUIET]
     return sorted(shown, key=lambda each: WORST_FIRST.index(newest[id(each)].verdict))
 
 

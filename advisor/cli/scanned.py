@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from advisor.cli.output import Narrow, table
-from advisor.tracking.records import ChangeKind, Verdict
+from advisor.tracking.records import QUIET, WORST_FIRST, ChangeKind, Verdict
 from advisor.wording import count, one_line, percent
 
 if TYPE_CHECKING:
@@ -16,21 +16,12 @@ if TYPE_CHECKING:
     from advisor.api.scanning import ScannedSeries
     from advisor.tracking.records import Change
 
-_ORDER = (
-    Verdict.REGRESSED,
-    Verdict.ENVIRONMENT,
-    Verdict.INCONCLUSIVE,
-    Verdict.IMPROVED,
-    Verdict.INSUFFICIENT,
-    Verdict.UNCHANGED,
-)
 _NEXT = {
     Verdict.REGRESSED: "Profile a night before and one after the change, and compare the two.",
     Verdict.ENVIRONMENT: "What the series ran on changed with it: look there before the code.",
     Verdict.INCONCLUSIVE: "One night alone is far off: the next night decides.",
     Verdict.INSUFFICIENT: "Too few nights to say: scan again when there are more.",
 }
-_MOVED = (Verdict.REGRESSED, Verdict.ENVIRONMENT, Verdict.INCONCLUSIVE, Verdict.IMPROVED)
 _NEWEST = ("verdict", "series", "change", "since", "p", "noise", "nights")
 _OLDER = ("series", "kind", "verdict", "change", "from", "to", "before", "after", "p")
 _DEFAULT_WIDTH = 80
@@ -47,9 +38,9 @@ def as_text(scanned: Sequence[ScannedSeries], *, width: int) -> str:
 
 def _blocks(scanned: Sequence[ScannedSeries], width: int) -> Iterator[str]:
     counts = Counter(each.result.newest.verdict for each in scanned)
-    verdicts = ", ".join(f"{counts[word]:,} {word}" for word in _ORDER if counts[word])
+    verdicts = ", ".join(f"{counts[word]:,} {word}" for word in WORST_FIRST if counts[word])
     yield from _wrapped(f"Newest nights of {len(scanned):,} series: {verdicts}.", width)
-    moved = [each for each in scanned if each.result.newest.verdict in _MOVED]
+    moved = [each for each in scanned if each.result.newest.verdict not in QUIET]
     if moved:
         rows = [_newest(each) for each in sorted(moved, key=_worst)]
         narrow = Narrow(whole=("verdict", "change", "since"), spare=("p", "nights", "noise"))
@@ -83,7 +74,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 def _worst(each: ScannedSeries) -> tuple[int, float, str]:
     newest = each.result.newest
-    return _ORDER.index(newest.verdict), -abs(newest.relative or 0.0), each.name
+    return WORST_FIRST.index(newest.verdict), -abs(newest.relative or 0.0), each.name
 
 
 def _newest(each: ScannedSeries) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from advisor.records import dataclass
-from advisor.tracking.records import Change, ChangeKind, SeriesResult
+from advisor.tracking.records import LEVELS, Change, ChangeKind, SeriesResult
 from advisor.tracking.scan import Nights, scan_many
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from advisor.tracking.noise import Floats
     from advisor.tracking.settings import TrackingSettings
-
-_LEVELS = (ChangeKind.STEP, ChangeKind.DRIFT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +87,7 @@ def change_at(night: int, result: SeriesResult, settings: TrackingSettings) -> C
     near = [
         change
         for change in result.changes
-        if change.kind in _LEVELS
+        if change.kind in LEVELS
         and change.index <= night + settings.environment_reach
         and night - settings.window <= change.end_index
     ]
@@ -134,7 +132,7 @@ def _nights_at(
     later = [
         other.index
         for other in result.changes
-        if other.kind in _LEVELS and other.index > change.end_index
+        if other.kind in LEVELS and other.index > change.end_index
     ]
     return start, min([n, start + settings.window, *later])
 

@@ -7,7 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from advisor.records import dataclass
-from advisor.tracking.records import ChangeKind, Verdict
+from advisor.tracking.records import LEVELS, ChangeKind, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from advisor.tracking.history import Tracked
     from advisor.tracking.records import Change, SeriesResult
     from advisor.tracking.settings import TrackingSettings
-
-_LEVELS = (ChangeKind.STEP, ChangeKind.DRIFT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +77,7 @@ def _between(result: SeriesResult, base: int, head: int | None) -> list[Change]:
     return [
         change
         for change in result.changes
-        if change.kind in _LEVELS and first < change.end_index and change.index <= last
+        if change.kind in LEVELS and first < change.end_index and change.index <= last
     ]
 
 
@@ -101,7 +99,7 @@ def _segment(result: SeriesResult, night: int, nights: int) -> range:
     if newest.verdict is Verdict.INCONCLUSIVE and newest.index is not None:
         start, end = (newest.index, end) if night >= newest.index else (start, newest.index)
     for change in result.changes:
-        if change.kind not in _LEVELS:
+        if change.kind not in LEVELS:
             continue
         if change.kind is ChangeKind.DRIFT and change.index <= night <= change.end_index:
             return range(night, night + 1)

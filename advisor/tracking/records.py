@@ -18,6 +18,19 @@ class Verdict(StrEnum):
     ENVIRONMENT = "environment"
 
 
+WORST_FIRST = (
+    Verdict.REGRESSED,
+    Verdict.ENVIRONMENT,
+    Verdict.INCONCLUSIVE,
+    Verdict.IMPROVED,
+    Verdict.INSUFFICIENT,
+    Verdict.UNCHANGED,
+)
+
+QUIET = (Verdict.UNCHANGED, Verdict.INSUFFICIENT)
+"""Verdicts of series that did not move, as far as one can tell."""
+
+
 class ChangeKind(StrEnum):
     """The shape of a change."""
 
@@ -25,6 +38,10 @@ class ChangeKind(StrEnum):
     DRIFT = "drift"
     OUTLIER = "outlier"
     TWO_STATE = "two-state"
+
+
+LEVELS = (ChangeKind.STEP, ChangeKind.DRIFT)
+"""Kinds of changes that lead from one level to another."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,7 +23,7 @@ from advisor.reports.record.over_time import (
     Segment,
 )
 from advisor.reports.record.rows import Row, number, rows_of
-from advisor.tracking.records import ChangeKind, Verdict
+from advisor.tracking.records import LEVELS, ChangeKind, Verdict
 
 if TYPE_CHECKING:
     import duckdb
@@ -245,7 +245,7 @@ def _edges(each: SeriesHistory, places: Mapping[str, int]) -> list[int]:
     """Return the places of nights at which a new level of the series begins."""
     nights = list(each.splits)
     for change in each.result.changes:
-        if change.kind in (ChangeKind.STEP, ChangeKind.DRIFT):
+        if change.kind in LEVELS:
             nights.append(change.index)
         if change.kind is ChangeKind.DRIFT:
             nights.append(change.end_index)

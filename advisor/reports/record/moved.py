@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from advisor.records import dataclass
 from advisor.reports.record.over_time import ACCEPTED, MENDED, NEW, OPEN, MovedSeries
 from advisor.tracking.history import Tracked, scan_histories
-from advisor.tracking.records import ChangeKind, Verdict
+from advisor.tracking.records import LEVELS, ChangeKind, Verdict
 
 if TYPE_CHECKING:
     from advisor.reports.record.series_records import History, SeriesHistory
     from advisor.tracking.records import Change, SeriesResult
     from advisor.tracking.settings import TrackingSettings
 
-_LEVELS = (ChangeKind.STEP, ChangeKind.DRIFT)
 _ALONE = "night"
 
 
@@ -86,14 +85,14 @@ def standing(each: SeriesHistory, settings: TrackingSettings) -> list[Change]:
         change
         for change in each.result.changes
         if change.verdict is Verdict.REGRESSED
-        and change.kind in _LEVELS
+        and change.kind in LEVELS
         and _state(each, change, None, settings) == OPEN
     ]
 
 
 def _is_touched(history: History, each: SeriesHistory) -> bool:
     is_alone = each.result.newest.verdict is Verdict.INCONCLUSIVE and not each.is_missing
-    return is_alone or any(c.kind in _LEVELS for c in history.shown_changes(each))
+    return is_alone or any(c.kind in LEVELS for c in history.shown_changes(each))
 
 
 def _known_before(
@@ -123,7 +122,7 @@ def _of_series(
 ) -> Iterator[Move]:
     variant = variants.get((each.series_id, each.launch_shape))
     for change in history.shown_changes(each):
-        if change.kind in _LEVELS and change.verdict is not None:
+        if change.kind in LEVELS and change.verdict is not None:
             yield _move(each, change, _state(each, change, before, settings), variant)
     if each.result.newest.verdict is Verdict.INCONCLUSIVE and not each.is_missing:
         yield _alone(each, variant)
@@ -144,7 +143,7 @@ def _state(
     later = [
         other.after
         for other in each.result.changes
-        if other.kind in _LEVELS and other.index > change.end_index
+        if other.kind in LEVELS and other.index > change.end_index
     ]
     reach = max(settings.smallest_effect, 2 * (each.result.noise or 0.0)) * abs(change.before)
     went_up = change.after > change.before
@@ -154,7 +153,7 @@ def _state(
     ):
         return MENDED
     is_told = before is None or any(
-        other.kind in _LEVELS and _is_same(other, change, settings) for other in before.changes
+        other.kind in LEVELS and _is_same(other, change, settings) for other in before.changes
     )
     return OPEN if is_told else NEW
 
@@ -174,7 +173,7 @@ def _move(
 ) -> Move:
     edges = [0, *each.splits, len(each.durations)]
     for other in each.result.changes:
-        if other.kind in _LEVELS and other is not change:
+        if other.kind in LEVELS and other is not change:
             edges += [other.index, other.end_index]
     accepted = each.accepted_level(change)
     row = replace(
@@ -207,7 +206,7 @@ def _alone(each: SeriesHistory, variant: RunVariant | None) -> Move:
     newest = each.result.newest
     index = len(each.durations) - 1 if newest.index is None else newest.index
     edges = [0, *each.splits]
-    edges += [c.end_index for c in each.result.changes if c.kind in _LEVELS]
+    edges += [c.end_index for c in each.result.changes if c.kind in LEVELS]
     start = max((edge for edge in edges if edge < index), default=0)
     base, head = median(each.durations[start:index]), each.durations[index]
     return Move(

@@ -27,13 +27,8 @@ from advisor.reports.record.over_time import (
 )
 from advisor.reports.record.records import Figure
 from advisor.reports.record.series_history import read_history
-from advisor.reports.record.series_records import (
-    WORST_FIRST,
-    History,
-    HistoryNight,
-    SeriesHistory,
-)
-from advisor.tracking.records import Verdict
+from advisor.reports.record.series_records import History, HistoryNight, SeriesHistory
+from advisor.tracking.records import QUIET, WORST_FIRST, Verdict
 from advisor.tracking.settings import TrackingSettings, load_settings
 
 if TYPE_CHECKING:
@@ -45,7 +40,6 @@ if TYPE_CHECKING:
     from advisor.reports.record.records import Report, RunVerdict
     from advisor.rules.language.words import VendorWords
 
-_QUIET = (Verdict.UNCHANGED, Verdict.INSUFFICIENT)
 _FEWEST = 2  # nights, of which one can be compared with the other
 
 
@@ -165,11 +159,11 @@ def with_nights(verdict: RunVerdict, history: RunHistory) -> RunVerdict:
     """Return the verdict with a figure that counts what moved in the shown nights."""
     told = {row.variant_id for row in history.moved}
     counts = Counter(
-        each.verdict if variant in told or each.verdict in _QUIET else str(Verdict.UNCHANGED)
+        each.verdict if variant in told or each.verdict in QUIET else str(Verdict.UNCHANGED)
         for variant, each in history.kernels.items()
     )
     words = [f"{counts[word]:,} {word}" for word in WORST_FIRST if counts[word]]
-    moved = sum(counts[word] for word in WORST_FIRST if word not in _QUIET)
+    moved = sum(counts[word] for word in WORST_FIRST if word not in QUIET)
     is_known = counts[Verdict.INSUFFICIENT] < len(history.kernels)
     figure = Figure(
         label=f"moved in {wording.count(len(history.nights), 'night')}",

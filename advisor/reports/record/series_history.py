@@ -24,7 +24,6 @@ from advisor.database.nights import (
 from advisor.records import dataclass
 from advisor.reports.record.alike import series_alike
 from advisor.reports.record.series_records import (
-    WORST_FIRST,
     AcceptedLevel,
     History,
     HistoryNight,
@@ -40,7 +39,7 @@ from advisor.tracking.conditions import (
     what_changed,
 )
 from advisor.tracking.history import Tracked, change_at, scan_histories
-from advisor.tracking.records import Newest, SeriesResult, Verdict
+from advisor.tracking.records import WORST_FIRST, Newest, SeriesResult, Verdict
 from advisor.tracking.settings import load_settings
 from advisor.tracking.together import NewestTest, Together, judge_together
 from advisor.wording import count

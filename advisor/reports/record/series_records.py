@@ -10,7 +10,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from advisor.records import dataclass
-from advisor.tracking.records import ChangeKind, Verdict
+from advisor.tracking.records import LEVELS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,14 +19,6 @@ if TYPE_CHECKING:
     from advisor.tracking.records import Change, SeriesResult
 
 _DAY = timedelta(days=1)
-WORST_FIRST = (
-    Verdict.REGRESSED,
-    Verdict.ENVIRONMENT,
-    Verdict.INCONCLUSIVE,
-    Verdict.IMPROVED,
-    Verdict.INSUFFICIENT,
-    Verdict.UNCHANGED,
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,9 +96,8 @@ class SeriesHistory:
 
     def change_at(self, index: int) -> Change | None:
         """Return the change to a new level on a night, None where the level goes on."""
-        levels = (ChangeKind.STEP, ChangeKind.DRIFT)
         changes = self.result.changes
-        return next((c for c in changes if c.kind in levels and c.index == index), None)
+        return next((c for c in changes if c.kind in LEVELS and c.index == index), None)
 
     def accepted_level(self, change: Change) -> AcceptedLevel | None:
         """Return the user's reason for the level after a change, where it was accepted."""

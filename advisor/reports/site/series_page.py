@@ -12,7 +12,6 @@ from advisor.reports.charts.nights import NightsChart
 from advisor.reports.record.kernel_naming import written_shape
 from advisor.reports.record.kernel_records import KernelRecord
 from advisor.reports.record.records import Figure, RunRecord
-from advisor.reports.record.series_records import WORST_FIRST
 from advisor.reports.site.frame import full_day, run_night
 from advisor.reports.write.history_page import (
     KernelOverTime,
@@ -23,7 +22,7 @@ from advisor.reports.write.history_page import (
 )
 from advisor.reports.write.links import Links
 from advisor.reports.write.render import KernelBars, kernel_bars
-from advisor.tracking.records import Verdict
+from advisor.tracking.records import WORST_FIRST, Verdict
 
 if TYPE_CHECKING:
     from advisor.database.published import FoundOver

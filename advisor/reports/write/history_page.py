@@ -24,9 +24,7 @@ from advisor.reports.record.over_time import (
 )
 from advisor.reports.record.records import Report
 from advisor.reports.write.history_terminal import fact_words, open_words
-from advisor.tracking.records import Verdict
-
-_QUIET = (Verdict.UNCHANGED, Verdict.INSUFFICIENT)
+from advisor.tracking.records import QUIET, Verdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +154,7 @@ def kernel_over_time(
 ) -> KernelOverTime:
     """Return what a table and a detail show of a kernel; ``own`` are its changes."""
     changes = _places(own, history)
-    is_quiet = each.verdict in _QUIET
+    is_quiet = each.verdict in QUIET
     return KernelOverTime(
         spark=_spark(each, history),
         verdict=each.verdict,
