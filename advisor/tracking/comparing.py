@@ -12,7 +12,7 @@ from advisor.errors import RuleError
 from advisor.records import dataclass
 from advisor.resources import data_dir
 from advisor.tracking.attribution import Format, Resource
-from advisor.units import parse_unit
+from advisor.tracking.settings import read_number
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,7 +108,7 @@ def _read(path: Path) -> Comparing:
     entries = document.mapping("thresholds")
     names = tuple(Limits.__dataclass_fields__)
     entries.refuse_unknown(names)
-    values = {name: _value(entries.mapping(name)) for name in names}
+    values = {name: read_number(entries.mapping(name)) for name in names}
     for name in _WHOLE:
         if not values[name].is_integer():
             raise RuleError("expected a whole number", at=entries[name].at)
@@ -121,16 +121,6 @@ def _read(path: Path) -> Comparing:
         environment=document.sequence("environment").texts(),
         around=document.sequence("around").texts(),
     )
-
-
-def _value(entry: MappingNode) -> float:
-    entry.refuse_unknown(("value", "unit", "source"))
-    entry.text("source")
-    unit = parse_unit(entry.text("unit"), at=entry["unit"].at)
-    value = entry.number("value") * float(unit.scale)
-    if value < 0:
-        raise entry["value"].unexpected("a number that is not negative")
-    return value
 
 
 def _resource(name: str, entry: MappingNode) -> Resource:

@@ -125,12 +125,13 @@ def _values(
     kinds = {field.name: field.type for field in fields(kind)}
     entries.refuse_unknown(kinds)
     return {
-        name: _whole(entries.mapping(name)) if of == _WHOLE else _value(entries.mapping(name))
+        name: _whole(entries.mapping(name)) if of == _WHOLE else read_number(entries.mapping(name))
         for name, of in kinds.items()
     }
 
 
-def _value(entry: MappingNode) -> float:
+def read_number(entry: MappingNode) -> float:
+    """Return a number in SI units that a file gives with its unit and source."""
     entry.refuse_unknown(("value", "unit", "source"))
     entry.text("source")
     unit = parse_unit(entry.text("unit"), at=entry["unit"].at)
@@ -141,7 +142,7 @@ def _value(entry: MappingNode) -> float:
 
 
 def _whole(entry: MappingNode) -> int:
-    value = _value(entry)
+    value = read_number(entry)
     if not value.is_integer():
         raise RuleError("nights are counted in whole numbers", at=entry["value"].at)
     return int(value)
