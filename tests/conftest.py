@@ -81,7 +81,7 @@ def made_out_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         for module in (templates, parse_rules):
             patch.setattr(module, "read_template", read_template)
         folder = tmp_path_factory.mktemp("created")
-        patch.setattr(devices, "_read", files_once(devices._read))
+        patch.setattr(devices, "read_seed_file", files_once(devices.read_seed_file))
         patch.setattr(draft, "create", created_once(draft.create, folder))
         patch.setattr(schema, "require_tables_only", looked_once(schema.require_tables_only))
         patch.setattr(store, "evaluate_runs", judged_once(store.evaluate_runs))

@@ -141,7 +141,7 @@ def load_devices(folder: Path | None = None) -> tuple[DeviceSpec, ...]:
     folder = folder or data_dir("seed")
     names = _source_names(folder)
     extra = _extra_ceilings(folder, names)
-    called = _read(folder / "ceilings" / "project.yaml")["names"]
+    called = read_seed_file(folder / "ceilings" / "project.yaml")["names"]
     return tuple(
         replace(
             _device(node, names, extra.get(node["id"], ())),
@@ -149,7 +149,7 @@ def load_devices(folder: Path | None = None) -> tuple[DeviceSpec, ...]:
             left_out=(node["vendor"], *family.get("series", ())),
         )
         for path in sorted((folder / "devices").glob("*.yaml"))
-        for family in (_read(path),)
+        for family in (read_seed_file(path),)
         for node in family["devices"]
     )
 
@@ -167,7 +167,7 @@ def load_occupancy_limits(folder: Path | None = None) -> tuple[OccupancyLimits, 
             limits={k: float(v) for k, v in node.items() if type(v) in (int, float)},
             carve_outs=tuple(node.get("shared_carveouts_bytes", ())),
         )
-        for vendor in _read(folder / "occupancy-limits.yaml").values()
+        for vendor in read_seed_file(folder / "occupancy-limits.yaml").values()
         for key, node in vendor["limits"].items()
     )
 
@@ -179,7 +179,7 @@ def seed_files(folder: Path | None = None) -> tuple[Path, ...]:
     return tuple(sorted(path for pattern in patterns for path in folder.glob(pattern)))
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_seed_file(path: Path) -> dict[str, Any]:
     """Return the YAML mapping in a file of the seed data."""
     import yaml  # what is remembered needs no parser
 
@@ -189,7 +189,10 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _source_names(folder: Path) -> dict[str, str]:
-    return {key: node["name"] for key, node in _read(folder / "sources.yaml")["sources"].items()}
+    return {
+        key: node["name"]
+        for key, node in read_seed_file(folder / "sources.yaml")["sources"].items()
+    }
 
 
 def _names(keys: Iterable[str], names: Mapping[str, str]) -> str:
@@ -268,7 +271,7 @@ def _extra_ceilings(folder: Path, names: Mapping[str, str]) -> dict[str, list[Ce
 
 
 def _project(folder: Path, names: Mapping[str, str]) -> Iterator[tuple[str, Ceiling]]:
-    document = _read(folder / "project.yaml")
+    document = read_seed_file(folder / "project.yaml")
     for device, kinds in document["devices"].items():
         for kind, figures in kinds.items():
             for resource, value in figures.items():
@@ -287,7 +290,7 @@ def _project(folder: Path, names: Mapping[str, str]) -> Iterator[tuple[str, Ceil
 
 
 def _measured(folder: Path, names: Mapping[str, str]) -> Iterator[tuple[str, Ceiling]]:
-    for device, entries in _read(folder / "measured.yaml")["measured"].items():
+    for device, entries in read_seed_file(folder / "measured.yaml")["measured"].items():
         for entry in entries:
             yield (
                 device,
@@ -307,7 +310,7 @@ def _measured(folder: Path, names: Mapping[str, str]) -> Iterator[tuple[str, Cei
 
 
 def _achievable(folder: Path, names: Mapping[str, str]) -> Iterator[tuple[str, Ceiling]]:
-    document = _read(folder / "achievable.yaml")
+    document = read_seed_file(folder / "achievable.yaml")
     for resource, entry in document["practical"].items():
         for device in entry["devices"]:
             yield (

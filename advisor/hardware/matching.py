@@ -7,17 +7,16 @@ share an alias, and where a name covers more than one product, the reported attr
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from advisor.cache import remembered
-from advisor.hardware.devices import load_devices
+from advisor.hardware.devices import load_devices, read_seed_file
 from advisor.hardware.part import name_of_whole, part_of
 from advisor.records import dataclass
 from advisor.resources import data_dir
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from advisor.hardware.devices import DeviceSpec
 
@@ -86,7 +85,7 @@ def identify_device(
 def read_properties(attributes: Mapping[str, float | str]) -> ReportedProperties:
     """Return what the reported attributes say, in SI units."""
     path = data_dir("seed") / "reported-attributes.yaml"
-    document = remembered("attributes", [path], "", lambda: _read(path))
+    document = remembered("attributes", [path], "", lambda: read_seed_file(path))
     plain = {_without(document["prefixes"], name): value for name, value in attributes.items()}
     numbers = {name: v for name, v in plain.items() if isinstance(v, (int, float))}
     capability = document["compute_capability"]
@@ -98,14 +97,6 @@ def read_properties(attributes: Mapping[str, float | str]) -> ReportedProperties
     return ReportedProperties(
         compute_capability=f"{major:.0f}.{minor:.0f}" if major else None, **values
     )
-
-
-def _read(path: Path) -> dict[str, Any]:
-    import yaml  # what is remembered needs no parser
-
-    with path.open(encoding="utf-8") as stream:
-        loaded: dict[str, Any] = yaml.load(stream, Loader=yaml.CSafeLoader)
-    return loaded
 
 
 def _without(prefixes: Sequence[str], name: str) -> str:
