@@ -197,14 +197,12 @@ def _collect(explanation: Explanation, run_id: str, database: str) -> str:
     return f"{command} --kernel {shlex.quote(explanation.subject)}"
 
 
-def explained_text(
-    found: Sequence[Explained], *, width: int = 0, color: bool = False, ascii_only: bool = False
-) -> str:
-    """Return the explanations for a terminal ``width`` columns wide (0: 80)."""
+def explained_text(found: Sequence[Explained], *, width: int, ascii_only: bool) -> str:
+    """Return the explanations for a terminal ``width`` columns wide (0: 80), without colours."""
     from advisor.reports.write.explained import explanation_text
     from advisor.reports.write.paper import Paper
 
-    paper = Paper(width=width, colour=color, ascii_only=ascii_only)
+    paper = Paper(width=width, colour=False, ascii_only=ascii_only)
     for each in found:
         explanation_text(
             paper,

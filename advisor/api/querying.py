@@ -69,8 +69,6 @@ def query_relation(
     *,
     wait: float,
     configuration: Configuration = DEFAULTS,
-    timeout: float = TIMEOUT,
-    memory: str = DEFAULT_MEMORY,
 ) -> Iterator[duckdb.DuckDBPyRelation]:
     """Give the answer to one SELECT, to be read before the context ends, as ``run_query`` does.
 
@@ -78,7 +76,7 @@ def query_relation(
         UsageError: as ``run_query``.
         DatabaseError: as ``run_query``.
     """
-    with _asked(database, sql, wait, configuration, timeout, memory) as (connection, statement):
+    with _asked(database, sql, wait, configuration) as (connection, statement):
         if statement.type != duckdb.StatementType.SELECT:
             raise UsageError("only a SELECT can be asked here")
         yield connection.sql(statement)
@@ -86,7 +84,12 @@ def query_relation(
 
 @contextmanager
 def _asked(
-    database: str, sql: str, wait: float, configuration: Configuration, timeout: float, memory: str
+    database: str,
+    sql: str,
+    wait: float,
+    configuration: Configuration,
+    timeout: float = TIMEOUT,
+    memory: str = DEFAULT_MEMORY,
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, duckdb.Statement]]:
     """Give a statement and what may run it; what goes wrong meanwhile is the query's error."""
     with open_for_query(database, wait, memory=memory) as connection:

@@ -21,22 +21,22 @@ class Revision:
     note: str | None
 
 
-def git_revision(directory: str = ".") -> Revision:
-    """Return what is checked out.
+def git_revision() -> Revision:
+    """Return what is checked out in the working directory.
 
     Raises:
         UsageError: there is no git, or the directory is in no repository with a commit.
     """
     describe = ("describe", "--always", "--abbrev=40", "--exclude=*", "--dirty")
     return Revision(
-        commit=_git(directory, *describe),
-        branch=_git(directory, "branch", "--show-current") or None,
-        note=_git(directory, "log", "-1", "--format=%s") or None,
+        commit=_git(*describe),
+        branch=_git("branch", "--show-current") or None,
+        note=_git("log", "-1", "--format=%s") or None,
     )
 
 
-def _git(directory: str, *words: str) -> str:
-    command = ("git", "-C", directory, *words)
+def _git(*words: str) -> str:
+    command = ("git", *words)
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True, errors="replace")
     except FileNotFoundError as error:
@@ -45,5 +45,5 @@ def _git(directory: str, *words: str) -> str:
         lines = str(error.stderr).strip().splitlines()
         problem = f"git does not know the commit: {lines[0] if lines else 'it says nothing'}"
         hint = "run it in the repository of the profiled program, or name --commit and --branch"
-        raise UsageError(problem, at=Location(name=directory), hint=hint) from error
+        raise UsageError(problem, at=Location(name="."), hint=hint) from error
     return done.stdout.strip()

@@ -36,17 +36,16 @@ from advisor.database.kinds import (
 )
 from advisor.database.marked import tables_of_marks
 from advisor.database.outcome_table import outcomes
-from advisor.quantities import Quantities, Quantity, StoredFact, load_quantities
-from advisor.quantities import load_stored_facts as load_facts
+from advisor.quantities import Quantities, Quantity, StoredFact, load_quantities, load_stored_facts
 
 
-def metadata(quantities: Quantities | None = None) -> MetaData:
-    """Return the schema; the columns of ``launch`` follow ``quantities``."""
-    schema, quantities = MetaData(), quantities or load_quantities()
+def metadata() -> MetaData:
+    """Return the schema; the columns of ``launch`` follow the quantities."""
+    schema, quantities = MetaData(), load_quantities()
     for define in (_devices, _provenance, _kernels, tables_of_marks, _details, _advice, outcomes):
         define(schema)
     _launches(schema, quantities)
-    _variants(schema, quantities, load_facts())
+    _variants(schema, quantities, load_stored_facts())
     return schema
 
 

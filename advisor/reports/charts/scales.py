@@ -65,15 +65,15 @@ class Frame:
         return -math.degrees(math.atan2(per_y, per_x))
 
 
-def log_range(values: Iterable[float], *, least: float = _LEAST_SPAN) -> tuple[float, float]:
-    """Return the log₁₀ range that holds ``values`` and a margin, at least ``least`` wide.
+def log_range(values: Iterable[float]) -> tuple[float, float]:
+    """Return the log₁₀ range that holds ``values`` and a margin, wide enough to read.
 
     >>> log_range([1.0, 100.0])
     (-0.3, 2.3)
     """
     logs = [math.log10(value) for value in values]
     low, high = min(logs) - MARGIN, max(logs) + MARGIN
-    missing = max(0.0, least - (high - low)) / 2
+    missing = max(0.0, _LEAST_SPAN - (high - low)) / 2
     return low - missing, high + missing
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from advisor.documents import MappingNode, load
 from advisor.errors import RuleError
@@ -41,7 +40,6 @@ class Estimator:
 def load_estimators(
     symbols: Mapping[str, Symbol],
     subject: str = KERNEL,
-    path: Path | None = None,
     *,
     subjects: Subjects = SUBJECTS,
 ) -> dict[str, Estimator]:
@@ -50,8 +48,7 @@ def load_estimators(
     Raises:
         RuleError: an entry is wrong; with its place.
     """
-    path = path or data_dir("rules") / "estimators.yaml"
-    document = load(path)
+    document = load(data_dir("rules") / "estimators.yaml")
     nodes = {name: node.as_mapping() for name, node in document.items()}
     return {
         name: _estimator(name, node, symbols)

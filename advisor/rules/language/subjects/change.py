@@ -71,24 +71,22 @@ def pair_facts() -> dict[str, Symbol]:
     return facts
 
 
-def change_select(
-    columns: Collection[str], kernels: str, vocabulary: Vocabulary, pairs: str = PAIRS
-) -> str:
+def change_select(columns: Collection[str], kernels: str, vocabulary: Vocabulary) -> str:
     """Return the SELECT of some facts of pairs, from a table of the kernels of both runs."""
     own = pair_facts()
-    parts = [f"{pairs}.{quoted(KEY)} AS {quoted(KEY)}", f"{pairs}.head_run AS run_id"]
+    parts = [f"{PAIRS}.{quoted(KEY)} AS {quoted(KEY)}", f"{PAIRS}.head_run AS run_id"]
     for name in columns:
-        sql = f"{pairs}.{quoted(name)}" if name in own else _of_kernels(name, vocabulary)
+        sql = f"{PAIRS}.{quoted(name)}" if name in own else _of_kernels(name, vocabulary)
         parts.append(f"{sql} AS {quoted(name)}")
     joins = (
-        f"LEFT JOIN {kernels} AS {side} ON {side}.run_id = {pairs}.{run}"
-        f" AND {side}.variant_id = {pairs}.{variant}"
+        f"LEFT JOIN {kernels} AS {side} ON {side}.run_id = {PAIRS}.{run}"
+        f" AND {side}.variant_id = {PAIRS}.{variant}"
         for side, run, variant in (
             (BEFORE, "base_run", "base_variant"),
             (AFTER, "head_run", "head_variant"),
         )
     )
-    return f"SELECT {', '.join(parts)} FROM {pairs} {' '.join(joins)}"
+    return f"SELECT {', '.join(parts)} FROM {PAIRS} {' '.join(joins)}"
 
 
 def kernel_columns(columns: Collection[str]) -> frozenset[str]:
