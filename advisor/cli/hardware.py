@@ -64,7 +64,7 @@ def compare(
     Between two ridge points the same work is compute-bound on one device and memory-bound on the
     other.
     """
-    from advisor.api.comparing import compare_devices
+    from advisor.api.devices import compare_devices
 
     found = compare_devices(devices, roof, configuration=settings.configuration)
     from advisor.reports.modelled import compared
@@ -85,7 +85,7 @@ def add(settings: CommandSettings, file: Path) -> None:
 
     FILE is YAML: `devices: [{name: draft, memory: 96.0e+9, ceilings: {dram: 7.2e+12}}]`.
     """
-    from advisor.api.comparing import add_devices
+    from advisor.api.devices import add_devices
 
     kept, found = add_devices(file, configuration=settings.configuration)
     names = ", ".join(one_line(machine.name) for machine in found)
