@@ -1,7 +1,6 @@
-"""From counters to quantities to facts: YAML compiled to SQL, and the views made of it.
+"""From quantities to facts: YAML compiled to SQL, and the views made of it.
 
-``mapping`` turns counters into quantities; it is not imported here, for only ingest needs it. What
-is here is imported when it is first used: operations are read where no database is.
+What is here is imported when it is first used: operations are read where no database is.
 """
 
 from __future__ import annotations

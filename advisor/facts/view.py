@@ -20,8 +20,6 @@ from advisor.facts.vocabulary import Vocabulary
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["VIEWS", "create_views", "kernels_select", "view_selects"]
-
 VIEWS = frozenset(
     {
         "ceilings",
