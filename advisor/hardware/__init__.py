@@ -13,27 +13,21 @@ from advisor.late import imported_late
 if TYPE_CHECKING:
     from advisor.hardware.describe import (
         DeviceDescription,
-        DeviceSummary,
         RidgePoint,
         describe_device,
         list_devices,
     )
-    from advisor.hardware.devices import Ceiling, DeviceSpec, OccupancyLimits, load_devices
-    from advisor.hardware.matching import DeviceMatch, identify_device
+    from advisor.hardware.devices import Ceiling
+    from advisor.hardware.matching import identify_device
     from advisor.hardware.part import model_of, partition_of
 
 __all__ = [
     "Ceiling",
     "DeviceDescription",
-    "DeviceMatch",
-    "DeviceSpec",
-    "DeviceSummary",
-    "OccupancyLimits",
     "RidgePoint",
     "describe_device",
     "identify_device",
     "list_devices",
-    "load_devices",
     "model_of",
     "partition_of",
 ]
@@ -43,15 +37,10 @@ __getattr__ = imported_late(
     {
         "Ceiling": "devices",
         "DeviceDescription": "describe",
-        "DeviceMatch": "matching",
-        "DeviceSpec": "devices",
-        "DeviceSummary": "describe",
-        "OccupancyLimits": "devices",
         "RidgePoint": "describe",
         "describe_device": "describe",
         "identify_device": "matching",
         "list_devices": "describe",
-        "load_devices": "devices",
         "model_of": "part",
         "partition_of": "part",
     },
