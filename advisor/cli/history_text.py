@@ -12,7 +12,7 @@ from advisor.database.lake.place import is_lake
 from advisor.reports.record.moved import standing
 from advisor.tracking.records import QUIET, WORST_FIRST, ChangeKind, Newest, Verdict
 from advisor.tracking.settings import load_settings
-from advisor.wording import count, one_line, percent, seconds
+from advisor.wording import count, one_line, percent, seconds, signed_percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -334,6 +334,4 @@ def _day(night: HistoryNight) -> str:
 
 
 def _share(relative: float | None) -> str:
-    """Return a change with its sign, such as +4.9 %."""
-    shown = percent(relative, 1) if relative is not None else ""
-    return f"+{shown}" if relative is not None and relative > 0 else shown
+    return "" if relative is None else signed_percent(relative)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from advisor.cli.output import Narrow, table
 from advisor.tracking.records import QUIET, WORST_FIRST, ChangeKind, Verdict
-from advisor.wording import count, one_line, percent
+from advisor.wording import count, one_line, percent, signed_percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -83,7 +83,7 @@ def _newest(each: ScannedSeries) -> tuple[str, ...]:
     return (
         newest.verdict,
         one_line(each.name),
-        _share(newest.relative),
+        signed_percent(newest.relative),
         since,
         _chance(newest.p_value),
         percent(each.result.noise, 1),
@@ -97,19 +97,13 @@ def _change(each: ScannedSeries, change: Change) -> tuple[str, ...]:
         one_line(each.name),
         change.kind,
         change.verdict or "",
-        _share(change.relative),
+        signed_percent(change.relative),
         str(each.times[change.index]),
         "" if one_night else str(each.times[change.end_index]),
         f"{change.before:.4g}",
         f"{change.after:.4g}",
         _chance(change.p_value),
     )
-
-
-def _share(relative: float | None) -> str:
-    """Return a change with its sign, such as +4.9 %."""
-    shown = percent(relative, 1)
-    return f"+{shown}" if relative is not None and relative > 0 else shown
 
 
 def _chance(p_value: float | None) -> str:
