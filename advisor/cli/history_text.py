@@ -175,7 +175,7 @@ def _nights(history: History, each: SeriesHistory, width: int) -> Iterator[str]:
 
 
 def _opening(history: History, newest: Mapping[int, Newest]) -> Iterator[str]:
-    """Yield what is said of all series together, before the tables."""
+    """Yield what is said about all series together, before the tables."""
     yield _headline(history, newest)
     if days := [str(day) for day in history.missing_days()]:
         yield f"No night on {_listed(days, _DAYS)}."

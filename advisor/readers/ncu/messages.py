@@ -3,7 +3,7 @@
 Field numbers and wire types decide; names are ours. Every field is optional, enumerations are plain
 integers and texts are bytes, so that a newer profiler's values and paths in any encoding still
 parse. Of two messages there are raw forms, whose repeated parts are bytes: the hundreds of metrics
-of a result and the instances of a metric are read many at once (``ncu_columns.py``), and what a
+of a result and the instances of a metric are read many at once (``columns.py``), and what a
 rule says about many launches is read once.
 
 Source: NVIDIA, Nsight Compute Customization Guide, "Report File Format", and the message

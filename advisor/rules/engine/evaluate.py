@@ -257,11 +257,10 @@ def _asked(program: Program, index: int) -> _Asked:
 def _evaluation(asked: _Asked, outcome: Outcome, subject: _Subject) -> Evaluation:
     rule, facts, details = asked.rule, subject.facts, subject.details
     values = {name: facts[name] for name in rule.reads}
-    guards = [
-        (guard, details[name]) for guard, name in zip(rule.unless, asked.names.guards, strict=True)
-    ]
+    names = asked.names
+    guards = [(guard, details[n]) for guard, n in zip(rule.unless, names.guards, strict=True)]
     settings = subject.settings
-    raw = raw_of(asked.names, subject.details, subject.facts[settings.time], settings)
+    raw = raw_of(names, details, facts[settings.time], settings)
     common = partial(
         Evaluation,
         rule=rule,
@@ -284,7 +283,7 @@ def _evaluation(asked: _Asked, outcome: Outcome, subject: _Subject) -> Evaluatio
     texts = tuple(condition.text for condition in unchecked)
     gain = None if rule.gain is None else cut(raw)
     share = _share(asked, subject) if outcome is Outcome.FIRES else None
-    is_estimated = gain is not None or share is not None
+    is_estimated = (gain, share) != (None, None)
     confidence, reasons = _confidence(asked, subject, len(unchecked), is_estimated)
     return common(
         gain=gain,
