@@ -134,8 +134,10 @@ class ReadOptions:
     measures: Mapping[str, frozenset[Dimension]] = field(default_factory=dict)
 
 
-def left_out(problem: str, at: Location, options: ReadOptions) -> Skipped:
-    """Return the record about a launch of which a part is missing, where such are left out.
+def left_out(
+    problem: str, at: Location, options: ReadOptions, *, then: str = "its launch is left out"
+) -> Skipped:
+    """Return the record about a launch of which a part is missing, where that is allowed.
 
     Raises:
         InputError: they are not.
@@ -143,7 +145,7 @@ def left_out(problem: str, at: Location, options: ReadOptions) -> Skipped:
     if not options.allow_truncated:
         hint = "copy the file again, or take what is whole with --allow-truncated"
         raise InputError(problem, at=at, hint=hint)
-    return Skipped(place=str(at), reason=f"{problem}; its launch is left out", cut=True)
+    return Skipped(place=str(at), reason=f"{problem}; {then}", cut=True)
 
 
 class Reader(Protocol):

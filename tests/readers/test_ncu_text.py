@@ -208,13 +208,13 @@ def test_refuses_a_page_that_ends_inside_of_a_table(line: int, characters: int |
     assert "--allow-truncated" in str(caught.value.hint)
 
 
-def test_leaves_out_the_launch_of_a_table_that_is_cut_off_where_asked() -> None:
+def test_keeps_the_rows_before_the_cut_of_a_table_where_asked() -> None:
     source = Source(name="a.txt", content=until(28).encode())
-    first, left_out, _ = ncu_text.read(source, ReadOptions(allow_truncated=True))
-    assert isinstance(first, Launch)
-    assert left_out == Skipped(
-        place="a.txt:28", reason="the table is cut off; its launch is left out", cut=True
-    )
+    found = [*ncu_text.read(source, ReadOptions(allow_truncated=True))]
+    assert [each.index for each in found if isinstance(each, Launch)] == [0, 1]
+    (cut,) = (each for each in found if isinstance(each, Skipped))
+    reason = "the table is cut off; the rows before that are kept"
+    assert cut == Skipped(place="a.txt:28", reason=reason, cut=True)
 
 
 @pytest.mark.parametrize(

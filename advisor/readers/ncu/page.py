@@ -127,12 +127,12 @@ class TextPage:
             yield from self._inside(line, title, whole)
 
     def end(self, options: ReadOptions) -> Iterator[Launch | Skipped]:
-        """Yield the launches that the end of the page ends; a printed one where it is whole."""
+        """Yield the launches that the end of the page ends, and whether the last is cut."""
         yield from self._sheet_ended()
         is_printed = self.launch is not None and self.launch.name and not self.launch.is_written
         if is_printed and self.table is not None and self.table.is_open(self.number):
-            yield left_out("the table is cut off", self.at, options)
-            self.launch = None
+            kept = "the rows before that are kept"
+            yield left_out("the table is cut off", self.at, options, then=kept)
         yield from self.finish(at_end=True)
         if self.is_printed:
             self.versions.leave()
