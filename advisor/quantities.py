@@ -19,6 +19,7 @@ _WEIGHTED_BY = "weighted_by"
 KEYS = frozenset(
     {"unit", "type", "aggregate", "about", "remember_source", "ceiling", "attribute", "occupancy"}
 )
+_SOURCE = "_source"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +50,11 @@ class Quantity:
         """Whether the value is a text."""
         return self.unit is None
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Its columns: the value and, where that is remembered, which way gave it."""
+        return (self.name, source_of(self.name)) if self.remember_source else (self.name,)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Quantities:
@@ -62,6 +68,16 @@ class Quantities:
         """Yield every quantity, group after group."""
         for group in (self.launch, self.quantities, self.device):
             yield from group.values()
+
+
+def source_of(name: str) -> str:
+    """Return the column that says which way gave a quantity."""
+    return f"{name}{_SOURCE}"
+
+
+def quantity_of(name: str) -> str:
+    """Return the quantity that a column belongs to, which may be that of its source."""
+    return name.removesuffix(_SOURCE)
 
 
 def load_quantities(paths: Sequence[Path] | None = None) -> Quantities:

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from advisor.facts.layers import Column
+from advisor.quantities import source_of
 from advisor.quoting import literal
 from advisor.records import dataclass
-
-_SOURCE = "_source"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,16 +49,6 @@ class Computed:
         if self.remember_source:
             cases = " ".join(f"when ({w.sql}) is not null then {literal(w.label)}" for w in ways)
             yield Column(name=source_of(self.name), sql=f"case {cases} end", names=names)
-
-
-def source_of(name: str) -> str:
-    """Return the column that says which way gave a quantity."""
-    return f"{name}{_SOURCE}"
-
-
-def quantity_of(name: str) -> str:
-    """Return the quantity that a column belongs to, which may be that of its source."""
-    return name.removesuffix(_SOURCE)
 
 
 def known_columns(computed: Sequence[Computed], staged: Collection[str]) -> list[Column]:

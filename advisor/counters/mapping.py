@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from advisor.counters.computed import Computed, Way, quantity_of
+from advisor.counters.computed import Computed, Way
 from advisor.counters.files import CounterFiles, FormulaEntry, read_counter_files
 from advisor.counters.staging import Mapping
 from advisor.errors import Location, RuleError
 from advisor.expression import Kind, Symbol
 from advisor.facts.formulas import Formula, compile_formula
 from advisor.facts.layers import dependency_order
-from advisor.quantities import Quantities, Quantity, load_quantities
+from advisor.quantities import Quantities, Quantity, load_quantities, quantity_of, source_of
 from advisor.quoting import literal
 from advisor.records import dataclass
 from advisor.resources import counter_dirs
@@ -156,7 +156,7 @@ class _Compiler:
         for name, quantity in self._quantities.quantities.items():
             symbols[name] = _symbol(quantity)
             if quantity.remember_source:
-                symbols[f"{name}_source"] = Symbol(kind=Kind.TEXT, unit=None)
+                symbols[source_of(name)] = Symbol(kind=Kind.TEXT, unit=None)
         number = Symbol(kind=Kind.NUMBER, unit=DIMENSIONLESS)
         symbols |= dict.fromkeys(self._files.opcodes, number)
         for name, entry in self._files.helpers.items():

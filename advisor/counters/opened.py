@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from advisor.expression.reduced import names_of
+from advisor.quantities import quantity_of
 from advisor.records import dataclass
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from advisor.expression.tree import ExpressionNode
     from advisor.facts.formulas import Formula
     from advisor.model import Launch
-
-_SOURCE = "_source"  # a quantity's name with it is the label of the way that gave it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +107,7 @@ class LaunchOpener:
             return None if way is None else self._calculate(way)
         if name in self._staged:
             return self._staged[name]
-        labelled = self._ways.formulas.get(name.removesuffix(_SOURCE))
+        labelled = self._ways.formulas.get(quantity_of(name))
         if labelled is not None:
             way = self._way(labelled)
             return None if way is None else way.label

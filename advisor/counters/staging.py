@@ -13,11 +13,11 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from advisor.counters.computed import Computed, known_columns, quantity_of, source_of
+from advisor.counters.computed import Computed, known_columns
 from advisor.facts.devices import DEVICE_ID, device_values
 from advisor.facts.layers import Column, layered, select
 from advisor.model import Launch, Packed
-from advisor.quantities import Quantities
+from advisor.quantities import Quantities, quantity_of
 from advisor.quoting import quoted
 from advisor.records import dataclass
 from advisor.units import Dimension
@@ -211,10 +211,7 @@ class Mapping:
         return f"({select('*', source, joined)})"
 
     def _outputs(self) -> Iterator[str]:
-        for quantity in self.quantities.quantities.values():
-            yield quantity.name
-            if quantity.remember_source:
-                yield source_of(quantity.name)
+        return chain.from_iterable(each.columns for each in self.quantities.quantities.values())
 
     def _kind(self, name: str) -> str:
         quantity = self.quantities.quantities.get(quantity_of(name))

@@ -90,7 +90,7 @@ def _lacking(
     connection: duckdb.DuckDBPyConnection, quantities: Iterable[Quantity]
 ) -> list[tuple[str, str, Quantity]]:
     """Return the columns that are not there, each with its table and quantity."""
-    wanted = [(column, quantity) for quantity in quantities for column in _names(quantity)]
+    wanted = [(column, quantity) for quantity in quantities for column in quantity.columns]
     if not wanted:
         return []
     found = set(connection.execute(COLUMNS).fetchall())
@@ -101,9 +101,3 @@ def _lacking(
         for column, quantity in wanted
         if (table, column) not in found
     ]
-
-
-def _names(quantity: Quantity) -> Iterator[str]:
-    yield quantity.name
-    if quantity.remember_source:
-        yield f"{quantity.name}_source"

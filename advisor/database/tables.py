@@ -36,7 +36,14 @@ from advisor.database.kinds import (
 )
 from advisor.database.marked import tables_of_marks
 from advisor.database.outcome_table import outcomes
-from advisor.quantities import Quantities, Quantity, StoredFact, load_quantities, load_stored_facts
+from advisor.quantities import (
+    Quantities,
+    Quantity,
+    StoredFact,
+    load_quantities,
+    load_stored_facts,
+    source_of,
+)
 
 
 def metadata() -> MetaData:
@@ -275,7 +282,7 @@ def _columns(quantity: Quantity) -> list[Column[object]]:
     columns = [Column(quantity.name, kind, comment=quantity.about + unit)]
     if quantity.remember_source:
         comment = f"which of its formulas gave {quantity.name}"
-        columns.append(Column(f"{quantity.name}_source", String, comment=comment))
+        columns.append(Column(source_of(quantity.name), String, comment=comment))
     return columns
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from advisor.facts.vocabulary import Fact, Vocabulary
-from advisor.quantities import Quantity
+from advisor.quantities import Quantity, source_of
 from advisor.quoting import literal, quoted
 from advisor.records import dataclass
 
@@ -73,7 +73,7 @@ def aggregated_columns(
     for quantity in _aggregated(vocabulary):
         yield quantity.name, written(quantity.name, quantity.aggregate, quantity.weight)
         if quantity.remember_source:
-            source = f"{quantity.name}_source"
+            source = source_of(quantity.name)
             yield source, written(source, "same", None)
     for fact in _launch_facts(vocabulary):
         if fact.name != _VALID:

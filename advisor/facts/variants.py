@@ -213,9 +213,7 @@ def _launch_columns(vocabulary: Vocabulary) -> str:
     names = [*KEYS, *OF_LAUNCH, "launch_index", "detailed"]
     for group in (vocabulary.quantities.launch, vocabulary.quantities.quantities):
         for quantity in group.values():
-            names.append(quantity.name)
-            if quantity.remember_source:
-                names.append(f"{quantity.name}_source")
+            names += quantity.columns
     return ", ".join(quoted(name) for name in dict.fromkeys(names))
 
 

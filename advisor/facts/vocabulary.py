@@ -26,7 +26,7 @@ from advisor.facts.formulas import (
 )
 from advisor.facts.layers import dependency_order
 from advisor.facts.naming import ByName, OfKernel, read_by_name
-from advisor.quantities import Quantities, Quantity, load_quantities
+from advisor.quantities import Quantities, Quantity, load_quantities, quantity_of, source_of
 from advisor.quoting import literal, quoted
 from advisor.records import dataclass
 from advisor.resources import data_dir, rule_dirs
@@ -189,7 +189,7 @@ class Vocabulary:
         if name in self.facts:
             of_launch = self.facts[name].level == "launch"
             return () if totals and of_launch else self.facts[name].expression.names
-        quantity = self.quantities.quantities.get(name.removesuffix("_source"))
+        quantity = self.quantities.quantities.get(quantity_of(name))
         if quantity is None:
             return _KERNEL_COLUMNS_REST_ON.get(name, ())
         if totals:
@@ -247,7 +247,7 @@ def _symbols(quantities: Quantities, found: Mapping[str, Declared]) -> dict[str,
         kind = Kind.TEXT if quantity.is_text else Kind.NUMBER
         symbols[quantity.name] = _symbol(kind, quantity.unit)
         if quantity.remember_source:
-            symbols[f"{quantity.name}_source"] = _symbol(Kind.TEXT, None)
+            symbols[source_of(quantity.name)] = _symbol(Kind.TEXT, None)
     for column in KERNEL_COLUMNS:
         symbols[column.name] = _symbol(Kind.NUMBER, column.unit)
     for declared in found.values():

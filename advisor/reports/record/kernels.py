@@ -8,6 +8,7 @@ from functools import partial
 from advisor import wording
 from advisor.facts import Vocabulary
 from advisor.model import UNNAMED
+from advisor.quantities import source_of
 from advisor.records import dataclass
 from advisor.reports.record.kernel_bars import occupancy, resources, stalls
 from advisor.reports.record.kernel_naming import shape_of
@@ -81,7 +82,7 @@ def fact_sheet(vocabulary: Vocabulary, words: VendorWords) -> FactSheet:
 
 
 def _line(entry: FactLine, vocabulary: Vocabulary, words: VendorWords) -> _Line:
-    column = None if entry.name in vocabulary.facts else f"{entry.name}_source"
+    column = None if entry.name in vocabulary.facts else source_of(entry.name)
     return _Line(
         entry=entry,
         label=entry.label.format_map(words.terms),

@@ -15,6 +15,7 @@ from advisor.facts.naming import OfKernel
 from advisor.facts.runs import KERNELS, RunFacts
 from advisor.facts.vocabulary import KERNEL_COLUMNS, Fact, KnownOf, Vocabulary
 from advisor.profilers import Profiler, load_profilers, version_key
+from advisor.quantities import quantity_of
 from advisor.records import Seldom, dataclass
 from advisor.rules.language.rule import Rule
 from advisor.rules.language.subjects import KERNEL, SUBJECTS
@@ -22,7 +23,6 @@ from advisor.rules.language.subjects import KERNEL, SUBJECTS
 if TYPE_CHECKING:
     from advisor.counters.staging import Mapping as Counters
 
-_SOURCE = "_source"
 _OF = {column.name: column.of for column in KERNEL_COLUMNS}
 
 OfName = Callable[[str], Needs]
@@ -316,7 +316,7 @@ def _of_run(run: RunFacts, of_kernel: OfName, never: Collection[str]) -> OfName:
 
 def _plain(name: str) -> str:
     """Return the quantity that a column follows from, or the name itself."""
-    return _OF.get(name) or name.removesuffix(_SOURCE)
+    return _OF.get(name) or quantity_of(name)
 
 
 def _once(of_name: OfName) -> OfName:
