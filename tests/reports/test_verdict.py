@@ -141,6 +141,18 @@ def test_adds_no_promise_of_a_new_profile_to_the_sum() -> None:
     assert verdict_of([DONE], [of_time]).figures[2].value == "none"
 
 
+def test_steps_for_one_kernel_save_no_more_than_it_can() -> None:
+    # By hand: 3 + 4 ms for one kernel, which can save 5 ms; 2 ms for another, which can save 9.
+    first = example_report().actions[0]
+    gain = Gain(low=1e-3, likely=2e-3, high=3e-3)
+    steps = [
+        replace(first, gain=gain, most={"one": (3e-3, 5e-3)}),
+        replace(first, gain=gain, most={"one": (4e-3, 5e-3), "other": (2e-3, 9e-3)}),
+    ]
+    found = [figure for figure in verdict_of([DONE], steps).figures if "gain" in figure.label]
+    assert plain(found[0].note).startswith("2.0 ms to 7.0 ms, overlaps removed")
+
+
 def test_says_what_balanced_means() -> None:
     paragraph = plain(verdict_of([{**DONE, "limiter": "balanced"}]).paragraph)
     assert paragraph.startswith(

@@ -398,4 +398,5 @@ def action(
         confidence="medium",
         confidence_reason="one exclusion not checked",
         next_command=f"advisor show {about.short_name}",
+        most={about.id: (likely * 2, likely * 8)},
     )

@@ -218,6 +218,11 @@ def _card(
         only_measures=rule.only_measures,
         voids=rule.voids,
         share=_widest([each.share for each in group if each.share is not None]),
+        most={
+            each.evaluation.variant_id: (each.gain.high, each.all_save)
+            for each in group
+            if each.gain is not None
+        },
     )
 
 

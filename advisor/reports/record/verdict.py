@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from advisor import wording
@@ -270,7 +271,7 @@ def _likely(actions: Sequence[Recommendation], sums: Totals) -> Figure:
         value = "unknown" if any(not step.is_note for step in steps) else "none"
         return Figure(label=label, value=value, unit="", note=note)
     likely = sum(gain.likely for gain in gains)
-    low, high = sum(gain.low for gain in gains), sum(gain.high for gain in gains)
+    low, high = sum(gain.low for gain in gains), _at_most(steps)
     value, unit = wording.scaled(likely, "s", 2)
     part = f", {wording.share(likely / sums.duration)}" if sums.duration else ""
     note = f"{wording.between(low, high, 2)}, overlaps removed"
@@ -278,6 +279,18 @@ def _likely(actions: Sequence[Recommendation], sums: Totals) -> Figure:
     if hidden:
         note += f"; causes that a new profile shows may be worth {wording.seconds(hidden, 2)} more"
     return Figure(label=label, value=value, unit=unit + part, note=note)
+
+
+def _at_most(steps: Sequence[Recommendation]) -> float:
+    """Return the seconds that steps save at most: of each kernel no more than all advice can."""
+    together: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for step in steps:
+        for variant, bounds in step.most.items():
+            together[variant].append(bounds)
+    return sum(
+        min(sum(high for high, _ in bounds), max(most for _, most in bounds))
+        for bounds in together.values()
+    )
 
 
 def _evidence(rows: Sequence[Row], sums: Totals) -> Figure:

@@ -56,7 +56,8 @@ class Action:
     ``overtaken`` are findings of other causes to which the actions for this subject leave nothing
     to win, and states that they explain; they stand beside the first one. ``position`` counts from
     1 over the run. ``depth`` is 0 for causes, more for what is left of symptoms, which come after
-    their causes and are expected to save ``at_most`` as much.
+    their causes and are expected to save ``at_most`` as much. ``all_save`` is the most that all
+    actions for the subject save together, where a gain is known.
     """
 
     evaluation: Evaluation
@@ -68,6 +69,7 @@ class Action:
     share: Share | None = None
     depth: int = 0
     at_most: float = inf
+    all_save: float = inf
 
     @property
     def expected(self) -> float | None:
@@ -194,6 +196,7 @@ class _Taken:
                 also=tuple(others),
                 depth=depth,
                 at_most=self._expected_of_causes(first, found) if depth else inf,
+                all_save=self._most,
             )
         )
         if gain is not None:
