@@ -23,6 +23,7 @@ from benchmarks import (
     store,
     tracked,
     variants,
+    vendor,
     years,
 )
 from benchmarks.measure import show
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 BENCHMARKS: dict[str, tuple[str, Callable[[Path], list[Line]]]] = {
     "startup": ("Start-up and reports", startup.run),
     "ingest": ("Ingest", ingest.run),
+    "vendor": ("Ingest against the vendor's reader", vendor.run),
     "store": ("Store", store.run),
     "variants": ("Facts of kernels", variants.run),
     "rules": ("Rules", rules.run),
