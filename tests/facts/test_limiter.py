@@ -125,10 +125,41 @@ def test_l1_by_its_own_utilisation_is_no_equal_of_a_busier_compute_unit() -> Non
     assert facts_of(**{**page, "l1_utilization": 0.86})["limiter"] == "balanced"
 
 
+def test_l2_by_its_own_utilisation_is_the_busiest_memory_unit() -> None:
+    facts = facts_of(memory_utilization=0.52, l2_utilization=0.61, limiting_unit_reported="DRAM")
+    assert (facts["memory_side_unit"], facts["memory_side"]) == ("L2", 0.61)
+
+
 @pytest.mark.parametrize(("l1", "unit"), [(0.61, "L1"), (0.52, "L2"), (None, "L2")])
 def test_the_busiest_memory_unit_goes_with_its_own_utilisation(l1: float | None, unit: str) -> None:
     facts = facts_of(memory_utilization=0.52, l1_utilization=l1, limiting_unit_reported="L2")
     assert facts["memory_side_unit"] == unit
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "share"),
+    [
+        # Of what limits it, not of whatever else is busiest: the number is the unit's own.
+        ({"l1_utilization": 0.97, "compute_utilization": 0.98, "memory_utilization": 0.98,
+          "lsu_utilization": 0.98}, "L1", 0.97),
+        ({"l1_utilization": 0.95, "compute_utilization": 0.3, "memory_utilization": 0.49},
+         "L1", 0.95),
+        ({"l2_utilization": 0.85, "compute_utilization": 0.3, "memory_utilization": 0.63,
+          "l1_utilization": 0.3, "dram_utilization": 0.5}, "L2", 0.85),
+        ({"l2_utilization": 0.68, "compute_utilization": 0.5, "memory_utilization": 0.66,
+          "l1_utilization": 0.3, "dram_utilization": 0.66, "l2_hit_rate": 0.1}, "DRAM", 0.66),
+        ({"compute_utilization": 0.8, "memory_utilization": 0.4}, "multiprocessor", 0.8),
+        ({"compute_utilization": 0.2, "memory_utilization": 0.4, "dram_utilization": 0.4},
+         "DRAM", 0.4),
+        ({"compute_utilization": 0.5, "memory_utilization": 0.4}, "multiprocessor", 0.5),
+        ({}, None, None),
+    ],
+)  # fmt: skip
+def test_the_unit_that_is_shown_goes_with_its_own_utilisation(
+    values: dict[str, float], unit: str | None, share: float | None
+) -> None:
+    facts = facts_of(**values)
+    assert (facts["shown_unit"], facts["shown_share"]) == (unit, share)
 
 
 @pytest.mark.parametrize(("dram", "unit"), [(0.49, None), (0.94, None), (0.95, "DRAM")])

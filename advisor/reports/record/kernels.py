@@ -28,8 +28,6 @@ _WASTED, _COUNTED = "wasted_time", "t_sol"
 _BOUNDS = {"t_least": "at least", _COUNTED: "at least", _WASTED: "at most"}  # terms are unknown
 _TIME, _WORK = "duration", "flops"
 _SEVERAL_WAYS = (_TIME, _WORK, *_BOUNDS)
-_BUSY = ("compute_utilization", "memory_utilization", "dram_utilization", "rated_share")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Said:
@@ -165,11 +163,10 @@ def _limiter_note(row: Row, shown: Layout) -> str:
         return shown.waiting.get(because, because)
     if text(row, "limiter") == "latency" and (waves := number(row, "waves") or 1.0) < 1:
         return f"{wording.significant(waves, 2)} waves"
-    unit = text(row, "limiting_unit")
-    largest = max((v for name in _BUSY if (v := number(row, name)) is not None), default=None)
+    unit, share = text(row, "shown_unit"), number(row, "shown_share")
     if unit is None:
         return "busiest unit unknown"
-    return unit if largest is None else f"{unit} {wording.share(largest)}"
+    return unit if share is None else f"{unit} {wording.share(share)}"
 
 
 def _rated(row: Row, sheet: FactSheet) -> str:
