@@ -109,6 +109,16 @@ def test_promises_no_more_than_the_kernel_could_save(rule: Rule) -> None:
     assert third.gain.likely == pytest.approx(0.15)  # 1.5 s of ten are left
 
 
+def test_a_new_profile_takes_nothing_from_advice(rule: Rule) -> None:
+    # It saves nothing itself, though the cause that it finds may be worth 6 s of the 10.
+    again = finding(replace(rule, only_measures=True), "again", 6)
+    first, second = rank([again, finding(rule, "a", 5)])
+    assert first.evaluation.rule.only_measures
+    assert second.gain is not None
+    assert (second.gain.likely, second.gain.high, second.after) == (5, 5, ())
+    assert (first.all_save, second.all_save) == (10, 10)
+
+
 def test_leaves_nothing_where_the_first_saves_all(rule: Rule) -> None:
     found = [finding(rule, "a", 10), finding(rule, "b", 5)]
     (first,) = rank(found)

@@ -275,9 +275,10 @@ def _likely(actions: Sequence[Recommendation], sums: Totals) -> Figure:
     value, unit = wording.scaled(likely, "s", 2)
     part = f", {wording.share(likely / sums.duration)}" if sums.duration else ""
     note = f"{wording.between(low, high, 2)}, overlaps removed"
-    hidden = sum(a.gain.high for a in actions if a.only_measures and a.gain is not None)
-    if hidden:
-        note += f"; causes that a new profile shows may be worth {wording.seconds(hidden, 2)} more"
+    with_hidden = _at_most(actions)
+    if wording.seconds(with_hidden, 2) != wording.seconds(high, 2):
+        more = wording.seconds(with_hidden - high, 2)
+        note += f"; causes that a new profile shows may be worth {more} more"
     return Figure(label=label, value=value, unit=unit + part, note=note)
 
 

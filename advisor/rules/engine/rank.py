@@ -199,7 +199,7 @@ class _Taken:
                 all_save=self._most,
             )
         )
-        if gain is not None:
+        if gain is not None and not first.rule.only_measures:
             self._won += gain.likely
             moves_roof = first.rule.assumes and (first.cap or 0.0) > self._roof
             self._won_above_roof += 0.0 if moves_roof else gain.likely
