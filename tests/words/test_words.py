@@ -106,6 +106,18 @@ def test_rules_speak_in_short_sentences(engine: Engine) -> None:
     assert long == []
 
 
+def test_verbs_follow_the_number_of_what_is_counted(engine: Engine) -> None:
+    """A verb of the plural behind "1 block" is wrong; one of "blocks of 1 thread" is not."""
+    counted = r"(?<! of )(?<! in )\{\{ *\w+ \| (count|number)\([^}]*['\"][a-z -]+['\"]\) *\}\}"
+    plural = re.compile(rf"{counted}(\{{%.*?%\}})?\s+{WORDS['follows_number']}", re.S)
+    assert [
+        f"{rule.id}: {match[0]!r}"
+        for rule in engine.rules
+        for template in templates(rule)
+        for match in plural.finditer(template.text)
+    ] == []
+
+
 def test_headlines_follow_start_by(engine: Engine) -> None:
     for rule in engine.rules:
         words = engine.settings.vendors.default.fill(rule.headline)
