@@ -41,16 +41,17 @@ _RULED_OUT = """
     SELECT variant_id, rule_id, because FROM finding JOIN run USING (run_id)
     WHERE run_id = $run AND outcome = 'ruled_out' AND rules_hash = $digest AND because IS NOT NULL
 """
+_NUMBERS = r"\b[0-9][0-9.,]*(e[-+]?[0-9]+)?"  # not those in names, such as FP32
 _VENDOR_FINDINGS = """
-    SELECT variant_id, rule,
+    SELECT variant_id, rule, section,
       arg_max(title, (coalesce(estimate, 0), -launch_index, length(text), text, title)) AS title,
       severity, scope,
       arg_max(text, (coalesce(estimate, 0), -launch_index, length(text), text, title)) AS text,
       max(estimate) AS estimate, count(DISTINCT launch_index) AS launches
     FROM reference_finding JOIN launch USING (run_number, run_id, launch_index)
     WHERE {of_run} AND text <> '' AND (severity NOT IN ('none', 'ok') OR estimate IS NOT NULL)
-    GROUP BY variant_id, rule, severity, scope
-    ORDER BY estimate DESC NULLS LAST, rule, variant_id, severity, scope
+    GROUP BY variant_id, rule, section, severity, scope, regexp_replace(text, $numbers, '', 'g')
+    ORDER BY estimate DESC NULLS LAST, rule, section, variant_id, severity, scope, text
 """
 _CURVES = """
     SELECT variant_id, counter, keys, values
@@ -155,10 +156,11 @@ def ruled_out_of(
 def findings_of_vendor(connection: duckdb.DuckDBPyConnection, run_id: str) -> Sequence[Row]:
     """Return the vendor's findings by variant, the largest estimate first.
 
-    Of several of one rule the one that promises most; of those alike the longest message of the
-    first launch, whose counts have the most digits.
+    Messages that differ in nothing but numbers are one: the one that promises most, else the
+    longest of the first launch, whose counts have the most digits.
     """
-    return rows_of_cursor(connection.execute(_of_run(_VENDOR_FINDINGS, run_id)))
+    asked = {"numbers": _NUMBERS}
+    return rows_of_cursor(connection.execute(_of_run(_VENDOR_FINDINGS, run_id), asked))
 
 
 def curves_of(

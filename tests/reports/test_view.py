@@ -296,25 +296,75 @@ def test_names_the_run_time_library_as_the_profile_does(
     assert (driver.value, driver.note) == (value, note)
 
 
+def report_in(connection: duckdb.DuckDBPyConnection) -> Report:
+    """Return the report of the run that a database has."""
+    return build_report(
+        read_source(
+            connection,
+            Request(run_id="run", database="a.duckdb", written_at=0.0),
+            vocabulary=vocabulary_once(),
+            compiled=compiled_once(),
+            judgement=load_judgement(),
+        )
+    )
+
+
 def test_gathers_the_vendor_s_findings_by_kernel() -> None:
     finding = {"run_id": "run", "launch_index": 0, "rule": "SOLBottleneck", "title": "High"}
     with run_of([STREAM]) as connection:
         for text, estimate, severity in (
-            ("small", 0.1, "optimization"), ("large", 0.2, "optimization"), ("", None, "ok"),
+            ("5 % high", 0.1, "optimization"), ("9 % high", 0.2, "optimization"), ("", None, "ok"),
         ):  # fmt: skip
             row = {**finding, "text": text, "estimate": estimate, "severity": severity}
             insert(connection, "reference_finding", row)
-        report = build_report(
-            read_source(
-                connection,
-                Request(run_id="run", database="a.duckdb", written_at=0.0),
-                vocabulary=vocabulary_once(),
-                compiled=compiled_once(),
-                judgement=load_judgement(),
-            )
-        )
+        report = report_in(connection)
     (vendor,) = report.kernels[0].vendor
-    assert (vendor.text, vendor.estimate, vendor.launches) == ("large", 0.2, 1)
+    assert (vendor.text, vendor.estimate, vendor.launches) == ("9 % high", 0.2, 1)
+
+
+def printed_messages(told: Sequence[tuple[int, str, str]]) -> Report:
+    """Return the report of launches of which a page prints messages, of rules without a name."""
+    with run_of([STREAM, {**STREAM, "launch_index": 1}]) as connection:
+        for launch, section, message in told:
+            row = {"run_id": "run", "launch_index": launch, "rule": "", "title": ""}
+            row |= {"section": section, "severity": "warning", "text": message}
+            insert(connection, "reference_finding", row)
+        return report_in(connection)
+
+
+def test_keeps_messages_apart_whose_rule_has_no_name() -> None:
+    report = printed_messages(
+        [
+            (0, "Grid", "The grid has 7 blocks, 1.5e-2 waves."),
+            (1, "Grid", "The grid has 1,024 blocks, 2.25 waves."),
+            (0, "Grid", "Blocks have 40 threads."),
+            (0, "Limits", "Blocks have 40 threads."),
+            (0, "Pipes", "It runs 12 FP32 instructions."),
+            (0, "Pipes", "It runs 3 FP64 instructions."),
+        ]
+    )
+    (kernel,) = report.kernels
+    assert [(each.section, each.text, each.launches) for each in kernel.vendor] == [
+        ("Grid", "Blocks have 40 threads.", 1),
+        ("Grid", "The grid has 7 blocks, 1.5e-2 waves.", 2),
+        ("Limits", "Blocks have 40 threads.", 1),
+        ("Pipes", "It runs 12 FP32 instructions.", 1),
+        ("Pipes", "It runs 3 FP64 instructions.", 1),
+    ]
+
+
+def test_names_the_section_where_a_rule_has_no_name() -> None:
+    told = [(0, "Grid", "Blocks have 40 threads."), (0, "", "Nothing else.")]
+    report = printed_messages(told)
+    markdown = render.markdown(report, None)
+    assert "| Grid (warning) | Blocks have 40 threads. | none given |" in markdown
+    assert "| warning | Nothing else. | none given |" in markdown
+    page = render.html(report)
+    assert '<td class="what"><p>Grid</p><p class="sub">Blocks have 40 threads.</p></td>' in page
+    assert '<td class="what"><p class="sub">Nothing else.</p></td>' in page
+    lines = [line.strip() for line in kernel_text(report, report.kernels).splitlines()]
+    assert lines[lines.index("Blocks have 40 threads.") - 1] == "warning: Grid"
+    assert lines[lines.index("Nothing else.") - 1] == "warning"
 
 
 def test_finds_kernels_by_name_or_id() -> None:

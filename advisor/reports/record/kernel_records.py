@@ -181,7 +181,10 @@ def of_one_reason(results: Iterable[RuleResult]) -> list[RuleResult]:
 
 @dataclass(frozen=True, kw_only=True)
 class VendorFinding:
-    """The message of the vendor's own rule; ``estimate`` is a share of run time in [0, 1]."""
+    """The message of the vendor's own rule; ``estimate`` is a share of run time in [0, 1].
+
+    Printed pages name the ``section`` that a message stands in, and not its rule.
+    """
 
     rule: str
     title: str
@@ -190,6 +193,17 @@ class VendorFinding:
     estimate: float | None
     scope: str
     launches: int = 1
+    section: str = ""
+
+    @property
+    def source(self) -> str:
+        """Return the rule, or the section of one without a name."""
+        return self.rule or self.section
+
+    @property
+    def message(self) -> str:
+        """Return the title, where there is one, and the text."""
+        return ". ".join(filter(None, (self.title.removesuffix("."), self.text)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -207,6 +207,7 @@ def vendor_findings(
         found[str(row["variant_id"])].append(
             VendorFinding(
                 rule=str(row["rule"]),
+                section=text(row, "section") or "",
                 title=text(row, "title") or "",
                 text=text(row, "text") or "",
                 severity=str(row["severity"]),

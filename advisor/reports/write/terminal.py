@@ -349,5 +349,7 @@ def _vendor(paper: Paper, report: Report, findings: Sequence[VendorFinding]) -> 
         estimate = ""
         if finding.estimate is not None:
             estimate = f"  estimate {wording.share(finding.estimate)}, {finding.scope}"
-        paper.write(f"{finding.severity}: {finding.title}  {finding.rule}{estimate}", indent=2)
+        named = "  ".join(filter(None, (finding.title, finding.source)))
+        kind = f"{finding.severity}: {named}" if named else finding.severity
+        paper.write(f"{kind}{estimate}", indent=2)
         paper.write(finding.text, indent=4)
