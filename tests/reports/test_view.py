@@ -483,6 +483,18 @@ def test_says_what_there_is_to_do_where_no_card_speaks_of_a_kernel() -> None:
     assert bare.without_action == "not enough counters"
 
 
+def test_says_that_version_and_time_of_the_profiler_are_unknown() -> None:
+    untold = report_of([STREAM], profiler_version=None, started_at=None)
+    told = report_of([STREAM], profiler_version="2031.2", started_at="2031-05-06")
+    for report, said in (
+        (untold, "ncu, version unknown, time unknown"),
+        (told, "ncu 2031.2, 2031-05-06 00:00 UTC"),
+    ):
+        assert f"| collected | {said} |" in render.markdown(report, None)
+        assert f"<dt>collected</dt><dd>{said}</dd>" in render.html(report)
+    assert "· ncu, version unknown · advisor" in " ".join(report_text(untold).split())
+
+
 def test_says_what_it_cannot_judge_where_no_card_is_shown() -> None:
     # Too short to be profiled again for.
     report = report_of([{"variant_id": "bare", "duration": 1e-6}])

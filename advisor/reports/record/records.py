@@ -47,6 +47,19 @@ class RunRecord:
     labels: tuple[tuple[str, str], ...] = ()
 
     @property
+    def profiled_by(self) -> str:
+        """Return the profiler and its version, as far as that is known."""
+        if self.profiler_version is None:
+            return f"{self.profiler}, version unknown"
+        return f"{self.profiler} {self.profiler_version}"
+
+    @property
+    def collected(self) -> str:
+        """Return by what the profile was collected, and when."""
+        when = "time unknown" if self.started_at is None else wording.minute(self.started_at)
+        return f"{self.profiled_by}, {when}"
+
+    @property
     def ran(self) -> tuple[str, ...]:
         """Return when it ran and of which commit, as far as these are known."""
         started = () if self.started_at is None else (wording.minute(self.started_at),)

@@ -238,7 +238,7 @@ def _provenance(paper: Paper, report: Report) -> None:
     paper.blank()
     run, again = report.run, report.provenance
     paper.write(
-        f"run {run.run_id} · {run.profiler} {run.profiler_version or ''} · advisor "
+        f"run {run.run_id} · {run.profiled_by} · advisor "
         f"{again.advisor_version}, {again.rules} · percentages are of profiled kernel time"
     )
 
