@@ -116,6 +116,15 @@ def test_opens_with_a_note_where_it_is_all_there_is() -> None:
     assert NOTHING not in verdict_of([DONE], [replace(note, severity="warning")]).sentence
 
 
+def test_tells_no_estimate_from_no_gain() -> None:
+    note = replace(card("keeping it", about_measurement=False), severity="note", gain=None)
+    for severity in ("note", "warning"):
+        found = verdict_of([DONE], [replace(note, severity=severity)]).figures[2]
+        assert (found.value, found.note) == ("not estimated", "no step has an estimate")
+    found = verdict_of([DONE], []).figures[2]
+    assert (found.value, found.note) == ("none", "no step")
+
+
 def test_promises_of_a_new_profile_only_what_the_cause_may_be_worth() -> None:
     far = {**DONE, "limiter": "latency", "t_least": 2e-3, "t_sol_achievable": 3e-3}
     gain = Gain(low=0.0, likely=2e-3, high=4e-3)

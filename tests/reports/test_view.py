@@ -16,6 +16,7 @@ from advisor.errors import UsageError
 from advisor.facts import variant_statements
 from advisor.knowledge.load import load_knowledge
 from advisor.reports.record.judgement import load_judgement
+from advisor.reports.record.kernel_records import Gain
 from advisor.reports.record.records import Report, Rest
 from advisor.reports.record.source import Request, read_source
 from advisor.reports.record.view import build_report
@@ -481,6 +482,17 @@ def test_says_what_there_is_to_do_where_no_card_speaks_of_a_kernel() -> None:
     assert replace(kernel, results=(gaining, silent)).without_action == "1 smaller finding"
     bare = replace(kernel, limiter=None, t_sol=None)
     assert bare.without_action == "not enough counters"
+
+
+def test_tells_a_gain_of_nothing_from_one_that_nobody_knows() -> None:
+    (kernel,) = report_of([STREAM]).kernels
+    found = next(each for each in kernel.results if each.outcome == "fires")
+    out = replace(found, outcome="ruled out", gain=None)
+    assert replace(found, gain=None).without_gain == "not estimated"
+    assert replace(found, gain=Gain(low=0.0, likely=0.0, high=0.0)).without_gain == "none"
+    assert (out.without_gain, replace(out, is_void=True).without_gain) == ("none", "unknown")
+    for outcome in ("unknown", "not knowable here"):
+        assert replace(out, outcome=outcome).without_gain == "unknown"
 
 
 def test_says_that_version_and_time_of_the_profiler_are_unknown() -> None:

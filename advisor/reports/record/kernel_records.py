@@ -158,6 +158,13 @@ class RuleResult:
         return self.share is not None
 
     @property
+    def without_gain(self) -> str:
+        """Return what stands for a gain where none is shown: whether it is nothing, or unknown."""
+        if self.outcome == "fires":
+            return "not estimated" if self.gain is None else "none"
+        return "none" if self.outcome == "ruled out" and not self.is_void else "unknown"
+
+    @property
     def word(self) -> str:
         """Return the outcome as a reader knows it."""
         return "not judged" if self.is_void else _OUTCOME_WORDS[self.outcome]

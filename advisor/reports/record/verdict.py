@@ -265,10 +265,10 @@ def _likely(actions: Sequence[Recommendation], sums: Totals) -> Figure:
         first = "likely gain of the first step"
         return Figure(label=first, value=value, unit="% of its kernel's time", note=note)
     if not gains:
-        note = "nothing here has an estimate"
+        note = "no step has an estimate" if steps else "no step"
         if len(steps) < len(actions):
             note = "what a new profile shows may save time"
-        value = "unknown" if any(not step.is_note for step in steps) else "none"
+        value = "not estimated" if steps else "none"
         return Figure(label=label, value=value, unit="", note=note)
     likely = sum(gain.likely for gain in gains)
     low, high = sum(gain.low for gain in gains), _at_most(steps)
