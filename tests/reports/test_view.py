@@ -476,12 +476,34 @@ def test_says_of_no_unknown_time_that_it_is_none() -> None:
 
 def test_says_what_there_is_to_do_where_no_card_speaks_of_a_kernel() -> None:
     (kernel,) = report_of([STREAM]).kernels
-    gaining = next(result for result in kernel.results if result.gain is not None)
-    silent = replace(gaining, gain=None)
-    assert replace(kernel, results=(silent,)).without_action == "nothing to do"
-    assert replace(kernel, results=(gaining, silent)).without_action == "1 smaller finding"
+    assert kernel.without_action == "nothing to do"
+    assert replace(kernel, smaller=1).without_action == "1 smaller finding"
     bare = replace(kernel, limiter=None, t_sol=None)
     assert bare.without_action == "not enough counters"
+
+
+def test_counts_alike_what_no_card_speaks_of() -> None:
+    """Beside what could be done in a kernel stands what promises the same time: it is no other."""
+    tiny: Launch = {**NO_FLOP, "duration": 2e-5, "dram_bytes": 1e7}
+    report = report_of([STREAM, tiny])
+    assert len(report.actions) == 1
+    kernel = next(each for each in report.kernels if not each.actions)
+    gaining = [each for each in kernel.results if each.outcome == "fires" and each.gain]
+    assert len(gaining) == 2
+    assert (kernel.without_action, report.more_actions) == ("1 smaller finding", 1)
+    assert report.more_findings == "1 finding with a smaller gain"
+    assert report.left_alone is not None
+    assert report.left_alone.saved == gaining[0].gain.likely if gaining[0].gain else 0.0
+    assert " ".join(report.left_alone.sentence.split()) == (
+        "1 kernel, 20.0 µs or 0.40 % of the profiled kernel time; findings there likely save "
+        "4.44 µs, too little of the run for a step"
+    )
+    large = replace(report.left_alone, is_too_little=False)
+    assert " ".join(large.sentence.split()).endswith("findings there likely save 4.44 µs")
+    more = replace(report, more_actions=3)
+    assert more.more_findings == (
+        "1 finding with a smaller gain, 2 with hardly a gain, or none estimated"
+    )
 
 
 def test_tells_a_gain_of_nothing_from_one_that_nobody_knows() -> None:

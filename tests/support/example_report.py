@@ -263,6 +263,7 @@ def kernels() -> tuple[KernelRecord, ...]:
             limiter="balanced",
             intensity=9.0,
             bandwidth=5e11,
+            smaller=1,
         ),
         kernel(
             "transpose",

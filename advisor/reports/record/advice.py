@@ -5,10 +5,12 @@ from __future__ import annotations
 import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from advisor.commands import program
 from advisor.records import dataclass
+from advisor.reports.record.further import Further
 from advisor.reports.record.gain_notes import gain_notes, roof_moved
 from advisor.reports.record.instructions import Ranking, Rankings
 from advisor.reports.record.judgement import Judgement
@@ -99,11 +101,24 @@ def results(
     return {variant: tuple(its) for variant, its in found.items()}
 
 
-def left_alone(kernels: Sequence[KernelRecord], total: float | None) -> Rest | None:
-    """Return the kernels where nothing is large enough to act on; None where there are no cards."""
+def left_alone(
+    kernels: Sequence[KernelRecord], further: Mapping[str, Further], total: float | None
+) -> Rest | None:
+    """Return the kernels that no card speaks of, and what could be saved there all the same.
+
+    None where there are no cards.
+    """
     if not any(kernel.actions for kernel in kernels):
         return None
-    return _rest([k for k in kernels if not k.actions and k.is_judged], total)
+    alone = [k for k in kernels if not k.actions and k.is_judged]
+    rest, found = _rest(alone, total), [further[k.id] for k in alone if k.id in further]
+    if rest is None:
+        return None
+    return replace(
+        rest,
+        saved=sum(each.likely for each in found),
+        is_too_little=bool(found) and all(each.is_too_little for each in found),
+    )
 
 
 def not_judged(kernels: Sequence[KernelRecord], total: float | None) -> Rest | None:

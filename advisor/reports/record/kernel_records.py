@@ -151,13 +151,6 @@ class RuleResult:
     only_measures: bool = False
 
     @property
-    def gains(self) -> bool:
-        """Return whether it could save time, by more than nothing."""
-        if self.gain is not None:
-            return self.gain.high > 0 and self.gain_below is None
-        return self.share is not None
-
-    @property
     def without_gain(self) -> str:
         """Return what stands for a gain where none is shown: whether it is nothing, or unknown."""
         if self.outcome == "fires":
@@ -215,7 +208,10 @@ class VendorFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class KernelRecord(KernelName):
-    """One variant: a kernel with one launch shape. ``has_flops`` None: nobody counted."""
+    """One variant: a kernel with one launch shape. ``has_flops`` None: nobody counted.
+
+    ``smaller`` are the findings with a gain, each of a cause of its own, that no card speaks of.
+    """
 
     name: str
     launch_shape: str
@@ -255,6 +251,7 @@ class KernelRecord(KernelName):
     results: tuple[RuleResult, ...] = ()
     vendor: tuple[VendorFinding, ...] = ()
     actions: tuple[int, ...] = ()
+    smaller: int = 0
     flags: tuple[str, ...] = ()
 
     @property
@@ -272,16 +269,12 @@ class KernelRecord(KernelName):
         """Return what there is to do where no card speaks of the kernel."""
         if not self.is_judged:
             return "not enough counters"
-        return wording.count(self._smaller, "smaller finding") if self._smaller else "nothing to do"
+        return wording.count(self.smaller, "smaller finding") if self.smaller else "nothing to do"
 
     @property
     def has_smaller(self) -> bool:
         """Return whether findings that are no action say what could be saved."""
-        return self.is_judged and self._smaller > 0
-
-    @property
-    def _smaller(self) -> int:
-        return sum(result.gains for result in self.results)
+        return self.is_judged and self.smaller > 0
 
     @property
     def sums(self) -> str:

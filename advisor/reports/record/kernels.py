@@ -36,6 +36,7 @@ class Said:
     results: tuple[RuleResult, ...] = ()
     vendor: tuple[VendorFinding, ...] = ()
     actions: tuple[int, ...] = ()
+    smaller: int = 0
 
 
 NOTHING_SAID = Said()
@@ -103,6 +104,7 @@ def kernel(
         results=said.results,
         vendor=said.vendor,
         actions=said.actions,
+        smaller=said.smaller,
     )
 
 

@@ -162,12 +162,18 @@ class Recommendation:
 
 @dataclass(frozen=True, kw_only=True)
 class Rest:
-    """Kernels that no card speaks of, and the time they take; ``untimed`` have none."""
+    """Kernels that no card speaks of, and the time they take; ``untimed`` have none.
+
+    ``saved`` is what findings there likely save [s], where ``is_too_little`` each of them too
+    little of the run for a card.
+    """
 
     kernel_count: int
     duration: float | None
     duration_share: float | None
     untimed: int = 0
+    saved: float = 0.0
+    is_too_little: bool = False
 
     @property
     def sentence(self) -> str:
@@ -178,7 +184,12 @@ class Rest:
         if self.untimed:
             untimed = f" ({self.untimed} without a time)"
         time, share = wording.seconds(self.duration), wording.share(self.duration_share)
-        return f"{kernels}{untimed}, {time} or {share} of the profiled kernel time"
+        found = f"{kernels}{untimed}, {time} or {share} of the profiled kernel time"
+        if not self.saved:
+            return found
+        saves = f"findings there likely save {wording.seconds(self.saved)}"
+        too_little = ", too little of the run for a step" if self.is_too_little else ""
+        return f"{found}; {saves}{too_little}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -315,5 +326,10 @@ class Report:
     @property
     def more_findings(self) -> str:
         """Return how many findings are no action, and why not."""
-        findings = wording.count(self.more_actions, "finding")
-        return f"{findings} with a smaller gain, or none estimated"
+        smaller = sum(kernel.smaller for kernel in self.kernels)
+        rest = self.more_actions - smaller
+        if not smaller:
+            return f"{wording.count(rest, 'finding')} with hardly a gain, or none estimated"
+        found = f"{wording.count(smaller, 'finding')} with a smaller gain"
+        more = f", {wording.fixed(rest)} with hardly a gain, or none estimated"
+        return f"{found}{more if rest else ''}"

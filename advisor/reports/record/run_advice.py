@@ -16,6 +16,7 @@ from advisor.profilers import Options
 from advisor.profilers.command import profiled
 from advisor.records import dataclass
 from advisor.reports.record import advice
+from advisor.reports.record.further import Further, further
 from advisor.reports.record.instructions import of_findings
 from advisor.reports.record.kernel_records import Gain, RuleResult, VendorFinding
 from advisor.reports.record.records import (
@@ -53,11 +54,13 @@ _UNPROVEN = "Unproven: no real profiles have shown yet where this holds and wher
 class RunAdvice:
     """What the rules say about a run; ``results`` by variant, ``findings`` of the run as a whole.
 
+    ``further`` is what no action speaks of, by variant; ``more_actions`` how much that is in all.
     ``rejudged`` says that stored findings were passed over, where they were.
     """
 
     actions: tuple[Recommendation, ...]
     more_actions: int
+    further: Mapping[str, Further]
     results: Mapping[str, tuple[RuleResult, ...]]
     collect: Collect | None
     suppressed: Suppressed | None
@@ -83,6 +86,7 @@ def advice_of_run(source: ReportSource) -> RunAdvice:
     return RunAdvice(
         actions=actions,
         more_actions=len(ranked) - sum(len(action.kernels) for action in actions),
+        further=further(source, ranked, actions),
         results=advice.results(source, evaluations, ranked, worst, ask),
         collect=advice.to_collect(evaluations, collection, reach, text(source.run, "format")),
         suppressed=suppressed(screened, source.variants),

@@ -39,7 +39,7 @@ def build_report(source: ReportSource) -> Report:
         wasted_time=sums.wasted,
         actions=advised.actions,
         more_actions=advised.more_actions,
-        left_alone=advice.left_alone(kernels, sums.duration),
+        left_alone=advice.left_alone(kernels, advised.further, sums.duration),
         not_judged=advice.not_judged(kernels, sums.duration),
         collect=advised.collect,
         conditions=conditions(source.run, rows, source.devices, source.judgement, source.words),
@@ -92,6 +92,7 @@ def _kernels(source: ReportSource, advised: RunAdvice) -> tuple[KernelRecord, ..
                 results=advised.results.get(variant, ()),
                 vendor=vendor.get(variant, ()),
                 actions=tuple(dict.fromkeys(spoken[variant])),
+                smaller=advised.further[variant].findings if variant in advised.further else 0,
             ),
         )
         for variant, row in source.variants.items()

@@ -38,6 +38,7 @@ UNITS: Mapping[str, str] = {
     "performance": "FLOP/s",
     "roof_fraction": "1",
     "roof_fraction_achievable": "1",
+    "saved": "s",
     "share": "1",
     "t_sol": "s",
     "time": "s",
