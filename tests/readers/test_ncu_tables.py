@@ -590,3 +590,14 @@ def test_a_column_of_numbers_may_stand_before_the_kernels() -> None:
         "scan_rows": 31,
         "scan_warps": 52.5,
     }
+
+
+def test_a_word_is_a_name_beside_names_that_begin_with_it() -> None:
+    page = table(
+        "Metric | unit | blur | blur_tiled | other",
+        "Duration | ms | 1.5 | 1.2 | 1.1",
+        "DRAM Throughput | % | 80 | 70 | 60",
+        "Memory Throughput | % | 80 | 70 | 60",
+        "Compute (SM) Throughput | % | 10 | 20 | 30",
+    )
+    assert [*launches_of(page)] == ["blur", "blur_tiled", "[other]"]

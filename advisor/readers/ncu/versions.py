@@ -104,7 +104,8 @@ class Versions:
     def take(self, reading: TableReading, outline: Outline) -> None:
         """Take the launches of a table."""
         self.tell(reading)
-        launches = [self.launch(version) for version in reading.versions]
+        titles = [version.title for version in reading.versions]
+        launches = [self.launch(version, titles) for version in reading.versions]
         if len(launches) == 1 and not reading.versions[0].is_kernel:
             (only,) = launches
             is_named = is_code(only.title) or not outline.name
@@ -129,14 +130,15 @@ class Versions:
         for line in reading.lines:
             self.notes.rows.add(str(Location(name=self.notes.name, line=line)))
 
-    def launch(self, version: Version) -> WrittenLaunch:
-        """Return a launch of a table with its values.
+    def launch(self, version: Version, titles: Sequence[str] = ()) -> WrittenLaunch:
+        """Return a launch of a table with its values; a word is a name beside ``word_more``.
 
         Raises:
             InputError: the decimal mark of one contradicts that of another.
         """
         line = version.values[0].line if version.values else 0
-        name = launch_name(version.title, is_kernel=version.is_kernel)
+        begins = any(is_code(each) and each.startswith(f"{version.title}_") for each in titles)
+        name = launch_name(version.title, is_kernel=version.is_kernel or begins)
         launch = WrittenLaunch(
             title=version.title,
             building=Building(notes=self.notes, name=name, is_written=True),
