@@ -454,3 +454,41 @@ def test_passes_of_conflicts_take_their_cycles(
 ) -> None:
     facts = facts_of(**known, sm_count=10.0, sm_elapsed_cycles=1000.0)
     assert facts["conflict_time_share"] == (None if share is None else pytest.approx(share))
+
+
+@pytest.mark.parametrize(
+    ("used", "excess", "wastes"),
+    [
+        (25.0, None, True),
+        (26.0, None, False),
+        (None, 80.0, True),
+        (None, 100.0, False),
+        (26.0, 50.0, False),
+    ],
+)
+def test_tells_wasted_sectors_by_loads_else_by_all_accesses(
+    used: float | None, excess: float | None, wastes: bool
+) -> None:
+    sectors = (
+        {} if excess is None else {"global_l2_sectors": 101.0, "global_l2_sectors_ideal": excess}
+    )
+    facts = facts_of(duration=1.0, global_load_bytes_per_sector=used, **sectors)
+    assert facts["wastes_sectors"] is wastes
+    assert facts_of(duration=1.0)["wastes_sectors"] is None
+
+
+@pytest.mark.parametrize(
+    ("queue", "back", "adds_up"),
+    [(2.0, 1.1, True), (2.0, 0.9, False), (3.1, 0.5, False), (0.5, 3.1, False), (2.0, None, False)],
+)
+def test_waits_for_shared_memory_add_up_where_a_block_keeps_data_there(
+    queue: float, back: float | None, adds_up: bool
+) -> None:
+    states = {
+        "warp_latency": 10.0,
+        "stall_mio_throttle": queue,
+        "stall_short_scoreboard": back,
+    }
+    staged = facts_of(duration=1.0, **states, shared_memory_static=4096.0)
+    assert staged["shared_stalls_add_up"] is adds_up
+    assert facts_of(duration=1.0, **states)["shared_stalls_add_up"] is False

@@ -47,6 +47,8 @@ def test_holds_arithmetic_against_its_peak_where_nothing_was_measured() -> None:
         ({"global_load_bytes_per_sector": None, "global_store_bytes_per_sector": None}, True),
         ({"global_l2_sectors": 100.0, "global_l2_sectors_ideal": 79.0}, False),
         ({"global_l2_sectors": 100.0, "global_l2_sectors_ideal": 81.0}, True),
+        # No access pattern lowers a roof of arithmetic.
+        ({"flops_fp32": 9.9e12, "peak_fp32": 1e13, "global_load_bytes_per_sector": 8.0}, True),
         ({"l1_utilization": 0.8}, False),
         ({"l1_utilization": None}, True),
         ({"dram_bytes": None}, None),
@@ -277,6 +279,8 @@ def test_knows_when_threads_take_turns_at_few_words(changed: dict[str, Value], t
     ("told", "stages"),
     [
         ({"shared_load_requests": 1.0}, True),
+        ({"shared_load_conflicts": 1.0}, True),
+        ({"shared_load_conflicts": 0.0}, False),
         ({"shared_load_requests": 0.0, "shared_memory_static": 4096.0}, False),
         ({"shared_memory_static": 4096.0}, True),
         ({"shared_memory_static": 0.0, "shared_memory_dynamic": 4096.0}, True),
