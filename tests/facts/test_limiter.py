@@ -209,11 +209,26 @@ def test_one_unit_counted_on_both_sides_is_memory() -> None:
     assert facts_of(**low)["limiter"] == "latency"
 
 
+# Schedulers issue too seldom to keep a pipe of full rate as busy as compute is.
+SELDOM = {"issue_slot_utilization": 0.79}
+
+
 @pytest.mark.parametrize(
     ("page", "is_one", "limiter"),
     [
         ({"memory_utilization": 0.90004}, True, "memory"),
         ({"memory_utilization": 0.8999}, None, "balanced"),
+        ({"memory_utilization": 0.9002, "l1_utilization": 0.9}, None, "balanced"),
+        ({"memory_utilization": 0.9002, "l1_utilization": 0.9, **SELDOM}, True, "memory"),
+        ({"memory_utilization": 0.8998, "l1_utilization": 0.9, **SELDOM}, True, "memory"),
+        ({"memory_utilization": 0.9003, "l1_utilization": 0.9, **SELDOM}, None, "balanced"),
+        ({"memory_utilization": 0.9002, "l1_utilization": 0.87, **SELDOM}, None, "balanced"),
+        ({"memory_utilization": 0.9002, **SELDOM}, None, "balanced"),
+        (
+            {"memory_utilization": 0.9002, "l1_utilization": 0.9, "issue_slot_utilization": 0.81},
+            None,
+            "balanced",
+        ),
         ({"memory_utilization": 0.9, "l1_utilization": 0.9}, True, "memory"),
         ({"memory_utilization": 0.9, "l1_utilization": 0.87}, None, "balanced"),
         ({"memory_utilization": 0.9, "lsu_utilization": 0.5}, False, "balanced"),
