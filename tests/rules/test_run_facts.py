@@ -116,6 +116,18 @@ def test_device_memory_limits_only_kernels_that_keep_it_busy(settings: Evaluatio
     assert row(settings, f"{some} WHERE limiter = 'memory' AND duration = 1")["dram_share"] is None
 
 
+def test_device_memory_is_the_limit_where_it_is_full_or_busier_than_the_others(
+    settings: EvaluationSettings,
+) -> None:
+    some = """
+        SELECT * FROM (VALUES (0.7, 0.71, NULL, 1.0), (0.7, 0.69, 0.7, 2.0), (0.7, NULL, 0.72, 4.0),
+            (0.81, 0.9, 0.3, 8.0), (0.79, 0.9, 0.3, 16.0), (0.6, NULL, NULL, 32.0))
+        AS t(dram_utilization, l1_utilization, compute_utilization, duration)
+    """
+    found = row(settings, f"SELECT 'memory' AS limiter, * FROM ({some})")
+    assert found["dram_duration"] == 42
+
+
 def test_knows_no_shares_of_a_run_of_which_most_is_not_judged(settings: EvaluationSettings) -> None:
     some = """
         SELECT * FROM (VALUES ('latency', 2.0), (NULL, {})) AS t(limiter, duration)
