@@ -278,6 +278,29 @@ def test_the_headline_says_that_a_gain_may_be_nothing() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("gain", "share", "said"),
+    [
+        (Gain(low=0.0, likely=0.0, high=3e-3), None, "doing it saves 3.0 ms at most."),
+        (
+            None,
+            Gain(low=0.0, likely=0.0, high=0.3),
+            "doing it saves 30 % of the kernel's time at most.",
+        ),
+    ],
+)
+def test_does_not_start_by_what_likely_saves_nothing(
+    gain: Gain | None, share: Gain | None, said: str
+) -> None:
+    far = {**DONE, "limiter": "latency", "t_least": 2e-3, "t_sol_achievable": 3e-3}
+    action = replace(card("doing it", about_measurement=False), gain=gain, share=share)
+    sentence = plain(verdict_of([far], [action]).sentence)
+    assert sentence.endswith(f"No step likely saves time; {said}")
+    assert "Start by" not in sentence
+    asks = plain(verdict_of([far], [replace(action, only_measures=True)]).sentence)
+    assert "Start by" in asks
+
+
 def test_promises_with_low_confidence_no_more_than_perhaps() -> None:
     far = {**DONE, "limiter": "latency", "t_least": 2e-3, "t_sol_achievable": 3e-3}
     gain = Gain(low=1e-3, likely=2e-3, high=4e-3)

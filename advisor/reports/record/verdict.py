@@ -96,6 +96,8 @@ def verdict(
         sentence = (
             f"This profile tells little of how fast the run could be. Start by {first.headline}."
         )
+    elif (most := _most_of_nothing(first)) is not None:
+        sentence = f"{holds} No step likely saves time; {first.headline} saves {most} at most."
     else:
         sentence = f"{holds} Start by {_to_do(first, sums)}."
     return RunVerdict(
@@ -141,6 +143,18 @@ def _limiter(rows: Sequence[Row], sums: Totals) -> tuple[str | None, float]:
         times[name] = times.get(name, 0.0) + (number(row, "duration") or 0.0)
     first = max(times, key=lambda name: times[name])
     return (None, 0.0) if first is None else (first, times[first] / sums.duration)
+
+
+def _most_of_nothing(action: Recommendation) -> str | None:
+    """Return the most that an action saves, in words, where it likely saves nothing."""
+    if action.only_measures:
+        return None
+    if action.gain is not None:
+        found = action.gain.likely == 0 < action.gain.high
+        return wording.seconds(action.gain.high, 2) if found else None
+    if action.share is None or action.share.likely or not action.share.high:
+        return None
+    return f"{wording.share(action.share.high)} of the kernel's time"
 
 
 def _to_do(action: Recommendation, sums: Totals) -> str:
