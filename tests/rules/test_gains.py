@@ -62,11 +62,11 @@ ESTIMATES = [
         {"places_taken": 0.2, "halves_take": 0.5, "parts_take": 0.25},
         (1.25e-4, 3e-4, 6e-4),
     ),
-    # No block ran for a quarter of the launch, which stays.
+    # No block ran for a quarter of the launch, which stays; a unit is busy for 40 % of all of it.
     (
         "estimator: spread",
         {"places_taken": 0.2, "halves_take": 0.5, "parts_take": 0.25, "idle_of_launch": 0.25},
-        (9.375e-5, 2.25e-4, 4.5e-4),
+        (8.75e-5, 1.75e-4, 3.5e-4),
     ),
     # From 25 to 50 % occupancy: half the time at most, 60 % idle of it, and half of that.
     (
