@@ -40,6 +40,7 @@ Duration                   usecond          17.50
 TOLD = "On average, each warp of this kernel spends 3.0 cycles being stalled."
 TIME = "gpu__time_duration.sum"
 MEMORY = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"
+L2 = "lts__throughput.avg.pct_of_peak_sustained_elapsed"
 REGISTERS = "launch__registers_per_thread"
 SMS = "launch__sm_count"
 VALUES = {TIME: 17_500, MEMORY: 41.25, REGISTERS: 44, SMS: 30}
@@ -363,3 +364,26 @@ def test_leaves_a_table_of_the_programs_own_alone() -> None:
     (launch,) = launches_of(KERNEL + SPEED + table)
     assert "my_time" not in launch.counters
     assert skipped_of(KERNEL + SPEED + table) == []
+
+
+@pytest.mark.parametrize("mark", [",", "."])
+def test_what_people_write_does_not_decide_the_decimal_mark_of_tables(mark: str) -> None:
+    prose = f"Theoretical Occupancy: 41{',' if mark == '.' else '.'}67 %\n\n"
+    table = SPEED.replace(".", mark)
+    for page in (prose + KERNEL + table, KERNEL + table + prose):
+        launch = launches_of(page)[-1]
+        assert (launch.counters[TIME], launch.counters[MEMORY]) == (17_500, 41.25)
+
+
+def test_leaves_out_what_people_write_with_two_decimal_marks() -> None:
+    rows = ["Duration: 17,50 us", "Memory Throughput: 41,25 %", "L2 Cache Throughput: 9,75 %"]
+    page = "".join(f"- {row}\n" for row in (*rows, "Theoretical Occupancy: 12.5 %"))
+    (launch,) = launches_of(page)
+    assert launch.counters == {TIME: 17_500, MEMORY: 41.25, L2: 9.75}
+    assert "rows that do not fit their table: a.txt:4" in skipped_of(page)
+
+
+def test_reads_what_people_write_with_the_decimal_mark_of_the_tables() -> None:
+    table = SPEED[SPEED.index("    ---") : SPEED.index("    OPT")].replace(".", ",")
+    (launch,) = launches_of(f"{table}\n- Registers Per Thread: 1.024\n")
+    assert launch.counters[REGISTERS] == 1024

@@ -22,6 +22,7 @@ from advisor.readers.ncu.printed import Building, Notes, finding
 from advisor.readers.ncu.values import (
     CounterLabels,
     Numbers,
+    WrittenNumbers,
     load_labels,
     load_messages,
 )
@@ -43,6 +44,7 @@ class TextPage:
     number: int = 0
     labels: CounterLabels = field(default_factory=load_labels)
     numbers: Numbers = field(default_factory=Numbers)
+    written: WrittenNumbers = field(init=False)
     process: int | None = None
     launch: Building | None = None
     begun_at: Location | None = None
@@ -74,7 +76,10 @@ class TextPage:
     here: str = ""
 
     def __post_init__(self) -> None:
-        self.versions = Versions(notes=self.notes, numbers=self.numbers)
+        self.written = WrittenNumbers(
+            tables=self.numbers, leave=lambda at: self.notes.rows.add(str(at))
+        )
+        self.versions = Versions(notes=self.notes, numbers=self.written)
 
     @property
     def at(self) -> Location:
@@ -378,8 +383,9 @@ class TextPage:
         self.is_page |= headed or section in self.labels.sections
         if row.has_unit:
             self.told.add(label_key(row.label))
-        launch.take(counter, row.unit, row.cell, self.numbers, self.at)
-        launch.spread(counter, row.unit, row.extremes, self.numbers, self.at)
+        numbers = self.written if row.is_written else self.numbers
+        launch.take(counter, row.unit, row.cell, numbers, self.at)
+        launch.spread(counter, row.unit, row.extremes, numbers, self.at)
 
     def _counter(self, section: str, row: Row) -> str | None:
         """Return the counter of a row; without a section, the only one that its unit allows."""

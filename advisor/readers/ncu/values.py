@@ -149,23 +149,49 @@ class Numbers:
 
     def _with_comma(self, text: str, at: Location) -> float:
         if self.comma_at is None:
-            self.comma_at = at
-            self._refuse_both(at)
+            self.comma_at = _sole(at, self.point_at)
         return float(text.replace(".", "").replace(",", "."))
 
     def _with_point(self, text: str, at: Location) -> float:
         if self.comma_at is not None and _DOTTED.fullmatch(text):
             return self._with_comma(text, at)
         if self.point_at is None and ("." in text or "," in text):
-            self.point_at = at
-            self._refuse_both(at)
+            self.point_at = _sole(at, self.comma_at)
         return float(text.replace(",", ""))
 
-    def _refuse_both(self, at: Location) -> None:
-        if self.comma_at is not None and self.point_at is not None:
-            other = self.point_at if at == self.comma_at else self.comma_at
-            problem = f"the decimal mark here contradicts the one at {other}"
-            raise InputError(problem, at=at, hint=_HINT)
+
+def _sole(at: Location, other: Location | None) -> Location:
+    """Return the place of a decimal mark in a file where no ``other`` one stands.
+
+    Raises:
+        InputError: one does.
+    """
+    if other is not None:
+        problem = f"the decimal mark here contradicts the one at {other}"
+        raise InputError(problem, at=at, hint=_HINT)
+    return at
+
+
+@dataclass(kw_only=True)
+class WrittenNumbers(Numbers):
+    """Reads the numbers that people wrote beside the profiler's tables.
+
+    The decimal mark of ``tables`` counts, where they show one before. A number with another mark is
+    none, and ``leave`` is called with its place: what people write is no reason to refuse a page.
+    """
+
+    tables: Numbers
+    leave: Callable[[Location], None]
+
+    def parse(self, text: str, at: Location) -> float | str | None:
+        """Return the number as ``Numbers`` does; None for one with another decimal mark."""
+        if self.tables.comma_at or self.tables.point_at:
+            self.comma_at, self.point_at = self.tables.comma_at, self.tables.point_at
+        try:
+            return super().parse(text, at)
+        except InputError:
+            self.leave(at)
+            return None
 
 
 def is_number(text: str) -> bool:

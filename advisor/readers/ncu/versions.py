@@ -131,11 +131,7 @@ class Versions:
             self.notes.rows.add(str(Location(name=self.notes.name, line=line)))
 
     def launch(self, version: Version, titles: Sequence[str] = ()) -> WrittenLaunch:
-        """Return a launch of a table with its values; a word is a name beside ``word_more``.
-
-        Raises:
-            InputError: the decimal mark of one contradicts that of another.
-        """
+        """Return a launch of a table with its values; a word is a name beside ``word_more``."""
         line = version.values[0].line if version.values else 0
         begins = any(is_code(each) and each.startswith(f"{version.title}_") for each in titles)
         name = launch_name(version.title, is_kernel=version.is_kernel or begins)
@@ -162,7 +158,7 @@ class Versions:
         elif said.value.shape and counter == _BLOCK:
             building.block = said.value.shape
         launch.add_one(counter, building, _significant(said.value.cell))
-        if unit not in {"", COUNT}:
+        if unit not in {"", COUNT} and counter in building.counters:
             launch.measured.add(counter)
 
     def _counter(self, said: Entry) -> tuple[str | None, str]:
