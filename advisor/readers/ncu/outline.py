@@ -67,7 +67,7 @@ class Outline:
             return
         if "ncu" in line and load_words().kernels.command.search(line):
             self._ran(line)
-        elif _FENCE.match(line):
+        elif is_fence(line):
             self.is_code = not self.is_code
         elif self.is_code:
             return
@@ -102,6 +102,11 @@ class Outline:
         found = next((match for form in forms if (match := form.fullmatch(text))), None)
         name = found["name"].strip("`") if found else ""
         return name if re.fullmatch(_NAME, name) and not words.others.fullmatch(name) else ""
+
+
+def is_fence(line: str) -> bool:
+    """Return whether a line begins or ends a block of code in Markdown."""
+    return _FENCE.match(line) is not None
 
 
 def device_named(line: str) -> str:

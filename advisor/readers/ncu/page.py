@@ -17,7 +17,8 @@ from advisor.readers.base import ReadOptions, left_out
 from advisor.readers.ncu import lines
 from advisor.readers.ncu.lines import Forms, PageLine, PageTable, Row
 from advisor.readers.ncu.markdown import MarkdownTable, TableReading
-from advisor.readers.ncu.outline import Outline, declared, device_named
+from advisor.readers.ncu.outline import Outline, declared, device_named, is_fence
+from advisor.readers.ncu.pieces import Pieces, says
 from advisor.readers.ncu.printed import Building, Notes, finding
 from advisor.readers.ncu.values import (
     CounterLabels,
@@ -27,7 +28,7 @@ from advisor.readers.ncu.values import (
     load_messages,
 )
 from advisor.readers.ncu.versions import Versions
-from advisor.readers.ncu.written import label_key, tell_a_profile
+from advisor.readers.ncu.written import label_key
 
 _MESSAGE = re.compile(r"(INF|OK|OPT|WRN|ERR) {3,4}(\S.*)")
 _MESSAGE_INDENT = 6  # columns of a message's type
@@ -46,17 +47,11 @@ class TextPage:
     numbers: Numbers = field(default_factory=Numbers)
     written: WrittenNumbers = field(init=False)
     process: int | None = None
-    launch: Building | None = None
-    begun_at: Location | None = None
+    pieces: Pieces = field(init=False)
     header: str = ""
     row_at: int = 0
     half: re.Match[str] | None = None
-    titles: set[tuple[str, str]] = field(default_factory=set)
-    comes_again: bool = False
     is_mean: bool = False
-    known: set[tuple[str, str]] = field(default_factory=set)
-    told: set[str] = field(default_factory=set)
-    is_page: bool = False
     part: str = ""
     section: str = ""
     titled_at: Location | None = None
@@ -80,6 +75,12 @@ class TextPage:
             tables=self.numbers, leave=lambda at: self.notes.rows.add(str(at))
         )
         self.versions = Versions(notes=self.notes, numbers=self.written)
+        self.pieces = Pieces(notes=self.notes)
+
+    @property
+    def launch(self) -> Building | None:
+        """The launch that is being read."""
+        return self.pieces.launch
 
     @property
     def at(self) -> Location:
@@ -89,7 +90,7 @@ class TextPage:
     def take(self, line: PageLine, whole: bool, number: int) -> Iterator[Launch]:
         """Take a line, ``whole`` where its end was there; yield the launch that it ends."""
         self.above, self.here = self.here, line.text
-        may_be_written = not (self.titles or self.is_mean)
+        may_be_written = not (self.pieces.titles or self.is_mean)
         if may_be_written and self.sheet.takes(line, whole, number):
             return
         if self.sheet.lines:
@@ -157,10 +158,10 @@ class TextPage:
 
     def _unread(self, table: MarkdownTable) -> Iterator[Launch]:
         """Take the lines of a table whose titles do not tell what it is, each by itself."""
-        before = len(self.known)
+        before = len(self.pieces.known)
         for line, whole, number in table.lines:
             yield from self._take(line, whole, number)
-        if before == len(self.known) and table.has_labels():
+        if before == len(self.pieces.known) and table.has_labels():
             self.number = table.lines[0][2]
             self.notes.tables.add(str(self.at))
 
@@ -179,8 +180,8 @@ class TextPage:
             launch.grid or table.building.grid,
             launch.block or table.building.block,
         )
-        self.known |= {("", counter) for counter in table.building.counters}
-        self.told |= table.measured
+        self.pieces.known |= {("", counter) for counter in table.building.counters}
+        self.pieces.told |= table.measured
 
     def _other_part(self) -> Iterator[Launch]:
         """Yield the launch that is being read where the page speaks of another kernel now."""
@@ -188,23 +189,9 @@ class TextPage:
             yield from self.finish()
 
     def finish(self, *, at_end: bool = False) -> Iterator[Launch]:
-        """Yield the launch that was being read, if anything is known of it.
-
-        Where a page holds nothing else, that may be what a message says.
-        """
+        """Yield the launch that was being read, if anything is known of it."""
         self._end_message()
-        done, self.launch = self.launch, None
-        told_alone = at_end and done is not None and not self.notes.launches and done.findings
-        if done is None or not (done.counters or (done.name and self.titles) or told_alone):
-            return
-        is_certain = self.is_page or tell_a_profile(self.told) or told_alone
-        if not is_certain and (done.is_written or not done.name):
-            self.notes.rows.add(str(self.begun_at))
-            return
-        done.name = done.name or done.part
-        if not done.name:
-            self.notes.unnamed.add(str(self.begun_at))
-        yield from done.launches()
+        yield from self.pieces.finish(at_end=at_end)
 
     def _process(self, line: str) -> None:
         program, found, host = line.rpartition("@")
@@ -219,21 +206,16 @@ class TextPage:
             self.is_printed = True
             told = kernel.groupdict("")
             of_page = {"process": self.process, "part": self.outline.name}
-            self._new(Building.told(self.notes, told, **of_page))
+            self.pieces.begin(Building.told(self.notes, told, **of_page))
         self.header = kernel.string
         self.section, self.part, self.table, self.tables = "", "", None, 0
         self.is_mean = False
-
-    def _new(self, launch: Building, at: Location | None = None) -> Building:
-        self.launch, self.begun_at, self.is_page = launch, at, False
-        self.titles, self.known, self.told, self.comes_again = set(), set(), set(), False
-        return launch
 
     def _open(self, at: Location | None) -> Building:
         """Return the launch that is being read; where there is none, one without a name."""
         part = self.outline.name
         new = Building(notes=self.notes, name="", process=self.process, part=part)
-        return self.launch or self._new(new, at)
+        return self.launch or self.pieces.begin(new, at)
 
     def _inside(
         self, line: PageLine, title: tuple[bool, str] | None, whole: bool
@@ -298,8 +280,7 @@ class TextPage:
         key = (self.part, "" if is_section else name)
         self.titled_at = self.at
         self._open(self.at)
-        self.comes_again = key in self.titles
-        self.titles.add(key)
+        self.pieces.entitle(key)
         self.section, self.table, self.tables, self.margins = name, None, 0, {line.indent}
 
     def _ruler(self, line: PageLine, columns: list[tuple[int, int]], whole: bool) -> None:
@@ -344,7 +325,7 @@ class TextPage:
         if table and row:
             table.ends_at = self.number
         if row is None or not row.cell:  # moved out of its columns
-            row = self.forms.row(line.text, written=not self.titles) or row
+            row = self.forms.row(line.text, written=not self.pieces.titles) or row
         if row is None or not whole:
             self._left_out(line, table, whole)
         elif row.label and row.cell:
@@ -353,11 +334,17 @@ class TextPage:
             yield from self._value(row)
 
     def _left_out(self, line: PageLine, table: PageTable | None, whole: bool) -> None:
-        """Note a line that should be a row: it stands in a table, or begins with a known label."""
-        if self.launch is None:
-            return
+        """Note a line that should be a row: it stands in a table, or begins with a known label.
+
+        Other lines are words that part what stands before them from what follows.
+        """
         in_table = table is not None and not table.is_apart and not table.is_remark(line)
-        if in_table or self.forms.begins_row(line.text):
+        is_row = in_table or self.forms.begins_row(line.text)
+        if is_fence(line.text) or not is_row:
+            self.pieces.is_apart |= says(line.text)
+            if self.pieces.titles:  # else it was taken already
+                self.outline.take(line.whole)
+        elif self.launch is not None:
             self.notes.cut |= not whole
             self.notes.rows.add(str(self.at))
 
@@ -368,21 +355,24 @@ class TextPage:
         counter = self._counter(section, row)
         if row.is_written:
             yield from self._other_part()
-        if (section, counter) in self.known and (self.comes_again or not section):
+        headed = self.table is not None and self.table.is_headed
+        is_printed, part = headed or bool(section), self.outline.name
+        if self.pieces.ends_before((section, counter), is_printed=is_printed, part=part):
             yield from self.finish()
-        launch = self._open(self.titled_at if section else self.at)
+        at = self.titled_at if section else self.at
+        self.pieces.go_on(is_printed=is_printed, part=part, at=at)
+        launch = self._open(at)
         launch.check_room(self.at)
         if row.is_written:
             launch.write()
         if counter is None:
             self.notes.labels.add(f"{section}: {row.label}" if section else row.label)
             return
-        self.known.add((section, counter))
+        self.pieces.take((section, counter))
         self.row_at = self.number
-        headed = self.table is not None and self.table.is_headed
-        self.is_page |= headed or section in self.labels.sections
+        self.pieces.is_page |= headed or section in self.labels.sections
         if row.has_unit:
-            self.told.add(label_key(row.label))
+            self.pieces.told.add(label_key(row.label))
         numbers = self.written if row.is_written else self.numbers
         launch.take(counter, row.unit, row.cell, numbers, self.at)
         launch.spread(counter, row.unit, row.extremes, numbers, self.at)

@@ -1,0 +1,99 @@
+"""Pages of which people kept pieces: what is of one launch where no line names its kernel."""
+
+from __future__ import annotations
+
+import pytest
+
+from advisor.model import Launch, Skipped
+from advisor.readers.base import ReadOptions, Source
+from advisor.readers.ncu import text as ncu_text
+
+SCHEDULERS = """\
+Section: Scheduler Statistics
+---------------------------- ----------- ------------
+Metric Name                  Metric Unit Metric Value
+---------------------------- ----------- ------------
+No Eligible                            %        {}
+Active Warps Per Scheduler          warp         6.25
+---------------------------- ----------- ------------
+"""
+SPEED = """\
+Section: GPU Speed Of Light Throughput
+----------------------- ----------- ------------
+Metric Name             Metric Unit Metric Value
+----------------------- ----------- ------------
+Duration                         us        {}
+L2 Cache Throughput               %         9.75
+----------------------- ----------- ------------
+"""
+HEADED = SPEED.split("\n", 1)[1]
+KERNEL = "blur(float *, int) (12, 1, 1)x(96, 1, 1), Context 1, Stream 7, Device 0, CC 8.7\n"
+ELIGIBLE = "smsp__issue_inst0.avg.pct_of_peak_sustained_active"
+TIME = "gpu__time_duration.sum"
+WORDS = "And now with tiles:\n"
+FENCES = "```\n\n```\n"
+HEADING = "## With tiles\n"
+
+
+def read(page: str) -> list[object]:
+    source = Source(name="a.md", content=page.encode())
+    return list(ncu_text.read(source, ReadOptions()))
+
+
+def launches_of(page: str) -> list[Launch]:
+    return [record for record in read(page) if isinstance(record, Launch)]
+
+
+def told(page: str) -> list[tuple[float | None, float | None]]:
+    """Return of each launch what warps wait, in percent, and how long it takes, in microseconds."""
+    counters = [launch.counters for launch in launches_of(page)]
+    return [(each.get(ELIGIBLE), each.get(TIME, 0) / 1000 or None) for each in counters]
+
+
+@pytest.mark.parametrize("apart", [WORDS, FENCES, HEADING])
+def test_pieces_of_a_page_that_shows_a_section_twice_are_launches_of_their_own(apart: str) -> None:
+    pages = [SCHEDULERS.format(40), SCHEDULERS.format(50), SPEED.format(6), SPEED.format(7)]
+    assert told(apart.join(pages)) == [(40, None), (50, None), (None, 6), (None, 7)]
+    in_turn = [pages[0], pages[2], pages[1], pages[3]]
+    assert told(apart.join(in_turn)) == [(40, None), (None, 6), (50, None), (None, 7)]
+
+
+@pytest.mark.parametrize("apart", [WORDS, FENCES, HEADING])
+def test_pieces_of_a_page_that_shows_each_section_once_are_one_launch(apart: str) -> None:
+    page = apart.join([SCHEDULERS.format(40), SPEED.format(6), SPEED.format(6).split("\n")[0]])
+    assert told(page) == [(40, 6)]
+    assert [type(record) for record in read(page)].count(Skipped) == 1
+
+
+@pytest.mark.parametrize("between", ["", "\n\n", "...\n", "// \n"])
+def test_sections_with_nothing_between_them_are_of_one_launch(between: str) -> None:
+    pages = [SCHEDULERS.format(40), SPEED.format(6), SCHEDULERS.format(50), SPEED.format(7)]
+    assert told(between.join(pages)) == [(40, 6), (50, 7)]
+
+
+def test_begins_a_launch_each_time_that_a_section_comes_again() -> None:
+    assert told("\n".join(map(SPEED.format, (5, 6, 7)))) == [(None, 5), (None, 6), (None, 7)]
+
+
+def test_tables_without_a_title_are_pieces_too() -> None:
+    pages = [HEADED.format(6), HEADED.format(7), SCHEDULERS.format(50).split("\n", 1)[1]]
+    assert told(FENCES.join(pages)) == [(None, 6), (None, 7), (50, None)]
+
+
+def test_what_follows_a_kernels_line_is_of_its_launch() -> None:
+    page = WORDS.join([KERNEL + SCHEDULERS.format(40), SPEED.format(6)])
+    assert told(page) == [(40, 6)]
+    assert told(page + page.replace("blur", "sharpen")) == [(40, 6), (40, 6)]
+
+
+def test_a_message_is_of_the_piece_that_it_follows() -> None:
+    first, _ = launches_of(
+        f"{SPEED.format(6)}\nOPT   Est. Speedup: 10%\n      Fewer.\n{WORDS}{SPEED.format(7)}"
+    )
+    assert [found.text for found in first.reference_findings] == ["Fewer."]
+
+
+def test_headings_between_pieces_name_their_kernels() -> None:
+    page = f"## `scan_rows`\n{SPEED.format(6)}\n## `sum_tiles`\n{SCHEDULERS.format(40)}"
+    names = [launch.kernel_name for launch in launches_of(page)]
+    assert (names, told(page)) == (["scan_rows", "sum_tiles"], [(None, 6), (40, None)])
