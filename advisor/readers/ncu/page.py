@@ -15,11 +15,12 @@ from advisor.errors import Location
 from advisor.model import Launch, Skipped
 from advisor.readers.base import ReadOptions, left_out
 from advisor.readers.ncu import lines
+from advisor.readers.ncu.advice import PrintedMessage
 from advisor.readers.ncu.lines import Forms, PageLine, PageTable, Row
 from advisor.readers.ncu.markdown import MarkdownTable, TableReading
 from advisor.readers.ncu.outline import Outline, declared, device_named, is_fence
 from advisor.readers.ncu.pieces import Pieces, says
-from advisor.readers.ncu.printed import Building, Notes, finding
+from advisor.readers.ncu.printed import Building, Notes
 from advisor.readers.ncu.values import (
     CounterLabels,
     Numbers,
@@ -30,9 +31,6 @@ from advisor.readers.ncu.values import (
 from advisor.readers.ncu.versions import Versions
 from advisor.readers.ncu.written import label_key
 
-_MESSAGE = re.compile(r"(INF|OK|OPT|WRN|ERR) {3,4}(\S.*)")
-_MESSAGE_INDENT = 6  # columns of a message's type
-_MOST_LINES = 1_000  # of a message
 _NEAR = 3  # lines between the last row of a page in a remark and the kernel below it
 
 
@@ -63,10 +61,7 @@ class TextPage:
     versions: Versions = field(init=False)
     is_begun: bool = False
     is_printed: bool = False
-    message: list[str] = field(default_factory=list)
-    message_at: PageLine | None = None
-    message_type: str = ""
-    ruler: PageLine | None = None
+    advice: PrintedMessage = field(init=False)
     above: str = ""
     here: str = ""
 
@@ -76,6 +71,7 @@ class TextPage:
         )
         self.versions = Versions(notes=self.notes, numbers=self.written)
         self.pieces = Pieces(notes=self.notes)
+        self.advice = PrintedMessage(forms=self.forms)
 
     @property
     def launch(self) -> Building | None:
@@ -220,58 +216,25 @@ class TextPage:
     def _inside(
         self, line: PageLine, title: tuple[bool, str] | None, whole: bool
     ) -> Iterator[Launch]:
-        if self._goes_on(line):
+        if self.launch is not None and self.advice.goes_on(line):
             return
         self._end_message()
         columns = lines.columns(line.text)
-        self.ruler = line if columns is not None else None
+        self.advice.ruler = line if columns is not None else None
         if title:
             self._title(title, line)
         elif columns is not None:
             self._ruler(line, columns, whole)
         elif lines.is_head(line.text):
             self._head(line)
-        elif self._begins_message(line):
-            self.message_at = line
+        elif self.advice.begins(line, is_placed=bool(self.launch) and line.indent in self.margins):
+            self._open(self.at)
         elif line.text == load_messages().unlocked and self.launch is not None:
             self.launch.clock_locked = False
         elif line.text:
             yield from self._row(line, whole)
         elif self.table is not None:
             self.table.is_apart = True
-
-    def _goes_on(self, line: PageLine) -> bool:
-        """Take a line of a message. One without a type has blanks there, right below a ruler."""
-        begun = self.message_at if self.message else self.ruler
-        if begun is None or self.launch is None or not line.text:
-            return False
-        indent = line.indent if begun.is_remark else line.margin
-        if indent < begun.indent + self._least_indent():
-            return False
-        if not self.message:
-            if lines.is_head(line.text) or self.forms.row(line.text):
-                return False
-            self.message_at = begun
-        if len(self.message) < _MOST_LINES:
-            self.message.append(line.text if begun.is_remark else line.whole.strip())
-        return True
-
-    def _least_indent(self) -> int:
-        """Return how far a message goes in; what stands below its worth alone is its text."""
-        if self.message and load_messages().worth.fullmatch(self.message[0].strip()):
-            return 1
-        return _MESSAGE_INDENT
-
-    def _begins_message(self, line: PageLine) -> bool:
-        """Take the first line of a message: one below a title, or one that only the vendor says."""
-        found = _MESSAGE.fullmatch(line.text)
-        is_placed = found and self.launch is not None and line.indent in self.margins
-        if not is_placed and not load_messages().alone.match(line.text):
-            return False
-        self._open(self.at)
-        self.message_type, text = (found[1], found[2]) if found else ("", line.text)
-        self.message = [text]
-        return True
 
     def _title(self, title: tuple[bool, str], line: PageLine) -> None:
         is_section, name = title
@@ -386,8 +349,7 @@ class TextPage:
         return fit.pop() if len(fit) == 1 else None
 
     def _end_message(self) -> None:
-        if self.launch is not None and self.message:
+        said = self.advice.end(self.section)
+        if self.launch is not None and said is not None:
             self.launch.check_room(self.at)
-            text = " ".join(self.message)
-            self.launch.findings.append(finding(text, self.section, self.message_type))
-        self.message_type, self.message = "", []
+            self.launch.findings.append(said)
