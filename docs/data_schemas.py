@@ -203,6 +203,11 @@ def page_labels_schema() -> Schema:
 def written_labels_schema() -> Schema:
     """Return the schema of ``labels/written.yaml``, of pages that people write."""
     label = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+    other = pair(
+        program=text("whose table it is"),
+        title=text("a regular expression with name: how a line begins that titles one"),
+        head=text("a regular expression: how its head begins"),
+    )
     columns = {
         "labels": texts("titles of the column of labels"),
         "units": texts("titles of the column of units"),
@@ -234,6 +239,7 @@ def written_labels_schema() -> Schema:
         "columns": pair(**columns),
         "device": text("a regular expression with name: a line that names the device"),
         "device_of_heading": text("a regular expression with name: a heading that names it"),
+        "other_tables": list_of(other, "tables of other programs on such pages"),
         "introduces": text("a regular expression: other lines that may name it so"),
         "kernels": pair(**kernels),
     }

@@ -21,8 +21,9 @@ from dataclasses import dataclass, field
 from advisor.errors import InputError, Location
 from advisor.model import Record, ReferenceFinding
 from advisor.readers.base import ReadOptions, Source, left_out
+from advisor.readers.ncu.notes import Notes
 from advisor.readers.ncu.outline import device_named
-from advisor.readers.ncu.printed import Building, Notes
+from advisor.readers.ncu.printed import Building
 from advisor.readers.ncu.rows import EXPORT_AGAIN, HEADER, TableRow, TableRows
 from advisor.readers.ncu.values import (
     CounterLabels,

@@ -18,9 +18,10 @@ from advisor.readers.ncu import lines
 from advisor.readers.ncu.advice import PrintedMessage
 from advisor.readers.ncu.lines import Forms, PageLine, PageTable, Row
 from advisor.readers.ncu.markdown import MarkdownTable, TableReading
+from advisor.readers.ncu.notes import Notes
 from advisor.readers.ncu.outline import Outline, declared, device_named, is_fence
 from advisor.readers.ncu.pieces import Pieces, says
-from advisor.readers.ncu.printed import Building, Notes
+from advisor.readers.ncu.printed import Building
 from advisor.readers.ncu.values import (
     CounterLabels,
     Numbers,
@@ -66,9 +67,7 @@ class TextPage:
     here: str = ""
 
     def __post_init__(self) -> None:
-        self.written = WrittenNumbers(
-            tables=self.numbers, leave=lambda at: self.notes.rows.add(str(at))
-        )
+        self.written = WrittenNumbers(tables=self.numbers, leave=self.notes.rows.place)
         self.versions = Versions(notes=self.notes, numbers=self.written)
         self.pieces = Pieces(notes=self.notes)
         self.advice = PrintedMessage(forms=self.forms)
@@ -86,6 +85,7 @@ class TextPage:
     def take(self, line: PageLine, whole: bool, number: int) -> Iterator[Launch]:
         """Take a line, ``whole`` where its end was there; yield the launch that it ends."""
         self.above, self.here = self.here, line.text
+        self.notes.other_table(line.text)
         may_be_written = not (self.pieces.titles or self.is_mean)
         if may_be_written and self.sheet.takes(line, whole, number):
             return
@@ -159,7 +159,7 @@ class TextPage:
             yield from self._take(line, whole, number)
         if before == len(self.pieces.known) and table.has_labels():
             self.number = table.lines[0][2]
-            self.notes.tables.add(str(self.at))
+            self.notes.tables.place(self.at)
 
     def _written(self, reading: TableReading) -> Iterator[Launch]:
         """Take a table of the launch that is being read, or of the next one."""
@@ -309,7 +309,7 @@ class TextPage:
                 self.outline.take(line.whole)
         elif self.launch is not None:
             self.notes.cut |= not whole
-            self.notes.rows.add(str(self.at))
+            self.notes.rows.place(self.at)
 
     def _value(self, row: Row) -> Iterator[Launch]:
         section = self.table.section if self.table else "" if self.tables else self.section

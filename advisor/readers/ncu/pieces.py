@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 
 from advisor.errors import Location
 from advisor.model import Launch
+from advisor.readers.ncu.notes import Notes
 from advisor.readers.ncu.outline import is_fence
-from advisor.readers.ncu.printed import Building, Notes
+from advisor.readers.ncu.printed import Building
 from advisor.readers.ncu.written import tell_a_profile
 
 Key = tuple[str, str | None]
@@ -108,11 +109,11 @@ class Pieces:
     ) -> Iterator[Launch]:
         is_certain = self.is_page or tell_a_profile(self.told) or told_alone
         if not is_certain and (done.is_written or not done.name):
-            self.notes.rows.add(str(begun_at))
+            self.notes.rows.place(begun_at)
             return
         done.name = done.name or done.part
         if not done.name:
-            self.notes.unnamed.add(str(begun_at))
+            self.notes.unnamed.place(begun_at)
         yield from done.launches()
 
 

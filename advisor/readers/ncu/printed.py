@@ -1,4 +1,4 @@
-"""What the readers of printed pages share: a launch while it is read, and what stands around it."""
+"""A launch of a printed page while its values are read."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from advisor.model import (
     Packed,
     ReferenceFinding,
     ReportedDevice,
-    Session,
-    Skipped,
 )
+from advisor.readers.ncu.notes import Notes
 from advisor.readers.ncu.values import (
     Numbers,
     base_factor,
@@ -28,7 +27,6 @@ from advisor.readers.ncu.values import (
     is_size,
     load_labels,
     load_messages,
-    measured,
     no_number,
     printed_message,
     severity,
@@ -36,134 +34,12 @@ from advisor.readers.ncu.values import (
     whole_number,
     whole_size,
 )
-from advisor.units import Dimension
 
-SECTION = "    Section: "
-"""What the heading of a section begins with, on pages for a terminal."""
-
-_CONNECTED = re.compile(r"==PROF== Connected to process \d+ \((.*)\)")
-_ERROR = "==ERROR== "
 _TWO_DECIMALS = re.compile(r"\d{1,4}\.\d\d", re.ASCII)
-_MEANS = "only means over 100,000 launches and more"
-_PRINT_AGAIN = "print again without --print-summary"
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})  # every host's own name for itself
 _DEVICE_ATTRIBUTE = "device__attribute_"
 _DEVICE_NAME = "device__attribute_display_name"
 _MOST_VALUES = 500_000  # of one launch; a report of everything has 3,000
 _MOST_DEVICES = 1_000  # of one file
-_SHOWN = 12  # names that a message lists
-_SHOWN_LENGTH = 80  # characters of each
-
-
-@dataclass
-class Unknown:
-    """Names that are not understood: the first few of them, and whether there were others."""
-
-    what: str
-    names: set[str] = field(default_factory=set)
-    more: bool = False
-
-    def add(self, name: str) -> None:
-        """Take one name."""
-        name = name[:_SHOWN_LENGTH]
-        if len(self.names) < _SHOWN:
-            self.names.add(name)
-        elif name not in self.names:
-            self.more = True
-
-    def skipped(self, place: str) -> list[Skipped]:
-        """Return the record that says what was left out, if anything was."""
-        if not self.names:
-            return []
-        shown = "; ".join(sorted(self.names)) + ("; and more" if self.more else "")
-        return [Skipped(place=place, reason=f"{self.what}: {shown}")]
-
-
-@dataclass
-class Notes:
-    """What a file says outside its launches, and what in it was not understood."""
-
-    name: str
-    measures: Mapping[str, frozenset[Dimension]] = field(default_factory=dict)
-    program: str | None = None
-    host: str | None = None
-    device: str = ""
-    error: str | None = None
-    is_summary: bool = False
-    has_other_page: bool = False
-    cut: bool = False
-    launches: int = 0
-    devices: dict[int, ReportedDevice] = field(default_factory=dict)
-    labels: Unknown = field(default_factory=lambda: Unknown("labels without a known counter"))
-    units: Unknown = field(default_factory=lambda: Unknown("values in units that are not known"))
-    unlike: Unknown = field(default_factory=lambda: Unknown("values in units of something else"))
-    unnamed: Unknown = field(
-        default_factory=lambda: Unknown("the name of a kernel, which the page does not tell")
-    )
-    rows: Unknown = field(default_factory=lambda: Unknown("rows that do not fit their table"))
-    summaries: Unknown = field(
-        default_factory=lambda: Unknown(
-            "which launch had which value (a summary tells the least, the mean and the greatest)"
-        )
-    )
-    tables: Unknown = field(
-        default_factory=lambda: Unknown("tables and columns that may be of no launch")
-    )
-
-    def line(self, line: str) -> None:
-        """Take what a line of the profiler says; other lines are the program's own."""
-        if connected := _CONNECTED.match(line):
-            self.program = self.program or connected[1]
-        elif line.startswith(_ERROR):
-            self.error = self.error or line.removeprefix(_ERROR).strip()
-        elif line.startswith(SECTION):
-            self.has_other_page = True
-
-    def process(self, program: str, host: str) -> None:
-        """Take the names of a program and its host, if they say anything."""
-        self.program = self.program or program or None
-        self.host = self.host or (host if host not in _LOOPBACK else "") or None
-
-    def is_unlike(self, counter: str, unit: str) -> bool:
-        """Return whether ``unit``, which is known, measures something else than the counter does.
-
-        A value without a unit is in base units: the profiler prints some so.
-        """
-        expected = self.measures.get(counter)
-        return expected is not None and unit != "" and measured(unit) not in expected
-
-    def nothing(self, what: str) -> InputError:
-        """Return the error that there is no ``what``, with the profiler's own if there is one."""
-        problem = f"no {what} in this file"
-        hint = "results come when the program ends, or are in a .ncu-rep file"
-        if self.is_summary:
-            problem = f"{_MEANS} in this file, not the launches"
-            hint = _PRINT_AGAIN
-        elif self.error:
-            problem += f"; the profiler says: {self.error[:200]}"
-        return InputError(problem, at=Location(name=self.name), hint=hint)
-
-    def skipped(self) -> list[Skipped]:
-        """Return one record for each kind of thing that was not understood."""
-        kinds = (self.labels, self.units, self.unlike, self.unnamed, self.summaries, self.tables)
-        records = [record for kind in kinds for record in kind.skipped(self.name)]
-        records += [replace(record, cut=self.cut) for record in self.rows.skipped(self.name)]
-        if self.is_summary:
-            reason = f"{_MEANS} of some kernels; {_PRINT_AGAIN}"
-            records.append(Skipped(place=self.name, reason=reason))
-        if self.has_other_page:
-            reason = "a page for a terminal beside what was read; ingest it as a file of its own"
-            records.append(Skipped(place=self.name, reason=reason))
-        return records
-
-    def session(self) -> Session:
-        """Return the little that a printed page says about the run as a whole."""
-        return Session(
-            profiler="ncu",
-            program=self.program,
-            host=self.host,
-            devices=tuple(self.devices[number] for number in sorted(self.devices)),
-        )
 
 
 @dataclass

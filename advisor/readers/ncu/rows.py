@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from advisor.errors import InputError, Location
-from advisor.readers.ncu.printed import Notes
+from advisor.readers.ncu.notes import Notes
 from advisor.readers.text import LINE_ENDS, LONGEST_LINE
 
 # A spreadsheet that saves the table again may take the quotes off and separate by ; or tabs; one

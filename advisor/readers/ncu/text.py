@@ -22,8 +22,8 @@ from advisor.readers.base import ReadOptions, Source
 from advisor.readers.ncu import lines
 from advisor.readers.ncu.lines import load_forms
 from advisor.readers.ncu.markdown import MarkdownTable
+from advisor.readers.ncu.notes import SECTION, Notes
 from advisor.readers.ncu.page import TextPage
-from advisor.readers.ncu.printed import SECTION, Notes
 from advisor.readers.ncu.values import load_messages
 from advisor.readers.ncu.written import label_key, tell_a_profile
 from advisor.readers.text import LINE_ENDS, decode_head, split_prefix, text_lines

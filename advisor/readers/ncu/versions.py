@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from advisor.errors import Location
 from advisor.model import Launch, names_function, titled
 from advisor.readers.ncu.markdown import FEWEST, Entry, TableReading, Version
+from advisor.readers.ncu.notes import Notes
 from advisor.readers.ncu.outline import Outline, is_code, launch_name
-from advisor.readers.ncu.printed import Building, Notes
+from advisor.readers.ncu.printed import Building
 from advisor.readers.ncu.values import Numbers
 from advisor.readers.ncu.written import COUNT, is_share
 
@@ -128,7 +129,7 @@ class Versions:
         for title in reading.columns:
             self.notes.tables.add(title)
         for line in reading.lines:
-            self.notes.rows.add(str(Location(name=self.notes.name, line=line)))
+            self.notes.rows.place(Location(name=self.notes.name, line=line))
 
     def launch(self, version: Version, titles: Sequence[str] = ()) -> WrittenLaunch:
         """Return a launch of a table with its values; a word is a name beside ``word_more``."""
@@ -186,7 +187,7 @@ class Versions:
         for launch in (launch for group in groups for launch in group.launches):
             building = launch.building
             if len(building.counters) < FEWEST or not launch.measured:
-                self.notes.rows.add(str(launch.at))
+                self.notes.rows.place(launch.at)
                 continue
             seen[building.name] += 1
             if seen[building.name] > 1 and not names_function(building.name):
@@ -197,7 +198,7 @@ class Versions:
         """Note where the launches stand that are left out, as the page has printed ones."""
         groups, self.groups = self.groups, []
         for launch in (launch for group in groups for launch in group.launches):
-            self.notes.rows.add(str(launch.at))
+            self.notes.rows.place(launch.at)
 
 
 def _significant(number: str) -> int:

@@ -46,6 +46,15 @@ class KernelWords:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OtherTable:
+    """How the line begins that titles a table of another program, and how its head begins."""
+
+    program: str
+    title: re.Pattern[str]
+    head: re.Pattern[str]
+
+
+@dataclass(frozen=True, kw_only=True)
 class WrittenWords:
     """Labels in their plain form with the counters that they may mean, and words around values."""
 
@@ -61,6 +70,7 @@ class WrittenWords:
     device: re.Pattern[str]
     device_of_heading: re.Pattern[str]
     introduces: re.Pattern[str]
+    other_tables: tuple[OtherTable, ...]
     kernels: KernelWords
 
 
@@ -143,6 +153,7 @@ def _words(document: MappingNode) -> WrittenWords:
         device=re.compile(document.text("device")),
         device_of_heading=re.compile(document.text("device_of_heading")),
         introduces=re.compile(document.text("introduces")),
+        other_tables=tuple(map(_other_table, document.sequence("other_tables"))),
         kernels=KernelWords(
             titles=_plain(kernels.sequence("titles")),
             numbers=_plain(kernels.sequence("numbers")),
@@ -156,6 +167,12 @@ def _words(document: MappingNode) -> WrittenWords:
             others=re.compile(kernels.text("others")),
         ),
     )
+
+
+def _other_table(node: DocumentNode) -> OtherTable:
+    other = node.as_mapping()
+    title, head = re.compile(other.text("title")), re.compile(other.text("head"))
+    return OtherTable(program=other.text("program"), title=title, head=head)
 
 
 def _whole(node: DocumentNode) -> int:
