@@ -387,3 +387,41 @@ def test_reads_what_people_write_with_the_decimal_mark_of_the_tables() -> None:
     table = SPEED[SPEED.index("    ---") : SPEED.index("    OPT")].replace(".", ",")
     (launch,) = launches_of(f"{table}\n- Registers Per Thread: 1.024\n")
     assert launch.counters[REGISTERS] == 1024
+
+
+@pytest.mark.parametrize("chart", ["", " (Overview)"])
+def test_reads_what_sections_of_rooflines_print(chart: str) -> None:
+    page = f"""\
+    Section: GPU Speed Of Light Roofline Chart{chart}
+    ----------------------------------------------------------- ----------- ------------
+    Metric Name                                                 Metric Unit Metric Value
+    ----------------------------------------------------------- ----------- ------------
+    Theoretical Predicated-On FFMA Thread Instructions Executed  inst/cycle        2,560
+    Theoretical Predicated-On DFMA Operations                        thread          160
+    Predicated-On FADD Thread Instructions Executed Per Cycle    inst/cycle        12.25
+    Predicated-On FFMA Operations Per Cycle                          thread        80.50
+    ----------------------------------------------------------- ----------- ------------
+
+    Traffic
+    -------------- ----------- ------------
+    Metric Name    Metric Unit Metric Value
+    -------------- ----------- ------------
+    DRAM Bandwidth     Gbyte/s        81.25
+    -------------- ----------- ------------
+"""
+    (launch,) = launches_of(KERNEL + page)
+    sass = "sass_thread_inst_executed_op"
+    printed = {name: launch.counters[name] for name in launch.counters if "device__" not in name}
+    assert printed == {
+        f"sm__{sass}_ffma_pred_on.sum.peak_sustained": 2560,
+        f"derived__sm__{sass}_dfma_pred_on_x2": 160,
+        f"smsp__{sass}_fadd_pred_on.sum.per_cycle_elapsed": 12.25,
+        f"derived__smsp__{sass}_ffma_pred_on_x2": 80.5,
+        "dram__bytes.sum.per_second": 81.25e9,
+    }
+
+
+def test_reads_waves_that_stand_beside_the_speed_of_light() -> None:
+    row = "    Waves Per SM                                 2.75\n"
+    (launch,) = launches_of(KERNEL + SPEED.replace("    L2", row + "    L2"))
+    assert launch.counters["launch__waves_per_multiprocessor"] == 2.75
