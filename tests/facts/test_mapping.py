@@ -430,3 +430,37 @@ def test_profilers_whose_names_begin_alike_do_not_meet(tmp_path: Path) -> None:
 def test_a_profiler_without_files_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RuleError, match=r"there is no file nothing/\*\.yaml"):
         load_mapping("nothing", [tmp_path])
+
+
+@pytest.mark.parametrize(("precision", "operation"), [("fp32", "ffma"), ("fp64", "dfma")])
+def test_operations_of_multiply_adds_are_two_of_each(precision: str, operation: str) -> None:
+    name = f"sass_thread_inst_executed_op_{operation}_pred_on_x2"
+    row = quantities_of(
+        {
+            "gpu__time_duration.sum": 2_000.0,
+            "gpc__cycles_elapsed.avg.per_second": 1.5e9,
+            f"derived__smsp__{name}": 400.0,
+            f"derived__sm__{name}": 5_000.0,
+        }
+    )
+    assert row[f"{precision}_fused"] == pytest.approx(200 * 1.5e9 * 2e-6)
+    assert row[f"peak_{precision}"] == pytest.approx(5_000 * 1.5e9)
+
+
+@pytest.mark.parametrize(("operation", "access"), [("ld", "global_load"), ("st", "global_store")])
+def test_the_mean_of_sectors_completes_sectors_and_requests(operation: str, access: str) -> None:
+    of = f"pipe_lsu_mem_global_op_{operation}"
+    mean = {f"l1tex__average_t_sectors_per_request_{of}.ratio": 2.5}
+    for counted in ({f"l1tex__t_sectors_{of}.sum": 500.0}, {f"l1tex__t_requests_{of}.sum": 200.0}):
+        row = quantities_of({**mean, **counted})
+        assert (row[f"{access}_sectors"], row[f"{access}_requests"]) == (500, 200)
+
+
+@pytest.mark.parametrize(("operation", "access"), [("ld", "local_load"), ("st", "local_store")])
+def test_the_mean_of_sectors_completes_those_of_local_memory(operation: str, access: str) -> None:
+    of = f"pipe_lsu_mem_local_op_{operation}"
+    counters = {
+        f"l1tex__average_t_sectors_per_request_{of}.ratio": 2.5,
+        f"l1tex__t_requests_{of}.sum": 200.0,
+    }
+    assert quantities_of(counters)[f"{access}_sectors"] == 500
