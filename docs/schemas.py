@@ -502,6 +502,7 @@ def _counter_sections() -> dict[str, Schema]:
         },
         "flags": map_of(text("a condition over columns of launch"), "what a launch is marked with"),
         "keyed": texts("counters with one value per key that are kept"),
+        "builds": texts("counters of what the compiler fixes for each kernel"),
         "curves": map_of(text("a counter"), "what-if curves of the report, by parameter"),
         "instructions": texts("counters with one value per instruction that are kept"),
         "instruction_views": list_of(_view(), "what instructions of a kernel are ranked by"),

@@ -40,6 +40,7 @@ class CounterFiles:
     keyed: list[str] = field(default_factory=list)
     curves: dict[str, str] = field(default_factory=dict)
     instructions: list[str] = field(default_factory=list)
+    builds: list[str] = field(default_factory=list)
 
     def unit(self, counter: str, at: Location) -> Unit:
         """Return the unit of a counter, by the first pattern that matches its name.
@@ -180,6 +181,10 @@ def _read_instructions(files: CounterFiles, node: DocumentNode) -> None:
     files.instructions.extend(node.as_sequence().texts())
 
 
+def _read_builds(files: CounterFiles, node: DocumentNode) -> None:
+    files.builds.extend(node.as_sequence().texts())
+
+
 def _check_views(files: CounterFiles, node: DocumentNode) -> None:
     """Refuse wrong views where counters are read; ``load_instruction_views`` gives the views."""
     if Path(node.at.name).name != FILE:
@@ -199,5 +204,6 @@ SECTIONS: dict[str, Callable[[CounterFiles, DocumentNode], None]] = {
     "keyed": _read_keyed,
     "curves": _read_curves,
     "instructions": _read_instructions,
+    "builds": _read_builds,
     "instruction_views": _check_views,
 }

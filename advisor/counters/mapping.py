@@ -124,6 +124,7 @@ class _Compiler:
             keyed=(*self._files.keyed, *self._files.curves.values()),
             curves=tuple(self._files.curves.items()),
             instructions=tuple(self._files.instructions),
+            builds=tuple(self._files.builds),
             opcodes=tuple(self._files.opcodes.values()),
             breakdowns=tuple(self._files.breakdowns.values()),
             devices=tuple(sorted(self._devices)),

@@ -134,7 +134,8 @@ class Mapping:
     ``counters`` are the scalar counters that formulas read, ``measures`` what the units that pages
     print them in measure. ``keyed`` and ``instructions`` are the counters with many values that are
     kept. ``curves`` are those of the keyed ones that hold the resident warps of a multiprocessor
-    over a parameter of the launch: parameter → counter.
+    over a parameter of the launch: parameter → counter. ``builds`` are the counters that differ
+    between launches of one kernel and shape only where it was compiled twice.
     ``devices`` are the values of the device that formulas read; they are joined to the launches.
     ``ways`` are the ways to know a quantity, helper or weighted sum, best first: the names that
     each cannot do without. ``computed`` are the quantities and helpers in dependency order;
@@ -148,6 +149,7 @@ class Mapping:
     keyed: tuple[str, ...]
     curves: tuple[tuple[str, str], ...]
     instructions: tuple[str, ...]
+    builds: tuple[str, ...]
     opcodes: tuple[OpcodeColumn, ...]
     breakdowns: tuple[Breakdown, ...]
     devices: tuple[str, ...]

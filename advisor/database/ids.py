@@ -36,13 +36,15 @@ def ranges_key(ranges: Iterable[str]) -> str:
 
 
 def variant_id(
-    run: str, kernel: str, ranges: str, device_name: str | None, launch_shape: str
+    run: str, kernel: str, ranges: str, device_name: str | None, launch_shape: str, build: str = ""
 ) -> str:
     """Return the id of the launches of a kernel with one launch shape in one run.
 
-    What the user calls the run is no part of it: a new label gives no new variants.
+    What the user calls the run is no part of it: a new label gives no new variants. ``build`` tells
+    code that was compiled otherwise from the first of the run, which has none.
     """
-    return key_id("variant", run, series_id(kernel, ranges, device_name, None), launch_shape)
+    series = series_id(kernel, ranges, device_name, None)
+    return key_id("variant", run, series, launch_shape, *filter(None, [build]))
 
 
 def key_id(*parts: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -41,6 +41,7 @@ class IncomingRun:
     _seen: dict[tuple[str, str | None, str], tuple[KernelRow, SeriesRow]] = field(
         default_factory=dict
     )
+    _builds: dict[Hashable, list[list[float | None]]] = field(default_factory=dict)
 
     @property
     def run_id(self) -> str:
@@ -57,8 +58,11 @@ class IncomingRun:
         """The series of the launches so far."""
         return [series for _, series in self._seen.values()]
 
-    def place(self, launch: Launch) -> PlacedLaunch:
-        """Return the launch with the ids of what it belongs to."""
+    def place(self, launch: Launch, builds: Sequence[str] = ()) -> PlacedLaunch:
+        """Return the launch with the ids of what it belongs to.
+
+        ``builds`` are the counters that tell how its kernel was compiled.
+        """
         ranges = ids.ranges_key(launch.nvtx)
         key = (launch.kernel_name, launch.device_name, ranges)
         if key not in self._seen:
@@ -67,14 +71,14 @@ class IncomingRun:
         shape = launch_shape(launch)
         device_id = self._device_id(launch)
         self.placed_without_device |= device_id is None
+        who = self.run_id, kernel.kernel_id, ranges, series.device_name, shape or ""
+        build = self._build(who, [launch.counters.get(name) for name in builds])
         return PlacedLaunch(
             run_id=self.run_id,
             launch=launch,
             kernel_id=kernel.kernel_id,
             series_id=series.series_id,
-            variant_id=ids.variant_id(
-                self.run_id, kernel.kernel_id, ranges, series.device_name, shape or ""
-            ),
+            variant_id=ids.variant_id(*who, build),
             launch_shape=shape,
             device_id=device_id,
             device_name=launch.device_name,
@@ -158,6 +162,19 @@ class IncomingRun:
             return next(iter(self.device_ids.values()))
         return None if launch.device is None else self.device_ids.get(launch.device)
 
+    def _build(self, who: Hashable, told: list[float | None]) -> str:
+        """Return what tells a build from the first of its kernel and shape, "" for that one.
+
+        A number that one of two launches lacks tells nothing.
+        """
+        if not any(number is not None for number in told):
+            return ""
+        known = self._builds.setdefault(who, [])
+        found = next((each for each in known if _may_be_one(each, told)), None)
+        if found is None:
+            known.append(told)
+        return "" if (found or told) is known[0] else " ".join(map(str, found or told))
+
     def _identity(self, launch: Launch, problem: str) -> tuple[KernelRow, SeriesRow]:
         normalised = names.normalised_name(launch.kernel_name)
         kernel_id = ids.kernel_id(normalised)
@@ -178,6 +195,11 @@ class IncomingRun:
             configuration=configuration,
         )
         return kernel, series
+
+
+def _may_be_one(build: Sequence[float | None], other: Sequence[float | None]) -> bool:
+    pairs = zip(build, other, strict=True)
+    return all(None in pair or pair[0] == pair[1] for pair in pairs)
 
 
 def launch_shape(launch: Launch) -> str | None:

@@ -303,7 +303,7 @@ def _read(
     for launch in launches:
         if run.session.devices and not run.device_ids:
             identify_devices()
-        batch.add(run.place(launch))
+        batch.add(run.place(launch, batch.mapping.builds))
     if not run.device_ids:
         identify_devices()
 

@@ -22,6 +22,7 @@ ORIGIN = 1_712_195_495_505_583_251  # ns since 1970; a double of seconds is 119 
 LAUNCH = Launch(index=0, kernel_name="k", counters={"gpu__time_duration.sum": 5000.0})
 NAME = "NVIDIA A100-SXM4-40GB"
 INSTANCE = f"{NAME} MIG 3g.20gb"
+REGISTERS, STATIC = "launch__registers_per_thread", "launch__shared_mem_per_block_static"
 
 
 def incoming(labels: RunLabels | None = None) -> IncomingRun:
@@ -150,3 +151,55 @@ def test_a_report_tells_what_its_clock_counts_from(tmp_path: Path) -> None:
         assert [tuple(row) for row in answer.rows] == [
             (started, 1_700_000_000_000_000_000, "utc", 0, "CUDA") for started in (0.0, 2.0)
         ]
+
+
+def built(registers: float | None, static: float | None = None) -> Launch:
+    told = {REGISTERS: registers, STATIC: static}
+    counters = {name: number for name, number in told.items() if number is not None}
+    return replace(LAUNCH, grid=(8, 1, 1), block=(64, 1, 1), counters=counters)
+
+
+def variants(*launches: Launch) -> list[str]:
+    run = incoming()
+    return [run.place(launch, (REGISTERS, STATIC)).variant_id for launch in launches]
+
+
+def test_kernels_that_were_compiled_otherwise_are_other_variants() -> None:
+    first, second, again, third = variants(built(40, 0), built(72, 0), built(40, 0), built(72, 512))
+    assert first == again
+    assert len({first, second, third}) == 3
+    assert variants(built(72, 512), built(72, 0))[0] == first
+
+
+def test_a_variant_of_one_build_is_named_without_it() -> None:
+    (plain,) = {incoming().place(built(40, 0)).variant_id}
+    assert set(variants(built(40, 0), built(40, 0))) == {plain}
+    assert set(variants(built(72, 0))) == {plain}
+
+
+def test_what_one_launch_lacks_tells_no_builds_apart() -> None:
+    assert len(set(variants(built(None), built(40), built(40, 0), built(None, 0)))) == 1
+
+
+def test_builds_of_other_shapes_are_not_told_apart() -> None:
+    small = replace(built(72, 0), block=(32, 1, 1))
+    (plain,) = variants(small)
+    assert variants(built(40, 0), small)[1] == plain
+
+
+def test_builds_are_stored_as_kernels_of_their_own(tmp_path: Path) -> None:
+    head = "scan_rows (8, 1, 1)x(64, 1, 1), Context 1, Stream 7, Device 0, CC 8.6"
+    page = "".join(
+        f"[{process}] app@127.0.0.1\n  {head}\n    Section: Launch Statistics\n"
+        "    -------------------- --------------- -----------\n"
+        f"    Registers Per Thread register/thread          {registers}\n"
+        "    -------------------- --------------- -----------\n\n"
+        for process, registers in ((11, 40), (12, 72), (13, 72))
+    )
+    path = tmp_path / "page.txt"
+    path.write_text(page)
+    database = str(tmp_path / "test.duckdb")
+    list(ingest_paths(database, [str(path)], labels=RunLabels(), wait=0))
+    query = "SELECT registers_per_thread, launch_count FROM kernels ORDER BY 1"
+    with run_query(database, query, wait=0) as answer:
+        assert [tuple(row) for row in answer.rows] == [(40, 1), (72, 2)]

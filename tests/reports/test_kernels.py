@@ -86,3 +86,24 @@ def test_tells_templates_apart_by_the_arguments_that_differ() -> None:
     }
     alone = kernel_names(rows[:1])["a"]
     assert alone.full_name == "gemm::Kernel"
+
+
+def test_tells_builds_of_one_kernel_apart_by_their_registers() -> None:
+    registers = {"a": 32, "b": 96, "c": None, "d": 40, "e": 40}
+    rows = [
+        {
+            "variant_id": variant,
+            "short_name": "scan_rows",
+            "launch_shape": "4 × 32" if variant in "de" else "2 × 32",
+            "registers_per_thread": count,
+        }
+        for variant, count in registers.items()
+    ]
+    apart = {variant: each.told_apart for variant, each in kernel_names(rows).items()}
+    assert apart == {
+        "a": "2 × 32, 32 registers",
+        "b": "2 × 32, 96 registers",
+        "c": "2 × 32, c",
+        "d": "4 × 32, d",
+        "e": "4 × 32, e",
+    }

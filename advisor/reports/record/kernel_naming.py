@@ -26,13 +26,18 @@ def kernel_names(rows: Sequence[Row]) -> dict[str, KernelName]:
     alike = Counter(name for name, _ in shown.values())
     same = Counter(shown.values())
     same_shape = Counter((shown[variant], shape) for variant, shape in shapes.items())
+    registers = {str(row["variant_id"]): _registers(row) for row in rows}
+    same_build = Counter(
+        (*key, shapes[variant], registers[variant]) for variant, key in shown.items()
+    )
     found = {}
     for variant, (name, template) in shown.items():
         parts = [template]
         if not template or same[name, template] > 1:
             parts.append(shapes[variant])
         if same_shape[(name, template), shapes[variant]] > 1:
-            parts.append(variant)
+            is_told = same_build[name, template, shapes[variant], registers[variant]] == 1
+            parts.append(registers[variant] if is_told and registers[variant] else variant)
         told_apart = ", ".join(filter(None, parts)) if alike[name] > 1 else ""
         found[variant] = KernelName(id=variant, short_name=name, told_apart=told_apart)
     return found
@@ -50,6 +55,12 @@ def _templates(rows: Sequence[Row]) -> dict[str | None, str]:
         for each in several
         for name, template in zip(each, distinguished(each), strict=True)
     }
+
+
+def _registers(row: Row) -> str:
+    """Return how many registers a kernel was compiled to, "" where that is not known."""
+    count = number(row, "registers_per_thread")
+    return "" if count is None else f"{wording.fixed(count)} registers"
 
 
 def short_name_of(row: Row) -> str:

@@ -38,8 +38,8 @@ class KernelName:
     """A kernel where something else speaks of it.
 
     ``told_apart`` distinguishes it from others of its short name in the run: by what differs of its
-    template arguments, by its launch shape, by its id where they share both; empty where it is the
-    only one.
+    template arguments, by its launch shape, where they share both by its registers or else its id;
+    empty where it is the only one.
     """
 
     id: str
