@@ -425,3 +425,19 @@ def test_reads_waves_that_stand_beside_the_speed_of_light() -> None:
     row = "    Waves Per SM                                 2.75\n"
     (launch,) = launches_of(KERNEL + SPEED.replace("    L2", row + "    L2"))
     assert launch.counters["launch__waves_per_multiprocessor"] == 2.75
+
+
+def test_leaves_what_people_write_above_a_launch_to_the_launch() -> None:
+    rows = ["Duration: 17.50 us", "Memory Throughput: 41 %", "L2 Cache Throughput: 9 %"]
+    written = "".join(f"- {row}\n" for row in (*rows, "Achieved Occupancy: 50 %"))
+    assert len(launches_of(written)) == 1
+    (launch,) = launches_of(written + "\n" + KERNEL + SPEED)
+    assert launch.kernel_name == "blur(float *, int)"
+    assert skipped_of(written + "\n" + KERNEL + SPEED) == [
+        "rows that do not fit their table: a.txt:1"
+    ]
+    named = f"## `sharpen_rows`\n{written}\n{KERNEL}{SPEED}"
+    assert [launch.kernel_name for launch in launches_of(named)] == [
+        "sharpen_rows",
+        "blur(float *, int)",
+    ]

@@ -198,6 +198,7 @@ class TextPage:
 
     def _begin(self, kernel: re.Match[str]) -> Iterator[Launch]:
         if self.header != kernel.string or not lines.comes_before_each_section(kernel):
+            self.pieces.leave_unnamed()
             yield from self.finish()
             self.is_printed = True
             told = kernel.groupdict("")

@@ -89,6 +89,14 @@ class Pieces:
         is_begun = launch is not None and not launch.name and launch.counters
         return bool(is_printed and self.is_apart and is_begun)
 
+    def leave_unnamed(self) -> None:
+        """Leave out what people wrote above a kernel's line, and of no kernel: it is told there."""
+        launch = self.launch
+        if launch is None or launch.name or launch.part or self.titles or not launch.is_written:
+            return
+        self.notes.rows.place(self.begun_at)
+        self.launch = None
+
     def finish(self, *, at_end: bool) -> Iterator[Launch]:
         """Yield the launch that was being read, or each of its pieces, if anything is known of it.
 
