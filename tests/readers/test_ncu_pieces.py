@@ -97,3 +97,23 @@ def test_headings_between_pieces_name_their_kernels() -> None:
     page = f"## `scan_rows`\n{SPEED.format(6)}\n## `sum_tiles`\n{SCHEDULERS.format(40)}"
     names = [launch.kernel_name for launch in launches_of(page)]
     assert (names, told(page)) == (["scan_rows", "sum_tiles"], [(None, 6), (40, None)])
+
+
+@pytest.mark.parametrize(
+    ("command", "count"),
+    [
+        ("$ ncu --section SchedulerStats ./app\n", 2),
+        ("sudo /opt/tools/ncu -c 1 \\\n", 2),
+        ("ncu then says what its schedulers do:\n", 1),
+    ],
+)
+def test_what_stands_below_another_command_is_of_another_launch(command: str, count: int) -> None:
+    launches = launches_of(KERNEL + SPEED.format(5) + command + SCHEDULERS.format(40))
+    assert len(launches) == count
+    assert launches[-1].counters[ELIGIBLE] == 40
+
+
+def test_a_command_names_the_kernel_of_what_stands_below_it() -> None:
+    command = "ncu -k blur_rows --metrics some ./app\n"
+    first, second = launches_of(KERNEL + SPEED.format(5) + command + SCHEDULERS.format(40))
+    assert (first.kernel_name, second.kernel_name) == ("blur(float *, int)", "blur_rows")

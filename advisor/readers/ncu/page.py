@@ -19,7 +19,7 @@ from advisor.readers.ncu.advice import PrintedMessage
 from advisor.readers.ncu.lines import Forms, PageLine, PageTable, Row
 from advisor.readers.ncu.markdown import MarkdownTable, TableReading
 from advisor.readers.ncu.notes import Notes
-from advisor.readers.ncu.outline import Outline, declared, device_named, is_fence
+from advisor.readers.ncu.outline import Outline, declared, device_named, runs_profiler, is_fence
 from advisor.readers.ncu.pieces import Pieces, says
 from advisor.readers.ncu.printed import Building
 from advisor.readers.ncu.values import (
@@ -86,6 +86,8 @@ class TextPage:
         """Take a line, ``whole`` where its end was there; yield the launch that it ends."""
         self.above, self.here = self.here, line.text
         self.notes.other_table(line.text)
+        if self.launch is not None and runs_profiler(line.whole):
+            yield from self.finish()  # what follows was measured by another run
         may_be_written = not (self.pieces.titles or self.is_mean)
         if may_be_written and self.sheet.takes(line, whole, number):
             return

@@ -42,6 +42,7 @@ class KernelWords:
     compares: re.Pattern[str]
     others: re.Pattern[str]
     command: re.Pattern[str]
+    runs: re.Pattern[str]
     profiled: re.Pattern[str]
 
 
@@ -163,6 +164,7 @@ def _words(document: MappingNode) -> WrittenWords:
             numbered=re.compile(kernels.text("numbered"), re.IGNORECASE),
             compares=re.compile(kernels.text("compares"), re.IGNORECASE),
             command=re.compile(kernels.text("command")),
+            runs=re.compile(kernels.text("runs")),
             profiled=re.compile(kernels.text("profiled")),
             others=re.compile(kernels.text("others")),
         ),

@@ -29,6 +29,7 @@ _BOUNDS = {"t_least": "at least", _COUNTED: "at least", _WASTED: "at most"}  # t
 _TIME, _WORK = "duration", "flops"
 _SEVERAL_WAYS = (_TIME, _WORK, *_BOUNDS)
 
+
 @dataclass(frozen=True, kw_only=True)
 class Said:
     """What rules, the vendor and cards say about a kernel."""
