@@ -19,7 +19,7 @@ from advisor.readers.ncu.advice import PrintedMessage
 from advisor.readers.ncu.lines import Forms, PageLine, PageTable, Row
 from advisor.readers.ncu.markdown import MarkdownTable, TableReading
 from advisor.readers.ncu.notes import Notes
-from advisor.readers.ncu.outline import Outline, declared, device_named, runs_profiler, is_fence
+from advisor.readers.ncu.outline import Outline, declared, device_named, is_fence, runs_profiler
 from advisor.readers.ncu.pieces import Pieces, says
 from advisor.readers.ncu.printed import Building
 from advisor.readers.ncu.values import (
