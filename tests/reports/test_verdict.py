@@ -281,11 +281,11 @@ def test_the_headline_says_that_a_gain_may_be_nothing() -> None:
 @pytest.mark.parametrize(
     ("gain", "share", "said"),
     [
-        (Gain(low=0.0, likely=0.0, high=3e-3), None, "doing it saves 3.0 ms at most."),
+        (Gain(low=0.0, likely=0.0, high=3e-3), None, "at most 3.0 ms, by doing it."),
         (
             None,
             Gain(low=0.0, likely=0.0, high=0.3),
-            "doing it saves 30 % of the kernel's time at most.",
+            "at most 30 % of the kernel's time, by doing it.",
         ),
     ],
 )

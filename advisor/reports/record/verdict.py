@@ -97,7 +97,7 @@ def verdict(
             f"This profile tells little of how fast the run could be. Start by {first.headline}."
         )
     elif (most := _most_of_nothing(first)) is not None:
-        sentence = f"{holds} No step likely saves time; {first.headline} saves {most} at most."
+        sentence = f"{holds} No step likely saves time; at most {most}, by {first.headline}."
     else:
         sentence = f"{holds} Start by {_to_do(first, sums)}."
     return RunVerdict(
