@@ -42,7 +42,8 @@ ALIKE = {"dram", "units"}
 
 # Facts of counters that are ratios: all pages print these with two decimals only.
 TWO_DECIMALS = (
-    "stall_", "shared_stall_share", "told_stall_share", "top_stall_share", "memory_stall_share", "waves",
+    "stall_", "shared_stall_share", "told_stall_share", "top_stall_share", "memory_stall_share",
+    "waves",
     "waves_per_sm", "tail_share", "pipe_",
     "active_warps", "eligible_warps", "issue_slot_utilization", "sm_active_cycles", "warp_latency",
     "idle_slots", "missing_warps", "places_taken", "predicated_threads_per_instruction",
