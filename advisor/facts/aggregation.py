@@ -19,6 +19,9 @@ NO_COVERAGE = "map([]::varchar[], []::bigint[])"
 
 _VALID = "launch_valid"
 COUNTED = "launch_counted"
+RAN = "coalesce(grid_size > 0, true)"
+"""The condition of launches that may have run: no empty grid is known of them."""
+
 _TIME = "duration"
 
 
@@ -94,8 +97,13 @@ class PairedSum:
 
     @property
     def aggregate(self) -> str:
-        """Return the aggregate over launches."""
-        return _sum(quoted(self.of), f"{COUNTED} and {self._known}")
+        """Return the aggregate over launches: those that count, else any that ran.
+
+        A ratio holds for launches without a time as well, as where some counters were collected
+        by themselves, so that only such launches have them.
+        """
+        counted, ran = f"{COUNTED} and {self._known}", f"{RAN} and {self._known}"
+        return f"coalesce({_sum(quoted(self.of), counted)}, {_sum(quoted(self.of), ran)})"
 
     @property
     def whole(self) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from advisor.database.ids import key_id
 from advisor.database.relations import STORED, Relations, only_runs
 from advisor.database.variants import INCOMING, UNEVEN, VariantStatements, stored_state
-from advisor.facts.aggregation import COUNTED, aggregated_columns, paired_sums
+from advisor.facts.aggregation import RAN, aggregated_columns, paired_sums
 from advisor.facts.formulas import Formula
 from advisor.facts.kernels import kernels_select
 from advisor.facts.layers import select
@@ -114,12 +114,12 @@ def _possible(storable: Vocabulary, known: Collection[str]) -> Vocabulary:
 def _even_totals(storable: Vocabulary, possible: Vocabulary) -> str:
     """Return the SELECT of variants from launches, if each launch has what the others have.
 
-    ``UNEVEN`` is true of those for which that is not so: in their valid launches, other values are
-    known that paired facts read.
+    ``UNEVEN`` is true of those for which that is not so: in some of their launches, other values
+    are known that paired facts read.
     """
     relations = replace(STORED, variant=None, even=True)
     read = sorted({each.of for each in paired_sums(possible)})
-    known = f"case when {COUNTED} then [{', '.join(f'{quoted(n)} is null' for n in read)}] end"
+    known = f"case when {RAN} then [{', '.join(f'{quoted(n)} is null' for n in read)}] end"
     added = {UNEVEN: f"min({known}) <> max({known})"}
     variants = variants_select(possible, relations, added=added)
     return _whole_sums(storable, possible, variants)

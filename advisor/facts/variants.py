@@ -14,6 +14,7 @@ from advisor.database.relations import Relations
 from advisor.expression import Dialect
 from advisor.facts.aggregation import (
     COUNTED,
+    RAN,
     NO_COVERAGE,
     PairedSum,
     aggregated_columns,
@@ -193,7 +194,7 @@ def _counted(measured: str, relations: Relations) -> str:
         relations.item("launch"),
         "group by run_id, variant_id",
     )
-    untimed = "longest is null and coalesce(grid_size > 0, true)"
+    untimed = f"longest is null and {RAN}"
     return select(
         f"*, launch_valid or {untimed} as {COUNTED}",
         f"({measured}) as launches",

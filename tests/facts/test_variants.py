@@ -99,6 +99,18 @@ def test_stored_variants_have_the_facts_of_their_launches(seed: int) -> None:
     assert {number for (number,) in partly} <= {"0", "1"}
 
 
+def test_a_ratio_holds_where_only_a_launch_without_a_time_has_it() -> None:
+    # 640 of 20 sectors and requests; the third launch never ran, so it tells nothing.
+    timed = {"duration": 1e-3, "dram_bytes": 4e6, "grid_size": 8.0}
+    counted = {"global_load_sectors": 640.0, "global_load_requests": 20.0, "grid_size": 8.0}
+    failed = {"global_store_sectors": 90.0, "global_store_requests": 10.0, "grid_size": 0.0}
+    with stored([timed, counted, failed]) as connection:
+        (row,) = rows(connection, vocabulary_once())
+    assert (row["load_sectors_per_request"], row["store_sectors_per_request"]) == (32.0, None)
+    assert (row["global_load_sectors"], row["dram_bytes"]) == (None, 4e6)
+    assert (row["launch_count"], row["launches_excluded"]) == (3, 2)
+
+
 def single_launches(seed: int) -> list[Row]:
     return [
         {**launch, "variant_id": f"v{number:02}", "detailed": number % 2 == 0}

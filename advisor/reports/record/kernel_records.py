@@ -279,9 +279,10 @@ class KernelRecord(KernelName):
     @property
     def sums(self) -> str:
         """Return what is a sum over launches, in a sentence; nothing of a single one."""
-        if self.launch_count <= 1:
+        counted = self.launch_count - self.launches_excluded
+        if counted <= 1:
             return ""
-        sums = f"Times, work and traffic are sums of {self.launch_count:,} launches."
+        sums = f"Times, work and traffic are sums of {counted:,} launches."
         if self.launches_detailed == self.launch_count:
             return sums
         read = f"{self.launches_detailed:,} of {self.launch_count:,} launches"

@@ -278,7 +278,7 @@ def _kind(row: Row, line: _Line, layout: Layout) -> str:
     if of := number(row, entry.of) if entry.of else None:
         return f"{wording.percent(of, 1)} {entry.of_what}"
     if entry.name == _TIME:
-        launches = whole(row, "launch_count")
+        launches = whole(row, "launch_count") - whole(row, "launches_excluded")
         return "measured, 1 launch" if launches == 1 else f"sum of {launches:,} launches"
     if entry.name == _WORK:
         label = text(row, "work_source") or "derived"
