@@ -14,8 +14,8 @@ from advisor.database.relations import Relations
 from advisor.expression import Dialect
 from advisor.facts.aggregation import (
     COUNTED,
-    RAN,
     NO_COVERAGE,
+    RAN,
     PairedSum,
     aggregated_columns,
     coverage,

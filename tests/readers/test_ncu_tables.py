@@ -601,3 +601,36 @@ def test_a_word_is_a_name_beside_names_that_begin_with_it() -> None:
         "Compute (SM) Throughput | % | 10 | 20 | 30",
     )
     assert [*launches_of(page)] == ["blur", "blur_tiled", "[other]"]
+
+
+PRINTED = """\
+scan_rows(float *) (64, 1, 1)x(128, 1, 1), Context 1, Stream 7, Device 0, CC 8.6
+Section: GPU Speed Of Light Throughput
+----------------------- ----------- ------------
+Metric Name             Metric Unit Metric Value
+----------------------- ----------- ------------
+Memory Throughput                 %        41.02
+DRAM Throughput                   %        31.04
+Duration                         us        12.52
+Compute (SM) Throughput           %        11.01
+----------------------- ----------- ------------
+"""
+LARGE = table(
+    "Metric | big_rows | big_warps",
+    "Duration | 2.5 ms | 3.5 ms",
+    "DRAM Throughput | 61 % | 72 %",
+    "Compute (SM) Throughput | 21 % | 24 %",
+    "Memory Throughput | 61 % | 72 %",
+)
+SUMMARY = table(
+    "Metric | Before",
+    "Duration | 12.5 us",
+    "DRAM Throughput | 31 %",
+    "Compute (SM) Throughput | 11 %",
+    "Memory Throughput | 41 %",
+)
+
+
+def test_a_table_beside_printed_launches_tells_of_others_where_its_values_are_others() -> None:
+    assert [*launches_of(LARGE + PRINTED)] == ["scan_rows(float *)", "big_rows", "big_warps"]
+    assert [*launches_of(SUMMARY + PRINTED)] == ["scan_rows(float *)"]

@@ -107,7 +107,7 @@ class Outline:
 def runs_profiler(line: str) -> bool:
     """Return whether a line is a command that runs the profiler, and nothing else.
 
-    >>> runs_profiler("$ sudo ncu --set full ./a.out"), runs_profiler("what ncu tells about ./a.out")
+    >>> runs_profiler("$ sudo ncu --set full ./a.out"), runs_profiler("see what ncu tells here")
     (True, False)
     """
     is_short = "ncu" in line and len(line) <= _LONGEST

@@ -8,7 +8,7 @@ titles tell what is a launch.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from advisor.errors import Location
@@ -32,6 +32,7 @@ from advisor.readers.ncu.values import (
 from advisor.readers.ncu.versions import Versions
 from advisor.readers.ncu.written import label_key
 
+_MOST_COMPARED = 1000  # printed launches, with which tables of others are compared
 _NEAR = 3  # lines between the last row of a page in a remark and the kernel below it
 
 
@@ -62,6 +63,7 @@ class TextPage:
     versions: Versions = field(init=False)
     is_begun: bool = False
     is_printed: bool = False
+    printed: list[Mapping[str, float]] = field(default_factory=list)
     advice: PrintedMessage = field(init=False)
     above: str = ""
     here: str = ""
@@ -139,7 +141,8 @@ class TextPage:
             yield left_out("the table is cut off", self.at, options, then=kept)
         yield from self.finish(at_end=True)
         if self.is_printed:
-            self.versions.leave()
+            is_all = len(self.printed) < _MOST_COMPARED
+            self.versions.leave(self.printed if is_all else [{}])
         yield from self.versions.finish()
 
     def _sheet_ended(self) -> Iterator[Launch]:
@@ -189,7 +192,10 @@ class TextPage:
     def finish(self, *, at_end: bool = False) -> Iterator[Launch]:
         """Yield the launch that was being read, if anything is known of it."""
         self._end_message()
-        yield from self.pieces.finish(at_end=at_end)
+        for launch in self.pieces.finish(at_end=at_end):
+            if len(self.printed) < _MOST_COMPARED:
+                self.printed.append(launch.counters)
+            yield launch
 
     def _process(self, line: str) -> None:
         program, found, host = line.rpartition("@")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from advisor.errors import Location
@@ -45,6 +45,13 @@ class WrittenLaunch:
         return len(both) >= fewest and all(
             abs(mine[name] - others[name]) <= _ROUNDING * abs(mine[name]) for name in both
         )
+
+    def is_other_than(self, counters: Mapping[str, float]) -> bool:
+        """Return whether this is another launch than one with ``counters``: most differ, or two."""
+        mine = self.building.counters
+        both = mine.keys() & counters.keys()
+        differing = [n for n in both if abs(mine[n] - counters[n]) > _ROUNDING * abs(mine[n])]
+        return len(differing) >= _PROOF and 2 * len(differing) >= len(both)
 
     def add_one(self, counter: str, other: Building, digits: int) -> None:
         """Take a value of the same table; one that contradicts another leaves both out."""
@@ -194,11 +201,19 @@ class Versions:
                 building.name = titled(f"{building.name[1:-1]} {seen[building.name]}")
             yield building.launch()
 
-    def leave(self) -> None:
-        """Note where the launches stand that are left out, as the page has printed ones."""
-        groups, self.groups = self.groups, []
-        for launch in (launch for group in groups for launch in group.launches):
-            self.notes.rows.place(launch.at)
+    def leave(self, printed: Sequence[Mapping[str, float]]) -> None:
+        """Leave out, and note, launches that may be of those that the page has printed.
+
+        Tables sum up what is printed; launches whose values are others than those of each printed
+        one are launches of their own.
+        """
+        for group in self.groups:
+            launches, group.launches = group.launches, []
+            for launch in launches:
+                if all(map(launch.is_other_than, printed)):
+                    group.launches.append(launch)
+                else:
+                    self.notes.rows.place(launch.at)
 
 
 def _significant(number: str) -> int:
