@@ -113,6 +113,15 @@ def test_what_stands_below_another_command_is_of_another_launch(command: str, co
     assert launches[-1].counters[ELIGIBLE] == 40
 
 
+def test_what_stands_below_a_command_that_ran_the_same_is_of_the_same_launch() -> None:
+    first = "$ ncu --set basic -c 1 \\\n    ./app 4\n"
+    again = "$ sudo ncu --section SchedulerStats -c 1 ./app 4\n"
+    (launch,) = launches_of(first + KERNEL + SPEED.format(5) + again + SCHEDULERS.format(40))
+    assert (launch.counters[TIME], launch.counters[ELIGIBLE]) == (5000, 40)
+    other = again.replace("app 4", "app 5")
+    assert len(launches_of(first + KERNEL + SPEED.format(5) + other + SCHEDULERS.format(40))) == 2
+
+
 def test_a_command_names_the_kernel_of_what_stands_below_it() -> None:
     command = "ncu -k blur_rows --metrics some ./app\n"
     first, second = launches_of(KERNEL + SPEED.format(5) + command + SCHEDULERS.format(40))

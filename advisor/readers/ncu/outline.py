@@ -104,16 +104,6 @@ class Outline:
         return name if re.fullmatch(_NAME, name) and not words.others.fullmatch(name) else ""
 
 
-def runs_profiler(line: str) -> bool:
-    """Return whether a line is a command that runs the profiler, and nothing else.
-
-    >>> runs_profiler("$ sudo ncu --set full ./a.out"), runs_profiler("see what ncu tells here")
-    (True, False)
-    """
-    is_short = "ncu" in line and len(line) <= _LONGEST
-    return is_short and load_words().kernels.runs.fullmatch(line) is not None
-
-
 def is_fence(line: str) -> bool:
     """Return whether a line begins or ends a block of code in Markdown."""
     return _FENCE.match(line) is not None

@@ -16,10 +16,11 @@ from advisor.model import Launch, Skipped
 from advisor.readers.base import ReadOptions, left_out
 from advisor.readers.ncu import lines
 from advisor.readers.ncu.advice import PrintedMessage
+from advisor.readers.ncu.commands import Commands
 from advisor.readers.ncu.lines import Forms, PageLine, PageTable, Row
 from advisor.readers.ncu.markdown import MarkdownTable, TableReading
 from advisor.readers.ncu.notes import Notes
-from advisor.readers.ncu.outline import Outline, declared, device_named, is_fence, runs_profiler
+from advisor.readers.ncu.outline import Outline, declared, device_named, is_fence
 from advisor.readers.ncu.pieces import Pieces, says
 from advisor.readers.ncu.printed import Building
 from advisor.readers.ncu.values import (
@@ -60,6 +61,7 @@ class TextPage:
     tables: int = 0
     sheet: MarkdownTable = field(default_factory=MarkdownTable)
     outline: Outline = field(default_factory=Outline)
+    commands: Commands = field(default_factory=Commands)
     versions: Versions = field(init=False)
     is_begun: bool = False
     is_printed: bool = False
@@ -88,7 +90,7 @@ class TextPage:
         """Take a line, ``whole`` where its end was there; yield the launch that it ends."""
         self.above, self.here = self.here, line.text
         self.notes.other_table(line.text)
-        if self.launch is not None and runs_profiler(line.whole):
+        if self.commands.take(line.whole) and self.launch is not None:
             yield from self.finish()  # what follows was measured by another run
         may_be_written = not (self.pieces.titles or self.is_mean)
         if may_be_written and self.sheet.takes(line, whole, number):

@@ -43,6 +43,7 @@ class KernelWords:
     others: re.Pattern[str]
     command: re.Pattern[str]
     runs: re.Pattern[str]
+    program: re.Pattern[str]
     profiled: re.Pattern[str]
 
 
@@ -165,6 +166,7 @@ def _words(document: MappingNode) -> WrittenWords:
             compares=re.compile(kernels.text("compares"), re.IGNORECASE),
             command=re.compile(kernels.text("command")),
             runs=re.compile(kernels.text("runs")),
+            program=re.compile(kernels.text("program")),
             profiled=re.compile(kernels.text("profiled")),
             others=re.compile(kernels.text("others")),
         ),
