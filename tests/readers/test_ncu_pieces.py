@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.model import Launch, Skipped
+from advisor.model import Launch, Session, Skipped
 from advisor.readers.base import ReadOptions, Source
 from advisor.readers.ncu import text as ncu_text
 
@@ -42,6 +42,10 @@ def read(page: str) -> list[object]:
 
 def launches_of(page: str) -> list[Launch]:
     return [record for record in read(page) if isinstance(record, Launch)]
+
+
+def session_of(page: str) -> Session:
+    return next(record for record in read(page) if isinstance(record, Session))
 
 
 def told(page: str) -> list[tuple[float | None, float | None]]:
@@ -126,3 +130,12 @@ def test_a_command_names_the_kernel_of_what_stands_below_it() -> None:
     command = "ncu -k blur_rows --metrics some ./app\n"
     first, second = launches_of(KERNEL + SPEED.format(5) + command + SCHEDULERS.format(40))
     assert (first.kernel_name, second.kernel_name) == ("blur(float *, int)", "blur_rows")
+
+
+def test_the_one_command_of_a_page_is_that_of_the_run() -> None:
+    page = "$ sudo ncu \\\n  --launch-skip 3 ./app 4\n" + KERNEL + SPEED.format(5)
+    again = page + "ncu --section SchedulerStats ./app 4\n" + SCHEDULERS.format(40)
+    for each in (page, again):
+        assert session_of(each).command_line == "ncu --launch-skip 3 ./app 4"
+    other = page + "ncu --section SchedulerStats ./app 5\n" + SCHEDULERS.format(40)
+    assert session_of(other).command_line is None

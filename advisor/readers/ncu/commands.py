@@ -7,20 +7,25 @@ ran the same program with the same arguments and kernel; of another one otherwis
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from advisor.readers.ncu.words import load_words
 
 _LONGEST = 5_000  # characters of a command, over all of its lines
+_MOST = 16  # programs that are remembered
 _GOES_ON = "\\"
 
 
 @dataclass(kw_only=True)
 class Commands:
-    """The command that was quoted last, or is being quoted, and what it ran."""
+    """The command that was quoted last, or is being quoted, and what it ran.
+
+    ``calls`` are the first commands that ran each program with its arguments.
+    """
 
     text: str = ""
     ran: str | None = None
+    calls: dict[str, str] = field(default_factory=dict)
 
     def take(self, line: str) -> bool:
         """Take a line; return whether it ends a command that ran another thing than the last.
@@ -36,7 +41,12 @@ class Commands:
         self.text += f" {line.strip().removesuffix(_GOES_ON)}"
         if line.rstrip().endswith(_GOES_ON) and len(self.text) < _LONGEST:
             return False
-        before, self.ran, self.text = self.ran, _ran(self.text), ""
+        before, command, self.text = self.ran, " ".join(self.text.split()), ""
+        kernel, program = _ran(command)
+        self.ran = f"{kernel} {program}"
+        call = load_words().kernels.runs.fullmatch(command)
+        if program and call and len(self.calls) < _MOST:
+            self.calls.setdefault(program, call["call"].rstrip("` "))
         return self.ran != before
 
 
@@ -50,10 +60,8 @@ def runs_profiler(line: str) -> bool:
     return is_short and load_words().kernels.runs.fullmatch(line) is not None
 
 
-def _ran(command: str) -> str:
-    """Return the kernel, the program and its arguments of a command; "" where none is told."""
+def _ran(command: str) -> tuple[str, str]:
+    """Return the kernel of a command, and the program with its arguments; "" where none is told."""
     words = load_words().kernels
     kernel, program = words.profiled.search(command), words.program.search(command)
-    return " ".join(
-        filter(None, (kernel and kernel["name"], program and program["program"].strip()))
-    )
+    return kernel["name"] if kernel else "", program["program"].strip("` ") if program else ""

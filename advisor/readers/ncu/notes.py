@@ -77,6 +77,7 @@ class Notes:
     is_summary: bool = False
     has_other_page: bool = False
     cut: bool = False
+    calls: dict[str, str] = field(default_factory=dict)
     launches: int = 0
     devices: dict[int, ReportedDevice] = field(default_factory=dict)
     labels: Unknown = field(default_factory=lambda: Unknown("labels without a known counter"))
@@ -165,9 +166,13 @@ class Notes:
         return records
 
     def session(self) -> Session:
-        """Return the little that a printed page says about the run as a whole."""
+        """Return the little that a printed page says about the run as a whole.
+
+        The command is one that the page quotes, where all of them ran the same program.
+        """
         return Session(
             profiler="ncu",
+            command_line=next(iter(self.calls.values())) if len(self.calls) == 1 else None,
             program=self.program,
             host=self.host,
             devices=tuple(self.devices[number] for number in sorted(self.devices)),

@@ -61,7 +61,7 @@ class TextPage:
     tables: int = 0
     sheet: MarkdownTable = field(default_factory=MarkdownTable)
     outline: Outline = field(default_factory=Outline)
-    commands: Commands = field(default_factory=Commands)
+    commands: Commands = field(init=False)
     versions: Versions = field(init=False)
     is_begun: bool = False
     is_printed: bool = False
@@ -74,6 +74,7 @@ class TextPage:
         self.written = WrittenNumbers(tables=self.numbers, leave=self.notes.rows.place)
         self.versions = Versions(notes=self.notes, numbers=self.written)
         self.pieces = Pieces(notes=self.notes)
+        self.commands = Commands(calls=self.notes.calls)
         self.advice = PrintedMessage(forms=self.forms)
 
     @property
