@@ -28,6 +28,7 @@ _FUNCTION = re.compile(r"(?P<type>void )?(?P<name>[A-Za-z_][\w:]*)(?:<.*>)?(?P<a
 _KERNEL = re.compile(r"(?i:kernels?)")
 _EMPHASIS = re.compile(r"\*\*")
 _BLANKS = re.compile(r"\s+")
+_CAPABILITY = re.compile(r"CC|sm_|SM_|apability")  # a quick test, for much other text
 _SAYS = re.compile(r"[:=：]")
 _MOST_PARTS = 3  # of a heading: a name stands near its beginning
 _LONGEST = 500  # characters of a line that may name a kernel
@@ -112,7 +113,8 @@ def is_fence(line: str) -> bool:
 def device_named(line: str) -> str:
     """Return the device that a line says it is about, else "".
 
-    Such as "GPU: …", a heading, and a line that speaks of profiling or introduces what follows.
+    Such as "GPU: …", a heading, a line that speaks of profiling or introduces what follows, and any
+    that tells its compute capability behind it.
     """
     if len(line) > _LONGEST:
         return ""
@@ -123,6 +125,8 @@ def device_named(line: str) -> str:
         text = unmarked(line)
         compares = load_words().kernels.compares.search(text)
         found = None if compares else load_words().device_of_heading.search(text)
+    if found is None and _CAPABILITY.search(line):
+        found = load_words().device_described.search(unmarked(line))
     return found["name"] if found else ""
 
 

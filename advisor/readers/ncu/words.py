@@ -71,6 +71,7 @@ class WrittenWords:
     columns: ColumnWords
     device: re.Pattern[str]
     device_of_heading: re.Pattern[str]
+    device_described: re.Pattern[str]
     introduces: re.Pattern[str]
     other_tables: tuple[OtherTable, ...]
     kernels: KernelWords
@@ -154,6 +155,7 @@ def _words(document: MappingNode) -> WrittenWords:
         ),
         device=re.compile(document.text("device")),
         device_of_heading=re.compile(document.text("device_of_heading")),
+        device_described=re.compile(document.text("device_described")),
         introduces=re.compile(document.text("introduces")),
         other_tables=tuple(map(_other_table, document.sequence("other_tables"))),
         kernels=KernelWords(
