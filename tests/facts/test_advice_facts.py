@@ -232,6 +232,11 @@ def test_takes_the_busiest_of_pipes_and_units() -> None:
         ({"memory_utilization": 0.75}, 0.75),
         ({"compute_utilization": 0.76}, 0.76),
         ({"issue_slot_utilization": None, "memory_utilization": None}, 0.6),
+        ({"l2_utilization": 0.77}, 0.77),
+        # Some stages of L1 are no part of memory as a whole.
+        ({"l1_utilization": 0.78}, 0.78),
+        # Where nothing tells of the whole time, L1 may be that busy while there are blocks alone.
+        ({"l1_utilization": 0.95, "sm_busy": None, "memory_utilization": None}, 0.9),
     ],
 )
 def test_schedulers_are_busy_only_while_there_are_blocks(
