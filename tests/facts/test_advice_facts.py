@@ -591,8 +591,10 @@ def test_names_the_busiest_pipe_beside_the_products() -> None:
     assert facts_of(duration=1.0, pipe_tensor=0.9)["beside_products"] is None
 
 
-# One of twenty multiprocessors works, and one warp on it, for a tenth of a second.
+# One of twenty multiprocessors works, and one of four warps on it, for a tenth of a second.
 SERIAL: dict[str, Value] = {
+    "block_size": 128.0,
+    "warp_size": 32.0,
     "duration": 0.1,
     "grid_size": 40.0,
     "sm_count": 20.0,
@@ -600,6 +602,8 @@ SERIAL: dict[str, Value] = {
     "active_warps": 0.25,
     "schedulers_per_sm": 4.0,
 }
+# The busiest multiprocessor has a block for half of the time.
+BUSIEST: dict[str, Value] = {"sm_active_cycles_max": 5e6, "sm_elapsed_cycles": 1e7}
 
 
 @pytest.mark.parametrize(
@@ -618,10 +622,38 @@ SERIAL: dict[str, Value] = {
         # Two blocks for each multiprocessor, by waves and by what fits on one.
         ({"sm_count": None, "waves_per_sm": 0.4, "occupancy_limit_warps": 5.0}, True),
         ({"sm_count": None, "waves_per_sm": 0.01, "occupancy_limit_warps": 5.0}, False),
+        # Whole blocks: none may have run for long, unless so many multiprocessors had one.
+        ({"active_warps": 1.0}, False),
+        ({"active_warps": 0.5}, False),
+        ({"active_warps": 0.49}, True),
+        ({"active_warps": None}, False),
+        ({"active_warps": 1.0, "sm_busy": 0.1}, True),
+        ({"active_warps": 1.0, **BUSIEST}, True),
+        ({**BUSIEST, "sm_active_cycles_max": 4.9e6}, False),
     ],
 )
 def test_tells_when_few_of_many_blocks_work(changed: dict[str, Value], few: bool | None) -> None:
     assert facts_of(**{**SERIAL, **changed})["few_blocks_work"] is few
+
+
+@pytest.mark.parametrize(
+    ("changed", "none"),
+    [
+        ({}, False),
+        ({"active_warps": 1.0}, True),
+        ({"active_warps": 1.0, "sm_busy": 0.1}, False),
+        # A single block keeps one of twenty busy at most.
+        ({"active_warps": 1.0, "grid_size": 1.0}, False),
+        ({"active_warps": 1.0, "duration": 1.9e-5}, False),
+        ({"active_warps": 1.0, "sm_busy": None}, None),
+        (BUSIEST, False),
+        ({**BUSIEST, "sm_active_cycles_max": 4.9e6}, True),
+    ],
+)
+def test_tells_when_no_block_ran_for_most_of_the_time(
+    changed: dict[str, Value], none: bool | None
+) -> None:
+    assert facts_of(**{**SERIAL, **changed})["mostly_without_blocks"] is none
 
 
 def test_counts_what_works_at_a_time() -> None:
