@@ -648,6 +648,10 @@ def test_tells_when_few_of_many_blocks_work(changed: dict[str, Value], few: bool
         ({"active_warps": 1.0, "sm_busy": None}, None),
         (BUSIEST, False),
         ({**BUSIEST, "sm_active_cycles_max": 4.9e6}, True),
+        # One of 25 throughout, but for a thousandth of the time; or 1.003 of 25.
+        ({"active_warps": 1.0, "sm_active_cycles": 39_996.0, "sm_elapsed_cycles": 1e6}, False),
+        ({"active_warps": 1.0, "sm_active_cycles": 40_004.0, "sm_elapsed_cycles": 1e6}, False),
+        ({"active_warps": 1.0, "sm_active_cycles": 40_120.0, "sm_elapsed_cycles": 1e6}, True),
     ],
 )
 def test_tells_when_no_block_ran_for_most_of_the_time(
