@@ -256,8 +256,10 @@ def test_starts_with_advice_where_half_of_the_run_is_seen() -> None:
 
 def test_promises_nothing_where_the_profile_tells_nothing() -> None:
     void = replace(card("building with optimisation", about_measurement=False), voids=True)
-    said = verdict_of([DONE], [void]).sentence
-    assert said == (
+    found = verdict_of([DONE], [void])
+    assert "roof" not in found.paragraph
+    assert "At the profiled roof" in verdict_of([DONE], [replace(void, voids=False)]).paragraph
+    assert found.sentence == (
         "This profile tells little of how fast the run could be."
         " Start by building with optimisation."
     )

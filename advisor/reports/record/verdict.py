@@ -102,7 +102,7 @@ def verdict(
         sentence = f"{holds} Start by {_to_do(first, sums)}."
     return RunVerdict(
         sentence=sentence,
-        paragraph=_paragraph(limiter, share, sums, rows),
+        paragraph=_paragraph(limiter, share, sums, rows, tells=first is None or not first.voids),
         figures=tuple(_figures(rows, sums, actions)),
     )
 
@@ -216,7 +216,10 @@ def _is_far(row: Row, total: float, judgement: Judgement) -> bool:
     return taken - roof >= judgement.worth_a_card * total
 
 
-def _paragraph(limiter: str | None, share: float, sums: Totals, rows: Sequence[Row]) -> str:
+def _paragraph(
+    limiter: str | None, share: float, sums: Totals, rows: Sequence[Row], *, tells: bool
+) -> str:
+    """Return what limits the time, and the time at the roof unless the profile tells nothing."""
     if sums.duration is None:
         return "This profile has no durations, so the kernels cannot be compared by time."
     parts = []
@@ -224,6 +227,8 @@ def _paragraph(limiter: str | None, share: float, sums: Totals, rows: Sequence[R
         parts.append(
             f"{wording.share(share)} of the profiled kernel time is {limited_by(limiter)}."
         )
+    if not tells:  # what a void launch did is not the least that its work takes
+        return " ".join(parts)
     if sums.least is not None and sums.placed:
         least = "" if sums.complete else "at least "
         all_placed = sums.placed >= sums.duration
