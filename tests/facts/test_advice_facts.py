@@ -799,6 +799,24 @@ def test_tells_passes_from_whole_units_where_nothing_else_was_measured(
     assert found["many_passes"] is many
 
 
+@pytest.mark.parametrize(
+    ("changed", "before"),
+    [
+        ({}, True),
+        ({"pipe_tensor": None}, False),
+        ({"pipe_tensor": 0.01}, False),
+        ({"compute_utilization": 0.3}, False),  # no more passes than accesses of 8 bytes a thread
+        ({"compute_utilization": 0.29}, True),
+    ],
+)
+def test_tells_where_matrix_units_wait_for_an_access_pattern(
+    changed: dict[str, Value], before: bool
+) -> None:
+    page: dict[str, Value] = {"l1_utilization": 0.6, "compute_utilization": 0.2, "pipe_tensor": 0.1}
+    found = facts_of(**{"duration": 1.0, "compute_capability": 8.6, **page, **changed})
+    assert found["pattern_before_operands"] is before
+
+
 def test_tells_how_full_l1_is_while_there_are_blocks() -> None:
     # 59 % of all cycles are 98 % of the 60 % in which a multiprocessor had a block.
     found = facts_of(duration=1.0, l1_utilization=0.588, sm_busy=0.6)

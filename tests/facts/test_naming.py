@@ -165,6 +165,20 @@ COLLECTIVES = {
 }
 
 
+MATRIX_UNITS = {
+    "tile_mma_kernel(const half *)": "matrix units",
+    "void wgmma_loop<64>(float *)": "matrix units",
+    "product_tensor_cores(int)": "matrix units",
+    "hmma_16816(half *)": "matrix units",
+    "gemm_naive(float *)": None,
+    "comma_count(char *)": None,
+}
+
+
+def test_some_kernels_multiply_on_matrix_units_by_their_names() -> None:
+    assert told_by_names("named_matrix_units", MATRIX_UNITS) == MATRIX_UNITS
+
+
 def test_some_kernels_pass_values_between_threads_or_devices_by_their_names() -> None:
     assert told_by_names("named_exchange", EXCHANGES) == EXCHANGES
     assert told_by_names("named_collective", COLLECTIVES) == COLLECTIVES
