@@ -223,6 +223,8 @@ def written_labels_schema() -> Schema:
         "numbered": text("a regular expression: what headings begin with before a name"),
         "compares": text("a regular expression: what stands in headings that compare"),
         "command": text("a regular expression: a command of the profiler"),
+        "runs": text("a regular expression with call: a line that is nothing but such a command"),
+        "program": text("a regular expression with program: what a command runs, with arguments"),
         "profiled": text("a regular expression with name: the kernel that a command profiles"),
         "others": text("a regular expression: names that are no kernel's"),
     }
@@ -239,6 +241,7 @@ def written_labels_schema() -> Schema:
         "columns": pair(**columns),
         "device": text("a regular expression with name: a line that names the device"),
         "device_of_heading": text("a regular expression with name: a heading that names it"),
+        "device_described": text("the same in any line, with its compute capability behind it"),
         "other_tables": list_of(other, "tables of other programs on such pages"),
         "introduces": text("a regular expression: other lines that may name it so"),
         "kernels": pair(**kernels),
