@@ -125,9 +125,12 @@ def test_l1_by_its_own_utilisation_is_no_equal_of_a_busier_compute_unit() -> Non
     assert facts_of(**{**page, "l1_utilization": 0.86})["limiter"] == "balanced"
 
 
-def test_l2_by_its_own_utilisation_is_the_busiest_memory_unit() -> None:
-    facts = facts_of(memory_utilization=0.52, l2_utilization=0.61, limiting_unit_reported="DRAM")
-    assert (facts["memory_side_unit"], facts["memory_side"]) == ("L2", 0.61)
+def test_l2_counts_only_as_far_as_it_is_in_the_breakdown() -> None:
+    page = {"memory_utilization": 0.65, "dram_utilization": 0.65, "l2_utilization": 0.68}
+    assert facts_of(**page, compute_utilization=0.3)["memory_side_unit"] == "DRAM"
+    less = {**page, "dram_utilization": 0.5}
+    facts = facts_of(**less, compute_utilization=0.3)
+    assert (facts["memory_side_unit"], facts["memory_side"]) == ("L2", 0.65)
 
 
 @pytest.mark.parametrize(("l1", "unit"), [(0.61, "L1"), (0.52, "L2"), (None, "L2")])

@@ -119,7 +119,8 @@ def test_makes_an_unnamed_launch_of_each_run_of_sections_and_says_so() -> None:
     first, second = launches_of(page)
     assert told(first) == VALUES
     assert told(second) == {**VALUES, TIME: 11_000}
-    assert (first.kernel_name, second.kernel_name) == ("unnamed kernel", "unnamed kernel")
+    # Nothing tells that they are of one kernel.
+    assert (first.kernel_name, second.kernel_name) == ("unnamed kernel", "[unnamed kernel 2]")
     assert skipped_of(page) == [
         "the name of a kernel, which the page does not tell: a.txt:2; a.txt:20"
     ]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from advisor.errors import InputError, Location
-from advisor.model import ReportedDevice, Session, Skipped
+from advisor.model import UNNAMED, ReportedDevice, Session, Skipped, titled
 from advisor.readers.ncu.values import measured
 from advisor.readers.ncu.words import load_words
 from advisor.units import Dimension
@@ -79,6 +79,7 @@ class Notes:
     cut: bool = False
     calls: dict[str, str] = field(default_factory=dict)
     launches: int = 0
+    without_name: int = 0
     devices: dict[int, ReportedDevice] = field(default_factory=dict)
     labels: Unknown = field(default_factory=lambda: Unknown("labels without a known counter"))
     units: Unknown = field(default_factory=lambda: Unknown("values in units that are not known"))
@@ -164,6 +165,12 @@ class Notes:
             reason = "a page for a terminal beside what was read; ingest it as a file of its own"
             records.append(Skipped(place=self.name, reason=reason))
         return records
+
+    def nameless(self, at: Location | None) -> str:
+        """Note a launch without a name, and return one: nothing tells that two are of one kernel."""
+        self.unnamed.place(at)
+        self.without_name += 1
+        return UNNAMED if self.without_name == 1 else titled(f"{UNNAMED} {self.without_name}")
 
     def session(self) -> Session:
         """Return the little that a printed page says about the run as a whole.

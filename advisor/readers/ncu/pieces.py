@@ -121,7 +121,7 @@ class Pieces:
             return
         done.name = done.name or done.part
         if not done.name:
-            self.notes.unnamed.place(begun_at)
+            done.name = self.notes.nameless(begun_at)
         yield from done.launches()
 
 
