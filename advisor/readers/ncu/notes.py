@@ -167,7 +167,7 @@ class Notes:
         return records
 
     def nameless(self, at: Location | None) -> str:
-        """Note a launch without a name, and return one: nothing tells that two are of one kernel."""
+        """Note a launch without a name and return one: nothing tells that two are of one."""
         self.unnamed.place(at)
         self.without_name += 1
         return UNNAMED if self.without_name == 1 else titled(f"{UNNAMED} {self.without_name}")
