@@ -33,6 +33,9 @@ def run(folder: Path) -> list[Line]:
         lacks = f"{_FOLDER} names no folder of reports" if given is None else "no ncu in PATH"
         return [Line(what="ncu / advisor", value=float("nan"), unit="×", remark=lacks)]
     costs = dict(_costs(Path(given), program, folder))
+    if not costs:
+        lacks = f"no report in {given} that this ncu reads"
+        return [Line(what="ncu / advisor", value=float("nan"), unit="×", remark=lacks)]
     lines = [
         Line(
             what=name, value=theirs / ours, unit="×", target="≥ 6 ×",

@@ -56,6 +56,7 @@ OF_REPORTS = {
     "limiting_unit",
     "memory_side_unit",
     "compute_side_unit",
+    "memory_leads",
     "shown_unit",
     "shown_share",
     "t_sol_known",

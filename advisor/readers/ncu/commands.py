@@ -42,11 +42,12 @@ class Commands:
         if line.rstrip().endswith(_GOES_ON) and len(self.text) < _LONGEST:
             return False
         before, command, self.text = self.ran, " ".join(self.text.split()), ""
-        kernel, program = _ran(command)
+        called = load_words().kernels.runs.fullmatch(command)
+        call = called["call"].rstrip("` ") if called else ""
+        kernel, program = _ran(call)
         self.ran = f"{kernel} {program}"
-        call = load_words().kernels.runs.fullmatch(command)
-        if program and call and len(self.calls) < _MOST:
-            self.calls.setdefault(program, call["call"].rstrip("` "))
+        if program and len(self.calls) < _MOST:
+            self.calls.setdefault(program, call)
         return self.ran != before
 
 
@@ -60,8 +61,8 @@ def runs_profiler(line: str) -> bool:
     return is_short and load_words().kernels.runs.fullmatch(line) is not None
 
 
-def _ran(command: str) -> tuple[str, str]:
-    """Return the kernel of a command, and the program with its arguments; "" where none is told."""
+def _ran(call: str) -> tuple[str, str]:
+    """Return the kernel of a call, and the program with its arguments; "" where none is told."""
     words = load_words().kernels
-    kernel, program = words.profiled.search(command), words.program.search(command)
-    return kernel["name"] if kernel else "", program["program"].strip("` ") if program else ""
+    kernel, program = words.profiled.search(call), words.program.fullmatch(call)
+    return kernel["name"] if kernel else "", program["program"] if program else ""

@@ -15,7 +15,6 @@ from advisor.errors import Location
 from advisor.model import Launch, Skipped
 from advisor.readers.base import ReadOptions, left_out
 from advisor.readers.ncu import lines
-from advisor.readers.ncu.advice import PrintedMessage
 from advisor.readers.ncu.commands import Commands
 from advisor.readers.ncu.lines import Forms, PageLine, PageTable, Row
 from advisor.readers.ncu.markdown import MarkdownTable, TableReading
@@ -23,6 +22,7 @@ from advisor.readers.ncu.notes import Notes
 from advisor.readers.ncu.outline import Outline, declared, device_named, is_fence
 from advisor.readers.ncu.pieces import Pieces, says
 from advisor.readers.ncu.printed import Building
+from advisor.readers.ncu.printed_message import PrintedMessage
 from advisor.readers.ncu.values import (
     CounterLabels,
     Numbers,
@@ -66,7 +66,7 @@ class TextPage:
     is_begun: bool = False
     is_printed: bool = False
     printed: list[Mapping[str, float]] = field(default_factory=list)
-    advice: PrintedMessage = field(init=False)
+    message: PrintedMessage = field(init=False)
     above: str = ""
     here: str = ""
 
@@ -75,7 +75,7 @@ class TextPage:
         self.versions = Versions(notes=self.notes, numbers=self.written)
         self.pieces = Pieces(notes=self.notes)
         self.commands = Commands(calls=self.notes.calls)
-        self.advice = PrintedMessage(forms=self.forms)
+        self.message = PrintedMessage(forms=self.forms)
 
     @property
     def launch(self) -> Building | None:
@@ -228,18 +228,18 @@ class TextPage:
     def _inside(
         self, line: PageLine, title: tuple[bool, str] | None, whole: bool
     ) -> Iterator[Launch]:
-        if self.launch is not None and self.advice.goes_on(line):
+        if self.launch is not None and self.message.goes_on(line):
             return
         self._end_message()
         columns = lines.columns(line.text)
-        self.advice.ruler = line if columns is not None else None
+        self.message.ruler = line if columns is not None else None
         if title:
             self._title(title, line)
         elif columns is not None:
             self._ruler(line, columns, whole)
         elif lines.is_head(line.text):
             self._head(line)
-        elif self.advice.begins(line, is_placed=bool(self.launch) and line.indent in self.margins):
+        elif self.message.begins(line, is_placed=bool(self.launch) and line.indent in self.margins):
             self._open(self.at)
         elif line.text == load_messages().unlocked and self.launch is not None:
             self.launch.clock_locked = False
@@ -361,7 +361,7 @@ class TextPage:
         return fit.pop() if len(fit) == 1 else None
 
     def _end_message(self) -> None:
-        said = self.advice.end(self.section)
+        said = self.message.end(self.section)
         if self.launch is not None and said is not None:
             self.launch.check_room(self.at)
             self.launch.findings.append(said)

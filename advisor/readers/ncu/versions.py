@@ -22,7 +22,7 @@ from advisor.readers.ncu.written import COUNT, is_share
 
 _GRID, _BLOCK = "launch__grid_size", "launch__block_size"
 _ROUNDING = 0.02  # by which one value may differ where a page has it twice
-_PROOF = 2  # values that must agree where titles are only alike
+_PROOF = 2  # values that must agree where titles are only alike, or differ between launches
 _LATEST = 20  # groups that a table may go on with
 _WORDS = re.compile(r"[\W_]+")
 
@@ -40,18 +40,22 @@ class WrittenLaunch:
 
     def agrees(self, other: Building, fewest: int = 0) -> bool:
         """Return whether all values that both have are the same but for rounding."""
-        mine, others = self.building.counters, other.counters
-        both = mine.keys() & others.keys()
-        return len(both) >= fewest and all(
-            abs(mine[name] - others[name]) <= _ROUNDING * abs(mine[name]) for name in both
-        )
+        differ = self._differ(other.counters)
+        return len(differ) >= fewest and not any(differ)
 
     def is_other_than(self, counters: Mapping[str, float]) -> bool:
-        """Return whether this is another launch than one with ``counters``: most differ, or two."""
+        """Return whether this is another launch than one with ``counters``.
+
+        Enough of the values that both have differ by more than rounding, and half of them.
+        """
+        differ = self._differ(counters)
+        return sum(differ) >= _PROOF and 2 * sum(differ) >= len(differ)
+
+    def _differ(self, others: Mapping[str, float]) -> list[bool]:
+        """Return of each value that both have whether they differ by more than rounding."""
         mine = self.building.counters
-        both = mine.keys() & counters.keys()
-        differing = [n for n in both if abs(mine[n] - counters[n]) > _ROUNDING * abs(mine[n])]
-        return len(differing) >= _PROOF and 2 * len(differing) >= len(both)
+        both = mine.keys() & others.keys()
+        return [abs(mine[name] - others[name]) > _ROUNDING * abs(mine[name]) for name in both]
 
     def add_one(self, counter: str, other: Building, digits: int) -> None:
         """Take a value of the same table; one that contradicts another leaves both out."""
