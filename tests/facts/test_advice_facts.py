@@ -980,15 +980,14 @@ def test_tells_for_how_long_no_block_of_a_short_launch_runs(
         ({"waves_per_sm": 0.75}, 0.6),  # two blocks where others have one
         ({"waves_per_sm": 1.25}, None),
         ({"waves_per_sm": 0.75, "sm_active_cycles_max": 3000.0}, 0.7),
-        ({"waves_per_sm": 0.75, "sm_active_cycles_max": 3000.0, "sm_clock": 1e8}, 0.7),
-        ({"waves_per_sm": 0.75, "sm_clock": 1e8}, None),  # 100 µs
-        ({"waves_per_sm": 0.75, "duration": 2e-5}, None),
+        ({"waves_per_sm": 0.75, "sm_active_cycles_max": 3000.0, "duration": 1e-4}, 0.7),
+        ({"waves_per_sm": 0.75, "duration": 1e-4}, None),
     ],
 )
 def test_the_busiest_multiprocessor_bounds_the_time_in_which_no_block_runs(
     known: dict[str, Value], idle: float | None
 ) -> None:
-    launch = {"grid_size": 12.0, "sm_count": 8.0, "sm_busy": 0.3, "sm_clock": 2e9}
+    launch = {"grid_size": 12.0, "sm_count": 8.0, "sm_busy": 0.3, "duration": 5e-6}
     facts = facts_of(**{**launch, "sm_elapsed_cycles": 10000.0, **known})
     assert facts["idle_of_launch"] == (None if idle is None else pytest.approx(idle))
 
