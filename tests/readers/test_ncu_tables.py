@@ -571,6 +571,32 @@ def test_titles_stand_below_a_line_of_groups() -> None:
     assert launches_of("".join(["| | Old | New | |\n", ruler, titles, *rows])) == BOTH
 
 
+def bare(page: str) -> str:
+    """Return a table without the bars at the ends of its rows."""
+    return "".join(f"{line.strip('| ')}\n" for line in page.splitlines())
+
+
+def test_rows_may_do_without_the_bars_at_their_ends() -> None:
+    assert launches_of(bare(TWO)) == BOTH
+    groups = f"{' ' * 24}| Old | New\n"
+    assert launches_of(groups + bare(TWO)) == BOTH
+    assert launches_of(f"{bare(TWO)}\nfast | slow\n{groups}{TWO}") == BOTH
+
+
+def test_lines_with_bars_that_no_ruler_follows_are_no_table() -> None:
+    assert launches_of(f"one | two\nthree | four\nfive | six\n{TWO}") == BOTH
+    assert launches_of(f"{TWO}scan | 12.5 us\n----\n") == BOTH
+
+
+def test_a_message_that_may_be_of_either_launch_is_of_none() -> None:
+    text = "Est. Speedup: 25%\n   On average, each thread waits for others."
+    page = f"{TWO}    OPT   {text}\n\n{TWO}"
+    assert launches_of(page) == BOTH
+    assert skipped_of(page) == [
+        "messages that may be of any of the launches in tables: a.md:9",
+    ]
+
+
 def test_a_section_completes_the_labels_below_it() -> None:
     page = table(
         "Section | Metric | Value",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from itertools import accumulate, dropwhile
 
 from advisor.readers.ncu.lines import WIDEST, PageLine
 from advisor.readers.ncu.words import load_words, plain_label, unmarked
@@ -33,10 +33,13 @@ FEWEST = 3
 _QUOTED = re.compile(r"`([^`]*[A-Za-z][^`]*)`")
 _WORDS = re.compile(r"[^\w.]+")
 _CELL = re.compile(r"(?<!\\)\|")
+_APART = " | "  # between two cells
 _RULER = frozenset("|+-:= \t")
+_BARRED = frozenset("|+")
 _MOST = 2 / 3  # of the cells of a column of values
 _MOST_LINES = 1_000  # of a table
 _MOST_COLUMNS = 50
+_MOST_TITLES = 2  # lines above the first ruler: one may name groups of columns
 _LABEL_PLACES = 2  # columns that may hold the labels: one may name sections before them
 
 
@@ -93,19 +96,30 @@ class TableReading:
 
 @dataclasses.dataclass(kw_only=True)
 class MarkdownTable:
-    """The lines of a table while they are taken, each with its number and whether it is whole."""
+    """The lines of a table while they are taken, each with its number and whether it is whole.
+
+    Rows may do without the bars at their ends, where the ruler below the titles does, too.
+    """
 
     lines: list[tuple[PageLine, bool, int]] = dataclasses.field(default_factory=list)
+    ruler: str = ""
 
     def takes(self, line: PageLine, whole: bool, number: int) -> bool:
         """Take a line, if it is one of a table."""
-        is_row = line.text.startswith("|") or (
-            bool(self.lines or line.text[:2] == "+-") and _is_ruler(line)
-        )
+        is_ruler = bool(self.lines or line.text[:2] == "+-") and _is_ruler(line)
+        is_row = is_ruler or self._takes_row(line.text)
         if not is_row or len(line.text) > WIDEST or len(self.lines) >= _MOST_LINES:
             return False
         self.lines.append((line, whole, number))
+        self.ruler = self.ruler or (line.text if is_ruler else "")
         return True
+
+    def _takes_row(self, text: str) -> bool:
+        """Return whether a line may be a row; a blank cell before the first bar is cut off."""
+        if text.startswith("|"):
+            return self.ruler != "" or not self.lines or self.lines[-1][0].text.startswith("|")
+        is_bare = self.ruler[:1] == "-" if self.ruler else len(self.lines) < _MOST_TITLES
+        return is_bare and _APART in text
 
     @property
     def is_whole(self) -> bool:
@@ -121,13 +135,12 @@ class MarkdownTable:
     def reading(self) -> TableReading | None:
         """Return what the table says, None where its titles do not tell."""
         lines = [(line, number) for line, whole, number in self.lines if whole]
+        lines = [*dropwhile(lambda each: _is_ruler(each[0]), lines)]
         rows = [(_cells(line.text), number) for line, number in lines if not _is_ruler(line)]
-        if not rows:
+        titles = next((at for at, (line, _) in enumerate(lines) if _is_ruler(line)), 0)
+        if not 1 <= titles <= _MOST_TITLES or len(rows) <= titles:
             return None
-        begins = next((at for at, (line, _) in enumerate(lines) if not _is_ruler(line)), 0)
-        if len(rows) <= 1 or not _is_ruler(lines[begins + 1][0]):
-            return None
-        table = _grid(rows)
+        table = _grid(rows[titles - 1 :])
         return None if table is None else table.by_rows() or table.by_columns()
 
 
@@ -286,7 +299,7 @@ def _label(label: str, section: str) -> str:
 
 
 def _is_ruler(line: PageLine) -> bool:
-    return line.text[:1] in {"|", "+"} and "-" in line.text and set(line.text) <= _RULER
+    return bool(_BARRED & set(line.text)) and "-" in line.text and set(line.text) <= _RULER
 
 
 def _title(title: str) -> str:

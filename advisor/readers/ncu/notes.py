@@ -93,6 +93,9 @@ class Notes:
             "which launch had which value (a summary tells the least, the mean and the greatest)"
         )
     )
+    messages: Unknown = field(
+        default_factory=lambda: Unknown("messages that may be of any of the launches in tables")
+    )
     tables: Unknown = field(
         default_factory=lambda: Unknown("tables and columns that may be of no launch")
     )
@@ -153,6 +156,7 @@ class Notes:
             self.unlike,
             self.unnamed,
             self.summaries,
+            self.messages,
             self.tables,
             self.others,
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from advisor.errors import Location
 from advisor.model import Launch, Skipped
@@ -98,7 +99,15 @@ class TextPage:
             return
         if self.sheet.lines:
             yield from self._sheet_ended()
-        if may_be_written:
+            if may_be_written and self.sheet.takes(line, whole, number):
+                return
+        yield from self._outside(line, whole, number, is_text=may_be_written)
+
+    def _outside(
+        self, line: PageLine, whole: bool, number: int, *, is_text: bool
+    ) -> Iterator[Launch]:
+        """Take a line of no table in Markdown, ``is_text`` where it may be a heading."""
+        if is_text:
             self.outline.take(line.whole)
         self.notes.device = device_named(line.whole) or self.notes.device
         self.is_begun = self.is_begun or self.forms.begins_page(line)
@@ -164,7 +173,9 @@ class TextPage:
         """Take the lines of a table whose titles do not tell what it is, each by itself."""
         before = len(self.pieces.known)
         for line, whole, number in table.lines:
-            yield from self._take(line, whole, number)
+            is_bare = not line.text.startswith("|")
+            take = partial(self._outside, is_text=True) if is_bare else self._take
+            yield from take(line, whole, number)
         if before == len(self.pieces.known) and table.has_labels():
             self.number = table.lines[0][2]
             self.notes.tables.place(self.at)
@@ -240,7 +251,7 @@ class TextPage:
         elif lines.is_head(line.text):
             self._head(line)
         elif self.message.begins(line, is_placed=bool(self.launch) and line.indent in self.margins):
-            self._open(self.at)
+            self._message_begun()
         elif line.text == load_messages().unlocked and self.launch is not None:
             self.launch.clock_locked = False
         elif line.text:
@@ -359,6 +370,14 @@ class TextPage:
         found = self.labels.counters(row.label, row.unit)
         fit = {counter for counter in found if not self.notes.is_unlike(counter, row.unit)} or found
         return fit.pop() if len(fit) == 1 else None
+
+    def _message_begun(self) -> None:
+        """Open a launch for a message, unless it may be of any of those in tables."""
+        if self.launch is None and self.versions.groups:
+            self.message.end(self.section)
+            self.notes.messages.place(self.at)
+        else:
+            self._open(self.at)
 
     def _end_message(self) -> None:
         said = self.message.end(self.section)

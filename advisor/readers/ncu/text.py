@@ -57,6 +57,7 @@ def accepts(head: bytes) -> bool:
             if reading is not None:
                 rows, labels = [line], labels | reading.measured
             table = MarkdownTable()
+            table.takes(line, True, 0)
         found = (forms.row(each.text, written=True) for each in rows)
         labels |= {label_key(row.label) for row in found if row is not None and row.has_unit}
         if tell_a_profile(labels):
