@@ -341,7 +341,7 @@ def _literal(value: Value) -> str:
 
 
 COUNTS: dict[str, Value] = {
-    "named_work": "updates",
+    "named_counts": "counts",
     "stages_in_shared": True,
     "l1_active_utilization": 0.6,
     "l1_utilization": 0.6,
@@ -355,7 +355,7 @@ COUNTS: dict[str, Value] = {
     ("changed", "updates"),
     [
         ({}, True),
-        ({"named_work": "stream"}, False),
+        ({"named_counts": None}, False),
         ({"stages_in_shared": False}, False),
         ({"l1_active_utilization": 0.59}, False),
         ({"l2_utilization": 0.41}, False),

@@ -212,6 +212,11 @@ def test_some_libraries_exchange_data_between_devices(name: str, communicates: b
         assert connection.execute(query, [library]).fetchall() == [(communicates,)]
 
 
+def test_counts_are_told_by_names() -> None:
+    names = {"histogramShared(int *)": "counts", "atomic_sum(int *)": None, "scatter_add": None}
+    assert told_by_names("named_counts", names) == names
+
+
 def test_some_libraries_choose_among_kernels() -> None:
     chooses = vocabulary_once().facts["library_has_choice"].expression
     query = f"select library, {chooses.sql()} from (select unnest(?) as library)"
