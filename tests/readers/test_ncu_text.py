@@ -118,6 +118,20 @@ def test_ends_with_what_is_known_of_the_session() -> None:
     assert session.program == "/opt/app"
 
 
+@pytest.mark.parametrize(
+    ("page", "program"),
+    [
+        ("==PROF== Connected to process 7 (/bin/sh)\n" + NEW, "/opt/app"),
+        (NEW + "[9] app@127.0.0.1\n", "/opt/app"),
+        (NEW + "[9] other@127.0.0.1\n", None),
+    ],
+)
+def test_names_a_program_where_it_ran_all_launches(page: str, program: str | None) -> None:
+    session = read(page)[-1]
+    assert isinstance(session, Session)
+    assert session.program == program
+
+
 def test_refuses_a_log_without_results() -> None:
     with pytest.raises(InputError, match="no result of the profiler"):
         read("==PROF== Connected to process 1 (/a)\n==PROF== Disconnected from process 1\n")

@@ -64,13 +64,18 @@ def _shortened(name: str) -> str:
     return f"{words if len(words) > _SHOWN_LENGTH // 2 else begin}…"
 
 
+def _file_name(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2]
+
+
 @dataclass
 class Notes:
     """What a file says outside its launches, and what in it was not understood."""
 
     name: str
     measures: Mapping[str, frozenset[Dimension]] = field(default_factory=dict)
-    program: str | None = None
+    ran: dict[str, str] = field(default_factory=dict)
+    connected: dict[str, str] = field(default_factory=dict)
     host: str | None = None
     device: str = ""
     error: str | None = None
@@ -107,7 +112,7 @@ class Notes:
     def line(self, line: str) -> None:
         """Take what a line of the profiler says; other lines are the program's own."""
         if connected := _CONNECTED.match(line):
-            self.program = self.program or connected[1]
+            self.connected.setdefault(_file_name(connected[1]), connected[1])
         elif line.startswith(_ERROR):
             self.error = self.error or line.removeprefix(_ERROR).strip()
         elif line.startswith(SECTION):
@@ -126,8 +131,18 @@ class Notes:
 
     def process(self, program: str, host: str) -> None:
         """Take the names of a program and its host, if they say anything."""
-        self.program = self.program or program or None
+        if program:
+            self.ran.setdefault(_file_name(program), program)
         self.host = self.host or (host if host not in _LOOPBACK else "") or None
+
+    @property
+    def program(self) -> str | None:
+        """The program that ran all launches, with its path where the profiler connected to it."""
+        programs = self.ran or self.connected
+        if len(programs) != 1:
+            return None
+        ((name, said),) = programs.items()
+        return self.connected.get(name, said)
 
     def is_unlike(self, counter: str, unit: str) -> bool:
         """Return whether ``unit``, which is known, measures something else than the counter does.
