@@ -156,7 +156,8 @@ class Launch:
     ``instructions`` are counters by address of the instruction, where they are not zero; ``places``
     say what those instructions are, where the profile holds the code. Readers of many launches give
     ``counters`` and ``instructions`` as ``Packed``. Of a launch that is not ``detailed`` neither
-    these nor curves nor the vendor's findings were read.
+    these nor curves nor the vendor's findings were read. ``build`` counts the codes of one name and
+    shape that a profile shows to be different without telling how they were compiled.
     """
 
     index: int
@@ -182,6 +183,7 @@ class Launch:
     reference_findings: tuple[ReferenceFinding, ...] = ()
     invalid_counters: int = 0
     detailed: bool = True
+    build: int = 0
 
     @property
     def grid_size(self) -> int | None:

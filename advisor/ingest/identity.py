@@ -72,7 +72,8 @@ class IncomingRun:
         device_id = self._device_id(launch)
         self.placed_without_device |= device_id is None
         who = self.run_id, kernel.kernel_id, ranges, series.device_name, shape or ""
-        build = self._build(who, [launch.counters.get(name) for name in builds])
+        told = [launch.counters.get(name) for name in builds]
+        build = f"{launch.build or ''}{self._build((*who, launch.build), told)}"
         return PlacedLaunch(
             run_id=self.run_id,
             launch=launch,

@@ -338,6 +338,7 @@ def _records(run: IncomingRun, mapping: Mapping) -> Iterator[Record]:
         curves=frozenset(counter for _, counter in mapping.curves),
         instructions=frozenset(mapping.instructions),
         measures=mapping.measures,
+        builds=mapping.builds,
     )
     return run.profile.reader.read(run.profile.source, options)
 

@@ -120,7 +120,8 @@ class ReadOptions:
     ``allow_truncated`` takes what is whole of a damaged profile. ``keyed`` and ``instructions``
     name the counters whose values per key (opcode, block size …) and per instruction address are
     kept; ``curves`` are those of the keyed ones that show a launch parameter's other values.
-    ``measures`` says what the unit measures that a page prints a counter in, if it is known.
+    ``measures`` says what the unit measures that a page prints a counter in, if it is known, and
+    ``builds`` names the counters that tell how a kernel was compiled.
 
     ``detailed`` is how many launches of a kernel with one launch shape are read in detail, None for
     all: of the others, values per instruction, curves and the vendor's findings may be left out.
@@ -132,6 +133,7 @@ class ReadOptions:
     curves: frozenset[str] = frozenset()
     instructions: frozenset[str] = frozenset()
     measures: Mapping[str, frozenset[Dimension]] = field(default_factory=dict)
+    builds: tuple[str, ...] = ()
 
 
 def left_out(

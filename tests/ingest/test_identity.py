@@ -181,6 +181,14 @@ def test_what_one_launch_lacks_tells_no_builds_apart() -> None:
     assert len(set(variants(built(None), built(40), built(40, 0), built(None, 0)))) == 1
 
 
+def test_a_build_that_a_page_tells_by_its_values_is_another_variant() -> None:
+    first, other, again, plain = variants(
+        built(40), replace(built(None), build=1), replace(built(None), build=1), built(None)
+    )
+    assert (first, other) == (plain, again)
+    assert first != other
+
+
 def test_builds_of_other_shapes_are_not_told_apart() -> None:
     small = replace(built(72, 0), block=(32, 1, 1))
     (plain,) = variants(small)

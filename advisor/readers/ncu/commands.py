@@ -20,12 +20,14 @@ _GOES_ON = "\\"
 class Commands:
     """The command that was quoted last, or is being quoted, and what it ran.
 
-    ``calls`` are the first commands that ran each program with its arguments.
+    ``calls`` are the first commands that ran each program with its arguments, and ``quoted`` counts
+    all.
     """
 
     text: str = ""
     ran: str | None = None
     calls: dict[str, str] = field(default_factory=dict)
+    quoted: int = 0
 
     def take(self, line: str) -> bool:
         """Take a line; return whether it ends a command that ran another thing than the last.
@@ -42,6 +44,7 @@ class Commands:
         if line.rstrip().endswith(_GOES_ON) and len(self.text) < _LONGEST:
             return False
         before, command, self.text = self.ran, " ".join(self.text.split()), ""
+        self.quoted += 1
         called = load_words().kernels.runs.fullmatch(command)
         call = called["call"].rstrip("` ") if called else ""
         kernel, program = _ran(call)

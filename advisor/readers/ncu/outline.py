@@ -51,6 +51,7 @@ class Outline:
 
     parts: list[_Part] = dataclasses.field(default_factory=lambda: [_Part(level=0)])
     is_code: bool = False
+    headings: int = 0
 
     @property
     def name(self) -> str:
@@ -87,6 +88,7 @@ class Outline:
             part.name, part.is_of_command = "", False
 
     def _begin(self, level: int, text: str) -> None:
+        self.headings += 1
         while self.parts[-1].level >= level:
             self.parts.pop()
         names = _names(text)

@@ -8,7 +8,7 @@ titles tell what is a launch.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -16,6 +16,7 @@ from advisor.errors import Location
 from advisor.model import Launch, Skipped
 from advisor.readers.base import ReadOptions, left_out
 from advisor.readers.ncu import lines
+from advisor.readers.ncu.builds import Builds
 from advisor.readers.ncu.commands import Commands
 from advisor.readers.ncu.lines import Forms, PageLine, PageTable, Row
 from advisor.readers.ncu.markdown import MarkdownTable, TableReading
@@ -44,6 +45,7 @@ class TextPage:
 
     notes: Notes
     forms: Forms
+    builds: Builds
     number: int = 0
     labels: CounterLabels = field(default_factory=load_labels)
     numbers: Numbers = field(default_factory=Numbers)
@@ -66,6 +68,7 @@ class TextPage:
     versions: Versions = field(init=False)
     is_begun: bool = False
     is_printed: bool = False
+    capture: Hashable = None
     printed: list[Mapping[str, float]] = field(default_factory=list)
     message: PrintedMessage = field(init=False)
     above: str = ""
@@ -209,7 +212,7 @@ class TextPage:
         for launch in self.pieces.finish(at_end=at_end):
             if len(self.printed) < _MOST_COMPARED:
                 self.printed.append(launch.counters)
-            yield launch
+            yield self.builds.numbered(launch, self.capture)
 
     def _process(self, line: str) -> None:
         program, found, host = line.rpartition("@")
@@ -225,7 +228,7 @@ class TextPage:
             self.is_printed = True
             told = kernel.groupdict("")
             of_page = {"process": self.process, "part": self.outline.name}
-            self.pieces.begin(Building.told(self.notes, told, **of_page))
+            self._entered(Building.told(self.notes, told, **of_page))
         self.header = kernel.string
         self.section, self.part, self.table, self.tables = "", "", None, 0
         self.is_mean = False
@@ -234,7 +237,12 @@ class TextPage:
         """Return the launch that is being read; where there is none, one without a name."""
         part = self.outline.name
         new = Building(notes=self.notes, name="", process=self.process, part=part)
-        return self.launch or self.pieces.begin(new, at)
+        return self.launch or self._entered(new, at)
+
+    def _entered(self, launch: Building, at: Location | None = None) -> Building:
+        """Begin a launch where the page stands now, and return it."""
+        self.capture = (self.process, self.commands.quoted, self.outline.headings)
+        return self.pieces.begin(launch, at)
 
     def _inside(
         self, line: PageLine, title: tuple[bool, str] | None, whole: bool

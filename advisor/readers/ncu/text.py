@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from advisor.model import Record
 from advisor.readers.base import ReadOptions, Source
 from advisor.readers.ncu import lines
+from advisor.readers.ncu.builds import Builds
 from advisor.readers.ncu.lines import load_forms
 from advisor.readers.ncu.markdown import MarkdownTable
 from advisor.readers.ncu.notes import SECTION, Notes
@@ -81,7 +82,7 @@ def read(source: Source, options: ReadOptions) -> Iterator[Record]:
             rank, rest = split_prefix(whole)
             line = forms.line(rest.rstrip())
             if rank not in pages and (not rank or forms.begins_page(line)):
-                pages[rank] = TextPage(notes, forms)
+                pages[rank] = TextPage(notes, forms, Builds(told_by=options.builds))
             if rank in pages:
                 yield from pages[rank].take(line, rest.endswith(LINE_ENDS), number)
             else:
