@@ -25,6 +25,7 @@ from advisor.readers.ncu.outline import Outline, declared, device_named, is_fenc
 from advisor.readers.ncu.pieces import Pieces, says
 from advisor.readers.ncu.printed import Building
 from advisor.readers.ncu.printed_message import PrintedMessage
+from advisor.readers.ncu.sections import PageSection
 from advisor.readers.ncu.values import (
     CounterLabels,
     Numbers,
@@ -56,12 +57,7 @@ class TextPage:
     row_at: int = 0
     half: re.Match[str] | None = None
     is_mean: bool = False
-    part: str = ""
-    section: str = ""
-    titled_at: Location | None = None
-    margins: set[int] = field(default_factory=set)
-    table: PageTable | None = None
-    tables: int = 0
+    section: PageSection = field(default_factory=PageSection)
     sheet: MarkdownTable = field(default_factory=MarkdownTable)
     outline: Outline = field(default_factory=Outline)
     commands: Commands = field(init=False)
@@ -85,6 +81,10 @@ class TextPage:
     def launch(self) -> Building | None:
         """The launch that is being read."""
         return self.pieces.launch
+
+    @property
+    def _name(self) -> str | None:
+        return self.launch.name if self.launch is not None else None
 
     @property
     def at(self) -> Location:
@@ -151,7 +151,8 @@ class TextPage:
         """Yield the launches that the end of the page ends, and whether the last is cut."""
         yield from self._sheet_ended()
         is_printed = self.launch is not None and self.launch.name and not self.launch.is_written
-        if is_printed and self.table is not None and self.table.is_open(self.number):
+        table = self.section.table
+        if is_printed and table is not None and table.is_open(self.number):
             kept = "the rows before that are kept"
             yield left_out("the table is cut off", self.at, options, then=kept)
         yield from self.finish(at_end=True)
@@ -230,7 +231,7 @@ class TextPage:
             of_page = {"process": self.process, "part": self.outline.name}
             self._entered(Building.told(self.notes, told, **of_page))
         self.header = kernel.string
-        self.section, self.part, self.table, self.tables = "", "", None, 0
+        self.section = PageSection(at=self.section.at, margins=self.section.margins)
         self.is_mean = False
 
     def _open(self, at: Location | None) -> Building:
@@ -255,66 +256,30 @@ class TextPage:
         if title:
             self._title(title, line)
         elif columns is not None:
-            self._ruler(line, columns, whole)
+            self.section.rule(line, columns, self.number, is_cut=not whole, launch=self._name)
         elif lines.is_head(line.text):
-            self._head(line)
-        elif self.message.begins(line, is_placed=bool(self.launch) and line.indent in self.margins):
+            self.section.head(line, self.number, launch=self._name)
+        elif self.message.begins(line, is_placed=self._is_placed(line)):
             self._message_begun()
         elif line.text == load_messages().unlocked and self.launch is not None:
             self.launch.clock_locked = False
         elif line.text:
             yield from self._row(line, whole)
-        elif self.table is not None:
-            self.table.is_apart = True
+        elif self.section.table is not None:
+            self.section.table.is_apart = True
+
+    def _is_placed(self, line: PageLine) -> bool:
+        return self.launch is not None and line.indent in self.section.margins
 
     def _title(self, title: tuple[bool, str], line: PageLine) -> None:
-        is_section, name = title
         self.is_printed = True
-        self.part = name if is_section else self.part
-        key = (self.part, "" if is_section else name)
-        self.titled_at = self.at
+        self.section = self.section.below(*title, line, self.at)
         self._open(self.at)
-        self.pieces.entitle(key)
-        self.section, self.table, self.tables, self.margins = name, None, 0, {line.indent}
-
-    def _ruler(self, line: PageLine, columns: list[tuple[int, int]], whole: bool) -> None:
-        self.margins.add(line.indent)
-        is_like_first = self.table is not None and self.table.columns == columns
-        if not (whole or is_like_first) and (self.table or (self.section and not self.tables)):
-            self._table().ends_at = self.number
-            return
-        named = self.launch is not None and self.launch.name  # those of a summary always are
-        fits = len(columns) == lines.COLUMNS or (named and len(columns) == lines.OF_SUMMARY)
-        if not fits or self.table is None or self.table.rows:
-            ends = self.table is not None and self.table.rows and not self.table.is_apart
-            self.table = None
-            if ends or not fits:
-                return
-        table = self._table()
-        table.columns, table.prefix, table.ends_at = columns, line.prefix, self.number
-        table.indents.add(line.indent)
-
-    def _head(self, line: PageLine) -> None:
-        if self.table is not None and self.table.rows:
-            self.table = None
-        table = self._table()
-        table.is_headed, table.ends_at = True, self.number
-        table.indents.add(line.indent)
-
-    def _table(self) -> PageTable:
-        """Return the table that is being read, a new one where there is none.
-
-        Only the first below a title is the title's.
-        """
-        if self.table is None:
-            begun = self.launch is not None and (self.section or self.launch.name)
-            is_told = self.tables == 0 and bool(begun)
-            self.table = PageTable(section=self.section if is_told else "", is_told=is_told)
-            self.tables += 1
-        return self.table
+        self.pieces.entitle(self.section.key)
 
     def _row(self, line: PageLine, whole: bool) -> Iterator[Launch]:
-        table = self.table if self.table is not None and self.table.holds(line) else None
+        table = self.section.table
+        table = table if table is not None and table.holds(line) else None
         row = table.row(line) if table else None
         if table and row:
             table.ends_at = self.number
@@ -323,8 +288,8 @@ class TextPage:
         if row is None or not whole:
             self._left_out(line, table, whole)
         elif row.label and row.cell:
-            if self.table is not None:
-                self.table.rows += 1
+            if self.section.table is not None:
+                self.section.table.rows += 1
             yield from self._value(row)
 
     def _left_out(self, line: PageLine, table: PageTable | None, whole: bool) -> None:
@@ -343,17 +308,17 @@ class TextPage:
             self.notes.rows.place(self.at)
 
     def _value(self, row: Row) -> Iterator[Launch]:
-        section = self.table.section if self.table else "" if self.tables else self.section
-        if self.table is None and not self.labels.knows(section, row.label):
+        table, section = self.section.table, self.section.of_row
+        if table is None and not self.labels.knows(section, row.label):
             section = ""
         counter = self._counter(section, row)
         if row.is_written:
             yield from self._other_part()
-        headed = self.table is not None and self.table.is_headed
+        headed = table is not None and table.is_headed
         is_printed, part = headed or bool(section), self.outline.name
         if self.pieces.ends_before((section, counter), is_printed=is_printed, part=part):
             yield from self.finish()
-        at = self.titled_at if section else self.at
+        at = self.section.at if section else self.at
         self.pieces.go_on(is_printed=is_printed, part=part, at=at)
         launch = self._open(at)
         launch.check_room(self.at)
@@ -382,13 +347,13 @@ class TextPage:
     def _message_begun(self) -> None:
         """Open a launch for a message, unless it may be of any of those in tables."""
         if self.launch is None and self.versions.groups:
-            self.message.end(self.section)
+            self.message.end(self.section.title)
             self.notes.messages.place(self.at)
         else:
             self._open(self.at)
 
     def _end_message(self) -> None:
-        said = self.message.end(self.section)
+        said = self.message.end(self.section.title)
         if self.launch is not None and said is not None:
             self.launch.check_room(self.at)
             self.launch.findings.append(said)
