@@ -596,7 +596,7 @@ def test_a_message_that_may_be_of_either_launch_is_of_none() -> None:
     page = f"{TWO}    OPT   {text}\n\n{TWO}"
     assert launches_of(page) == BOTH
     assert skipped_of(page) == [
-        "messages that may be of any of the launches in tables: a.md:9",
+        "messages of which the launch is not certain: a.md:9",
     ]
 
 

@@ -13,8 +13,8 @@ from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 
 from advisor.model import Launch
+from advisor.readers.ncu.values import is_far
 
-_FAR = 0.2  # of the greater of two values; one code on one shape differs less, clocks aside
 _PROOF = 3  # values that must be far apart
 _MOST = 1000  # launches with which others are compared
 
@@ -32,7 +32,7 @@ class Builds:
     """The launches of a page by name and shape; ``told_by`` are the counters that tell builds."""
 
     told_by: Collection[str] = ()
-    groups: dict[Hashable, list[_Group]] = field(default_factory=dict)
+    groups: dict[tuple[str, int | None, int | None], list[_Group]] = field(default_factory=dict)
 
     def numbered(self, launch: Launch, capture: Hashable) -> Launch:
         """Return a launch with the number of its build among those that only its values tell."""
@@ -48,6 +48,10 @@ class Builds:
         number = next(at for at, group in enumerate(known) if group is found)
         return replace(launch, build=number) if number else launch
 
+    def has_others(self, name: str) -> bool:
+        """Return whether the page has shown a kernel of another name."""
+        return any(each != name for each, *_ in self.groups)
+
     def _may_be(self, group: _Group, launch: Launch) -> bool:
         """Return whether nothing that a launch has speaks against a build."""
         mine = launch.counters
@@ -57,15 +61,6 @@ class Builds:
 
     def _is_untold(self, one: Mapping[str, float], other: Mapping[str, float]) -> bool:
         return not any(name in one and name in other for name in self.told_by)
-
-
-def is_far(one: float, other: float) -> bool:
-    """Return whether two values are so far apart that they are hardly of one code.
-
-    >>> is_far(100.0, 90.0), is_far(100.0, 70.0), is_far(0.0, 0.0)
-    (False, True, False)
-    """
-    return abs(one - other) > _FAR * max(abs(one), abs(other))
 
 
 def _is_far(one: Mapping[str, float], other: Mapping[str, float]) -> bool:

@@ -99,7 +99,7 @@ class Notes:
         )
     )
     messages: Unknown = field(
-        default_factory=lambda: Unknown("messages that may be of any of the launches in tables")
+        default_factory=lambda: Unknown("messages of which the launch is not certain")
     )
     tables: Unknown = field(
         default_factory=lambda: Unknown("tables and columns that may be of no launch")

@@ -27,6 +27,7 @@ _DECLARED = re.compile(
 _FUNCTION = re.compile(r"(?P<type>void )?(?P<name>[A-Za-z_][\w:]*)(?:<.*>)?(?P<arguments>\(.*\))?")
 _KERNEL = re.compile(r"(?i:kernels?)")
 _EMPHASIS = re.compile(r"\*\*")
+_WORD = re.compile(r"\w+")
 _BLANKS = re.compile(r"\s+")
 _CAPABILITY = re.compile(r"CC|sm_|SM_|apability")  # a quick test, for much other text
 _SAYS = re.compile(r"[:=：]")
@@ -150,6 +151,15 @@ def is_code(name: str) -> bool:
     """
     is_name = _IS_CODE.fullmatch(name) is not None and re.fullmatch(_NAME, name) is not None
     return is_name and load_words().kernels.others.fullmatch(name) is None
+
+
+def speaks_of(name: str, kernel: str) -> bool:
+    """Return whether a name that a page tells may be that of a kernel, whose name is longer.
+
+    >>> speaks_of("scan_rows<4>", "void a::scan_rows<4>(int *)"), speaks_of("scan", "scan_rows")
+    (True, False)
+    """
+    return set(_WORD.findall(name.partition("<")[0])) <= set(_WORD.findall(kernel))
 
 
 def launch_name(title: str, *, is_kernel: bool = False) -> str:

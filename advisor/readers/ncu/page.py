@@ -21,7 +21,7 @@ from advisor.readers.ncu.commands import Commands
 from advisor.readers.ncu.lines import Forms, PageLine, PageTable, Row
 from advisor.readers.ncu.markdown import MarkdownTable, TableReading
 from advisor.readers.ncu.notes import Notes
-from advisor.readers.ncu.outline import Outline, declared, device_named, is_fence
+from advisor.readers.ncu.outline import Outline, declared, device_named, is_fence, speaks_of
 from advisor.readers.ncu.pieces import Pieces, says
 from advisor.readers.ncu.printed import Building
 from advisor.readers.ncu.printed_message import PrintedMessage
@@ -65,8 +65,10 @@ class TextPage:
     is_begun: bool = False
     is_printed: bool = False
     capture: Hashable = None
+    said_under: tuple[str, int] = ("", 0)
     printed: list[Mapping[str, float]] = field(default_factory=list)
     message: PrintedMessage = field(init=False)
+    message_at: Location = field(init=False)
     above: str = ""
     here: str = ""
 
@@ -75,12 +77,17 @@ class TextPage:
         self.versions = Versions(notes=self.notes, numbers=self.written)
         self.pieces = Pieces(notes=self.notes)
         self.commands = Commands(calls=self.notes.calls)
-        self.message = PrintedMessage(forms=self.forms)
+        self.message, self.message_at = PrintedMessage(forms=self.forms), self.at
 
     @property
     def launch(self) -> Building | None:
         """The launch that is being read."""
         return self.pieces.launch
+
+    @property
+    def _under(self) -> tuple[str, int]:
+        """The kernel that the page speaks of, and how many commands it has quoted."""
+        return self.outline.name, self.commands.quoted
 
     @property
     def _name(self) -> str | None:
@@ -243,11 +250,13 @@ class TextPage:
     def _entered(self, launch: Building, at: Location | None = None) -> Building:
         """Begin a launch where the page stands now, and return it."""
         self.capture = (self.process, self.commands.quoted, self.outline.headings)
+        self.said_under = self._under
         return self.pieces.begin(launch, at)
 
     def _inside(
         self, line: PageLine, title: tuple[bool, str] | None, whole: bool
     ) -> Iterator[Launch]:
+        self.message_at = self.message_at if self.message.words else self.at
         if self.launch is not None and self.message.goes_on(line):
             return
         self._end_message()
@@ -275,6 +284,7 @@ class TextPage:
         self.is_printed = True
         self.section = self.section.below(*title, line, self.at)
         self._open(self.at)
+        self.said_under = self._under
         self.pieces.entitle(self.section.key)
 
     def _row(self, line: PageLine, whole: bool) -> Iterator[Launch]:
@@ -328,7 +338,7 @@ class TextPage:
             self.notes.labels.add(f"{section}: {row.label}" if section else row.label)
             return
         self.pieces.take((section, counter))
-        self.row_at = self.number
+        self.row_at, self.said_under = self.number, self._under
         self.pieces.is_page |= headed or section in self.labels.sections
         if row.has_unit:
             self.pieces.told.add(label_key(row.label))
@@ -345,15 +355,28 @@ class TextPage:
         return fit.pop() if len(fit) == 1 else None
 
     def _message_begun(self) -> None:
-        """Open a launch for a message, unless it may be of any of those in tables."""
-        if self.launch is None and self.versions.groups:
+        """Open a launch for a message, unless it may be of any of those in tables or of another."""
+        may_be_any = self.launch is None and bool(self.versions.groups)
+        if may_be_any or self._speaks_of_another():
             self.message.end(self.section.title)
             self.notes.messages.place(self.at)
         else:
             self._open(self.at)
 
+    def _speaks_of_another(self) -> bool:
+        """Return whether a kernel or a command stands between a launch and a message.
+
+        A command shows all that was measured, where that was more than one kernel.
+        """
+        launch, (about, quoted) = self.launch, self.said_under
+        if launch is None:
+            return False
+        name = self.outline.name
+        is_named = name not in {"", about, launch.part} and not speaks_of(name, launch.name)
+        return is_named or (quoted != self.commands.quoted and self.builds.has_others(launch.name))
+
     def _end_message(self) -> None:
         said = self.message.end(self.section.title)
         if self.launch is not None and said is not None:
             self.launch.check_room(self.at)
-            self.launch.findings.append(said)
+            self.launch.say(said, self.message_at)

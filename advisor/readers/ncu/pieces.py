@@ -122,6 +122,7 @@ class Pieces:
         done.name = done.name or done.part
         if not done.name:
             done.name = self.notes.nameless(begun_at)
+        done.leave_contradicting()
         yield from done.launches()
 
 
@@ -143,6 +144,7 @@ def _joined(
         first.counters |= other.counters
         first.texts |= other.texts
         first.findings += other.findings
+        first.said_at += other.said_at
         first.invalid |= other.invalid
         first.grid, first.block = first.grid or other.grid, first.block or other.block
         first.device_name = first.device_name or other.device_name

@@ -24,6 +24,7 @@ from advisor.readers.ncu.values import (
     base_factor,
     counters_in,
     dimensions,
+    is_far,
     is_size,
     load_labels,
     load_messages,
@@ -38,6 +39,7 @@ from advisor.readers.ncu.values import (
 _TWO_DECIMALS = re.compile(r"\d{1,4}\.\d\d", re.ASCII)
 _DEVICE_ATTRIBUTE = "device__attribute_"
 _DEVICE_NAME = "device__attribute_display_name"
+_ROUNDED = 0.05  # by which a number of a message may differ that has one decimal
 _MOST_VALUES = 500_000  # of one launch; a report of everything has 3,000
 _MOST_DEVICES = 1_000  # of one file
 
@@ -49,7 +51,7 @@ class Building:
     ``part`` is the kernel that the part of the page speaks of, which names a launch that nothing
     else names; its device is the one that the page names before it, or else behind it. Of the
     launches of a summary, ``invocations`` of them, the counters are means, and ``extremes`` the
-    least and the greatest values.
+    least and the greatest values. ``said_at`` tells where each of the findings of a page stands.
     """
 
     notes: Notes
@@ -68,6 +70,7 @@ class Building:
     counters: dict[str, float] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     findings: list[ReferenceFinding] = field(default_factory=list)
+    said_at: list[Location] = field(default_factory=list)
     invalid: set[str] = field(default_factory=set)
     device_name: str = ""
 
@@ -147,6 +150,30 @@ class Building:
         """Take it that people wrote of the launch: the part of the page names it, if anything."""
         self.name = self.name or self.part
         self.is_written = self.is_written or self.name in {"", self.part}
+
+    def say(self, finding: ReferenceFinding, at: Location) -> None:
+        """Take what a message says that stands at a place."""
+        self.findings.append(finding)
+        self.said_at.append(at)
+
+    def leave_contradicting(self) -> None:
+        """Leave out, and note, messages whose numbers are not those of the launch's counters."""
+        said = list(zip(self.findings, self.said_at, strict=True))
+        self.findings, self.said_at = [], []
+        for finding, at in said:
+            told = counters_in([finding.text])
+            if any(self._contradicts(name, number) for name, number in told.items()):
+                self.notes.messages.place(at)
+            else:
+                self.say(finding, at)
+
+    def _contradicts(self, counter: str, number: float) -> bool:
+        if counter not in self.counters:
+            return False
+        value = self.counters[counter]
+        least, greatest = (values.get(counter, value) for values in self.extremes)
+        nearest = min(max(number, least), greatest)
+        return is_far(number, nearest) and abs(number - nearest) > _ROUNDED
 
     def check_room(self, at: Location) -> None:
         """Refuse a launch that has more values and messages than any has.

@@ -45,6 +45,7 @@ _ADDRESS = re.compile(r" \(https?://[^\s()]{1,300}\)")
 _WHOLE = re.compile(r"\d{1,10}", re.ASCII)
 _DIMENSIONS = re.compile(r"\(?\s*(\d{1,10})\s*,\s*(\d{1,10})\s*,\s*(\d{1,10})\s*\)?", re.ASCII)
 _SIZE_LIMIT = 2**32  # no grid, block, device or process number reaches it
+_FAR = 0.2  # of the greater of two values; one code on one shape differs less, clocks aside
 _LONGEST_UNIT = 40  # characters; "register/thread" has 15
 _POWER = frozenset("^*·")  # no printed unit has a power or a product
 _HINT = "run the profiler with LC_ALL=C and export again"
@@ -198,6 +199,15 @@ def is_number(text: str) -> bool:
     """Return whether a cell is a number, whatever its decimal mark; ``n/a`` and nan are none."""
     forms = (_PLAIN, _GROUPED, _DOTTED, _COMMA)
     return any(form.fullmatch(text) for form in forms)
+
+
+def is_far(one: float, other: float) -> bool:
+    """Return whether two values are so far apart that they are hardly of one code and shape.
+
+    >>> is_far(100.0, 90.0), is_far(100.0, 70.0), is_far(0.0, 0.0)
+    (False, True, False)
+    """
+    return abs(one - other) > _FAR * max(abs(one), abs(other))
 
 
 def no_number(text: str, unit: str, at: Location) -> InputError:
