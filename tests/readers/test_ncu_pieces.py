@@ -139,3 +139,46 @@ def test_the_one_command_of_a_page_is_that_of_the_run() -> None:
         assert session_of(each).command_line == "ncu --launch-skip 3 ./app 4"
     other = page + "ncu --section SchedulerStats ./app 5\n" + SCHEDULERS.format(40)
     assert session_of(other).command_line is None
+
+
+IMPORTED = "[ann@node-3 runs]$ /opt/tools/ncu --import /data/blur.ncu-rep --section {}\n"
+
+
+def test_sections_that_are_printed_from_one_report_are_of_its_launch() -> None:
+    first = IMPORTED.format("SpeedOfLight") + KERNEL + SPEED.format(5)
+    second = IMPORTED.format("SchedulerStats") + KERNEL + SCHEDULERS.format(40)
+    assert told(first + second) == [(40, 5)]
+    assert told(first + second.replace(KERNEL, "")) == [(40, 5)]
+    for other in (
+        second.replace("blur.ncu-rep", "sharpen.ncu-rep"),
+        second.replace("--section", "--launch-skip 2 --section"),
+        second.replace("(12, 1, 1)", "(24, 1, 1)"),
+    ):
+        assert told(first + other) == [(None, 5), (40, None)]
+
+
+def test_a_report_that_shows_a_section_twice_shows_several_launches() -> None:
+    first, again = (IMPORTED.format("A") + KERNEL + SPEED.format(time) for time in (5, 6))
+    assert told(first + again) == [(None, 5), (None, 6)]
+    assert [launch.kernel_name for launch in launches_of(first + again)] == [
+        "blur(float *, int)"
+    ] * 2
+    more = IMPORTED.format("B") + KERNEL + SCHEDULERS.format(40)
+    assert told(first + KERNEL + SPEED.format(6) + more) == [(None, 5), (None, 6), (40, None)]
+
+
+@pytest.mark.parametrize("kernel", [KERNEL, ""])
+def test_a_command_tells_that_clocks_were_not_held(kernel: str) -> None:
+    held, free = ("ncu --set basic ./app 4\n", "ncu --clock-control none ./app 4\n")
+    page = kernel + SPEED.format(5)
+    assert [launch.clock_locked for launch in launches_of(free + page)] == [False]
+    both = launches_of(held + page + free + page + held + page)
+    assert [launch.clock_locked for launch in both] == [None, False, None]
+
+
+def test_what_ran_under_other_clocks_is_another_launch() -> None:
+    held, free = ("ncu --set basic ./app 4\n", "ncu --clock-control=none ./app 4\n")
+    assert told(held + KERNEL + SPEED.format(5) + free + SCHEDULERS.format(40)) == [
+        (None, 5),
+        (40, None),
+    ]

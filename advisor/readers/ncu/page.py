@@ -11,6 +11,7 @@ import re
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 from advisor.errors import Location
 from advisor.model import Launch, Skipped
@@ -21,7 +22,7 @@ from advisor.readers.ncu.commands import Commands
 from advisor.readers.ncu.lines import Forms, PageLine, PageTable, Row
 from advisor.readers.ncu.markdown import MarkdownTable, TableReading
 from advisor.readers.ncu.notes import Notes
-from advisor.readers.ncu.outline import Outline, declared, device_named, is_fence, speaks_of
+from advisor.readers.ncu.outline import Outline, declared, device_named, is_fence
 from advisor.readers.ncu.pieces import Pieces, says
 from advisor.readers.ncu.printed import Building
 from advisor.readers.ncu.printed_message import PrintedMessage
@@ -42,7 +43,10 @@ _NEAR = 3  # lines between the last row of a page in a remark and the kernel bel
 
 @dataclass
 class TextPage:
-    """The state between two lines: which launch, which section, which table, which message."""
+    """The state between two lines: which launch, which section, which table, which message.
+
+    ``again`` is a line of a kernel by which a report went on with its only launch.
+    """
 
     notes: Notes
     forms: Forms
@@ -56,6 +60,7 @@ class TextPage:
     header: str = ""
     row_at: int = 0
     half: re.Match[str] | None = None
+    again: re.Match[str] | None = None
     is_mean: bool = False
     section: PageSection = field(default_factory=PageSection)
     sheet: MarkdownTable = field(default_factory=MarkdownTable)
@@ -65,10 +70,8 @@ class TextPage:
     is_begun: bool = False
     is_printed: bool = False
     capture: Hashable = None
-    said_under: tuple[str, int] = ("", 0)
     printed: list[Mapping[str, float]] = field(default_factory=list)
     message: PrintedMessage = field(init=False)
-    message_at: Location = field(init=False)
     above: str = ""
     here: str = ""
 
@@ -77,7 +80,7 @@ class TextPage:
         self.versions = Versions(notes=self.notes, numbers=self.written)
         self.pieces = Pieces(notes=self.notes)
         self.commands = Commands(calls=self.notes.calls)
-        self.message, self.message_at = PrintedMessage(forms=self.forms), self.at
+        self.message = PrintedMessage(forms=self.forms, at=self.at)
 
     @property
     def launch(self) -> Building | None:
@@ -217,6 +220,7 @@ class TextPage:
     def finish(self, *, at_end: bool = False) -> Iterator[Launch]:
         """Yield the launch that was being read, if anything is known of it."""
         self._end_message()
+        self.again = None
         for launch in self.pieces.finish(at_end=at_end):
             if len(self.printed) < _MOST_COMPARED:
                 self.printed.append(launch.counters)
@@ -230,33 +234,47 @@ class TextPage:
             self.notes.process(program[match.end() :], host)
 
     def _begin(self, kernel: re.Match[str]) -> Iterator[Launch]:
-        if self.header != kernel.string or not lines.comes_before_each_section(kernel):
+        is_same = self.launch is not None and self.header == kernel.string
+        if is_same and self.commands.shows_again:
+            self.again = kernel
+        elif not (is_same and lines.comes_before_each_section(kernel)):
             self.pieces.leave_unnamed()
             yield from self.finish()
-            self.is_printed = True
-            told = kernel.groupdict("")
-            of_page = {"process": self.process, "part": self.outline.name}
-            self._entered(Building.told(self.notes, told, **of_page))
+            self._named(kernel)
+        self.commands.headers += 1
         self.header = kernel.string
         self.section = PageSection(at=self.section.at, margins=self.section.margins)
         self.is_mean = False
 
+    def _named(self, kernel: re.Match[str]) -> None:
+        self.is_printed = True
+        told = kernel.groupdict("")
+        self._entered(Building.told(self.notes, told, **self._of_page))
+
+    @property
+    def _of_page(self) -> dict[str, Any]:
+        """What the page says about a launch that begins here."""
+        return {
+            "process": self.process,
+            "part": self.outline.name,
+            "clock_locked": self.commands.clock_locked,
+        }
+
     def _open(self, at: Location | None) -> Building:
         """Return the launch that is being read; where there is none, one without a name."""
-        part = self.outline.name
-        new = Building(notes=self.notes, name="", process=self.process, part=part)
+        new = Building(notes=self.notes, name="", **self._of_page)
         return self.launch or self._entered(new, at)
 
     def _entered(self, launch: Building, at: Location | None = None) -> Building:
         """Begin a launch where the page stands now, and return it."""
         self.capture = (self.process, self.commands.quoted, self.outline.headings)
-        self.said_under = self._under
+        self.message.under = self._under
         return self.pieces.begin(launch, at)
 
     def _inside(
         self, line: PageLine, title: tuple[bool, str] | None, whole: bool
     ) -> Iterator[Launch]:
-        self.message_at = self.message_at if self.message.words else self.at
+        self.message.at = self.message.at if self.message.words else self.at
         if self.launch is not None and self.message.goes_on(line):
             return
         self._end_message()
@@ -284,7 +302,7 @@ class TextPage:
         self.is_printed = True
         self.section = self.section.below(*title, line, self.at)
         self._open(self.at)
-        self.said_under = self._under
+        self.message.under = self._under
         self.pieces.entitle(self.section.key)
 
     def _row(self, line: PageLine, whole: bool) -> Iterator[Launch]:
@@ -327,7 +345,10 @@ class TextPage:
         headed = table is not None and table.is_headed
         is_printed, part = headed or bool(section), self.outline.name
         if self.pieces.ends_before((section, counter), is_printed=is_printed, part=part):
+            again = self.again
             yield from self.finish()
+            if again:  # a report that shows a section twice shows other launches
+                self._named(again)
         at = self.section.at if section else self.at
         self.pieces.go_on(is_printed=is_printed, part=part, at=at)
         launch = self._open(at)
@@ -338,7 +359,7 @@ class TextPage:
             self.notes.labels.add(f"{section}: {row.label}" if section else row.label)
             return
         self.pieces.take((section, counter))
-        self.row_at, self.said_under = self.number, self._under
+        self.row_at, self.message.under = self.number, self._under
         self.pieces.is_page |= headed or section in self.labels.sections
         if row.has_unit:
             self.pieces.told.add(label_key(row.label))
@@ -357,26 +378,14 @@ class TextPage:
     def _message_begun(self) -> None:
         """Open a launch for a message, unless it may be of any of those in tables or of another."""
         may_be_any = self.launch is None and bool(self.versions.groups)
-        if may_be_any or self._speaks_of_another():
+        if may_be_any or self.message.is_of_another(self.launch, self._under, self.builds):
             self.message.end(self.section.title)
             self.notes.messages.place(self.at)
         else:
             self._open(self.at)
 
-    def _speaks_of_another(self) -> bool:
-        """Return whether a kernel or a command stands between a launch and a message.
-
-        A command shows all that was measured, where that was more than one kernel.
-        """
-        launch, (about, quoted) = self.launch, self.said_under
-        if launch is None:
-            return False
-        name = self.outline.name
-        is_named = name not in {"", about, launch.part} and not speaks_of(name, launch.name)
-        return is_named or (quoted != self.commands.quoted and self.builds.has_others(launch.name))
-
     def _end_message(self) -> None:
         said = self.message.end(self.section.title)
         if self.launch is not None and said is not None:
             self.launch.check_room(self.at)
-            self.launch.say(said, self.message_at)
+            self.launch.say(said, self.message.at)

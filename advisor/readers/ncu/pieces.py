@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from advisor.errors import Location
 from advisor.model import Launch
@@ -73,8 +74,9 @@ class Pieces:
         """Begin the next piece of the launch with a printed value that stands apart."""
         if self.launch is not None and self._is_piece(is_printed):
             self.before.append((self.launch, self.begun_at))
-            process = self.launch.process
-            self.launch = Building(notes=self.notes, name="", process=process, part=part)
+            more: dict[str, Any] = {"process": self.launch.process, "part": part}
+            more["clock_locked"] = self.launch.clock_locked
+            self.launch = Building(notes=self.notes, name="", **more)
             self.begun_at = at
         self.is_apart &= not is_printed
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from advisor.errors import Location
 from advisor.model import ReferenceFinding
 from advisor.readers.ncu import lines
+from advisor.readers.ncu.builds import Builds
 from advisor.readers.ncu.lines import Forms, PageLine
-from advisor.readers.ncu.outline import is_fence
-from advisor.readers.ncu.printed import finding
+from advisor.readers.ncu.outline import is_fence, speaks_of
+from advisor.readers.ncu.printed import Building, finding
 from advisor.readers.ncu.values import load_messages
 
 _MESSAGE = re.compile(r"(INF|OK|OPT|WRN|ERR) {3,4}(\S.*)")
@@ -25,10 +27,14 @@ class PrintedMessage:
 
     A message goes on with lines that stand where they are printed, below its words. Where people
     moved them it goes on until a blank line, or a line that is something by itself: behind the end
-    of a sentence only with lines that stand further in than its first.
+    of a sentence only with lines that stand further in than its first. It stands ``at`` a place;
+    ``under`` are the kernel that the page spoke of where a launch's last row stood, and how many
+    commands it had quoted there.
     """
 
     forms: Forms
+    at: Location
+    under: tuple[str, int] = ("", 0)
     words: list[str] = field(default_factory=list)
     begun: PageLine | None = None
     kind: str = ""
@@ -42,6 +48,17 @@ class PrintedMessage:
         self.kind, text = (found[1], found[2]) if found else ("", line.text)
         self.words, self.begun = [text], line
         return True
+
+    def is_of_another(self, launch: Building | None, now: tuple[str, int], builds: Builds) -> bool:
+        """Return whether a kernel or a command stands between a launch and what is said now.
+
+        A command shows all that was measured, where that was more than one kernel.
+        """
+        if launch is None:
+            return False
+        (name, quoted), (before, quoted_before) = now, self.under
+        is_named = name not in {"", before, launch.part} and not speaks_of(name, launch.name)
+        return is_named or (quoted != quoted_before and builds.has_others(launch.name))
 
     def goes_on(self, line: PageLine) -> bool:
         """Take a line of a message. One without a type has blanks there, right below a ruler."""

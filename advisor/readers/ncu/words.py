@@ -44,6 +44,9 @@ class KernelWords:
     command: re.Pattern[str]
     runs: re.Pattern[str]
     program: re.Pattern[str]
+    imported: re.Pattern[str]
+    skipped: re.Pattern[str]
+    unlocked: re.Pattern[str]
     profiled: re.Pattern[str]
 
 
@@ -169,6 +172,9 @@ def _words(document: MappingNode) -> WrittenWords:
             command=re.compile(kernels.text("command")),
             runs=re.compile(kernels.text("runs")),
             program=re.compile(kernels.text("program")),
+            imported=re.compile(kernels.text("imported")),
+            skipped=re.compile(kernels.text("skipped")),
+            unlocked=re.compile(kernels.text("unlocked")),
             profiled=re.compile(kernels.text("profiled")),
             others=re.compile(kernels.text("others")),
         ),
