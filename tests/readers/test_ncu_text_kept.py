@@ -256,6 +256,13 @@ def test_reads_what_a_message_is_worth(words: str, scope: str) -> None:
     assert (found.estimate, found.scope, found.text) == (0.125, scope, TOLD)
 
 
+@pytest.mark.parametrize("worth", ["2.5e-05", "2.5E-5", "0.000025"])
+def test_reads_what_a_message_is_worth_in_any_form(worth: str) -> None:
+    (launch,) = launches_of(f"  OPT   Est. Speedup: {worth}%\n        {TOLD}\n")
+    (found,) = launch.reference_findings
+    assert (found.estimate, found.text) == (pytest.approx(2.5e-7), TOLD)
+
+
 @pytest.mark.parametrize("indent", [1, 4, 10])
 def test_reads_the_text_below_what_a_message_is_worth_at_any_indent(indent: int) -> None:
     words = TOLD.split(" of ")
