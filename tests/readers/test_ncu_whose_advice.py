@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.model import Launch, Skipped
+from advisor.model import Launch, ReferenceFinding, Skipped
 from advisor.readers.base import ReadOptions, Source
 from advisor.readers.ncu import text as ncu_text
 
@@ -80,3 +80,62 @@ def test_a_message_below_a_command_may_be_of_any_kernel_above() -> None:
     assert told(f"{start}{command}{RULE.format(2000)}") == ([1], [])
     both = f"{command}{launch('scan(int)', 2000)}{launch('fold(int)', 2000)}{command}"
     assert told(both + RULE.format(2000)) == ([0, 0], ["a.md:19"])
+
+
+COLUMNS = """\
+## Compute Workload Analysis
+
+| Metric | fold_rows | scan_rows |
+|---|---|---|
+| Duration | 21.5 us | 12.5 us |
+| DRAM Throughput | 31 % | 62 % |
+| SM Busy | 11 % | 22 % |
+
+### Comments:
+"""
+IDLE = "All compute pipelines are under-utilized."
+
+
+def findings(page: str) -> dict[str, list[ReferenceFinding]]:
+    source = Source(name="a.md", content=page.encode())
+    records = ncu_text.read(source, ReadOptions())
+    return {
+        each.kernel_name: list(each.reference_findings)
+        for each in records
+        if isinstance(each, Launch)
+    }
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "**OPT** (scan_rows): Est. Local Speedup: 17.5% - {}",
+        "- **OPT** (`scan_rows`): Est. Local Speedup: 17.5%: {}",
+        "OPT (scan_rows): Est. Local Speedup: 17.5% {}",
+        "**scan_rows:**\n- OPT   Est. Local Speedup: 17.5% {}",
+        "**`scan_rows`**:\n\n* OPT: Est. Local Speedup: 17.5% {}".replace("* ", "- "),
+        "#### scan_rows\n**OPT** Est. Local Speedup: 17.5% {}",
+    ],
+)
+def test_a_marked_message_is_of_the_launch_that_it_names(line: str) -> None:
+    found = findings(COLUMNS + line.format(IDLE) + "\n")
+    assert found["fold_rows"] == []
+    (said,) = found["scan_rows"]
+    assert (said.text, said.estimate, said.scope) == (IDLE, 0.175, "local")
+
+
+def test_a_marked_message_is_of_the_section_around_it() -> None:
+    (said,) = findings(f"{COLUMNS}**INF** (fold_rows): {IDLE}\n")["fold_rows"]
+    assert (said.section, said.severity) == ("Compute Workload Analysis", "ok")
+
+
+def test_a_marked_message_of_no_launch_is_noted() -> None:
+    assert told(f"{COLUMNS}**OPT** (sum_tiles): {IDLE}\n") == ([0, 0], ["a.md:10"])
+    assert told(f"{COLUMNS}**all of them:**\n- OPT   Est. Speedup: 5%\n") == ([0, 0], ["a.md:11"])
+    assert told(f"{COLUMNS}- OK: both are fast\n**OK** (on this device): done\n") == ([0, 0], [])
+
+
+def test_a_marked_message_may_be_of_the_launch_that_is_read() -> None:
+    page = launch("fold(int)", 2000)
+    assert told(f"{page}**OPT** (`fold`): {IDLE}\n") == ([1], [])
+    assert told(f"{page}**OPT** (sum_tiles): {IDLE}\n") == ([0], ["a.md:9"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Container
 
 from advisor.model import titled
 from advisor.readers.ncu.words import load_words, unmarked
@@ -16,6 +17,7 @@ from advisor.readers.ncu.words import load_words, unmarked
 _HEADING = re.compile(r"[>\s]*(?P<level>#{1,6})\s+(?P<text>\S.*)")
 _FENCE = re.compile(r"[>\s]*(?:```|~~~)")
 _NAME = r"[A-Za-z_][\w:]*(?:<[^`|]*>)?"
+_BOLD = re.compile(r"[>\s]*(?:[-+•]\s+)?\*\*(?P<name>[^*:]+):?\*\*:?\s*")
 _QUOTED = re.compile(rf"`({_NAME})(?:\([^`]*\))?`")
 _SEPARATORS = re.compile(r"\s[-—–]+\s|[—–：]|:(?=\s|$)|[（(].*")
 _IS_CODE = re.compile(
@@ -37,13 +39,17 @@ _LONGEST = 500  # characters of a line that may name a kernel
 
 @dataclasses.dataclass(kw_only=True)
 class _Part:
-    """A part of the page: how deep it lies, the names in its heading, and the one that holds."""
+    """A part of the page: how deep it lies, the names in its heading, and the one that holds.
+
+    It is ``addressed`` to what stood last alone on a line in bold, or in the heading.
+    """
 
     level: int
     heading: str = ""
     names: tuple[str, ...] = ()
     name: str = ""
     is_of_command: bool = False
+    addressed: str = ""
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -64,6 +70,15 @@ class Outline:
         """All names in the headings around, which tell parts about different kernels apart."""
         return tuple(name for part in self.parts for name in part.names)
 
+    @property
+    def addressed(self) -> str:
+        """What the lines below are about by the last words in bold on a line, or the heading."""
+        return self.parts[-1].addressed
+
+    def section(self, known: Container[str]) -> str:
+        """Return the innermost heading that is the name of a known section, "" where none is."""
+        return next((part.heading for part in reversed(self.parts) if part.heading in known), "")
+
     def take(self, line: str) -> None:
         """Take a line of the page that is not one of a table."""
         if len(line) > _LONGEST:
@@ -76,6 +91,8 @@ class Outline:
             return
         elif heading := _HEADING.fullmatch(line):
             self._begin(len(heading["level"]), heading["text"])
+        elif "**" in line and (bold := _BOLD.fullmatch(line)):
+            self.parts[-1].addressed = unmarked(bold["name"])
         elif ("`" in line or "ernel" in line) and (name := self._named(line)):
             self.parts[-1].name, self.parts[-1].names = name, (name,)
 
@@ -95,7 +112,9 @@ class Outline:
         names = _names(text)
         is_one = len(names) == 1 and not load_words().kernels.compares.search(text)
         name = names[0] if is_one else ""
-        self.parts.append(_Part(level=level, heading=text, names=names, name=name))
+        self.parts.append(
+            _Part(level=level, heading=text, names=names, name=name, addressed=unmarked(text))
+        )
 
     def _named(self, line: str) -> str:
         """Return the kernel that a line names for what follows."""

@@ -25,8 +25,8 @@ from advisor.readers.ncu.notes import Notes
 from advisor.readers.ncu.outline import Outline, declared, device_named, is_fence
 from advisor.readers.ncu.pieces import Pieces, says
 from advisor.readers.ncu.printed import Building
-from advisor.readers.ncu.printed_message import PrintedMessage
-from advisor.readers.ncu.sections import PageSection
+from advisor.readers.ncu.printed_message import PrintedMessage, marked_message
+from advisor.readers.ncu.sections import PageSection, counter_of
 from advisor.readers.ncu.values import (
     CounterLabels,
     Numbers,
@@ -122,6 +122,8 @@ class TextPage:
         """Take a line of no table in Markdown, ``is_text`` where it may be a heading."""
         if is_text:
             self.outline.take(line.whole)
+        if self._marked(line.whole, Location(name=self.notes.name, line=number)):
+            return
         self.notes.device = device_named(line.whole) or self.notes.device
         self.is_begun = self.is_begun or self.forms.begins_page(line)
         if not self.is_begun:  # most of a log is the program's own
@@ -130,6 +132,19 @@ class TextPage:
         if self.launch is not None and (source := declared(line.whole)):
             yield from self._source(source, number)
         yield from self._take(line, whole, number)
+
+    def _marked(self, line: str, at: Location) -> bool:
+        """Take a message that people marked, of the launch that it names or stands below."""
+        said = marked_message(line)
+        if said is None:
+            return False
+        launch = self.versions.named(said.name or self.outline.addressed, self.launch)
+        self._end_message()
+        if launch is not None:
+            launch.say(said.finding(self.outline.section(self.labels.sections)), at)
+        elif said.is_certain:
+            self.notes.messages.place(at)
+        return launch is not None or said.is_certain
 
     def _source(self, name: str, number: int) -> Iterator[Launch]:
         """End a launch in the remark above a kernel: without a name it has that of the kernel."""
@@ -339,7 +354,7 @@ class TextPage:
         table, section = self.section.table, self.section.of_row
         if table is None and not self.labels.knows(section, row.label):
             section = ""
-        counter = self._counter(section, row)
+        counter = counter_of(section, row, self.labels, self.notes)
         if row.is_written:
             yield from self._other_part()
         headed = table is not None and table.is_headed
@@ -366,14 +381,6 @@ class TextPage:
         numbers = self.written if row.is_written else self.numbers
         launch.take(counter, row.unit, row.cell, numbers, self.at)
         launch.spread(counter, row.unit, row.extremes, numbers, self.at)
-
-    def _counter(self, section: str, row: Row) -> str | None:
-        """Return the counter of a row; without a section, the only one that its unit allows."""
-        if section:
-            return self.labels.counter(section, row.label, row.unit)
-        found = self.labels.counters(row.label, row.unit)
-        fit = {counter for counter in found if not self.notes.is_unlike(counter, row.unit)} or found
-        return fit.pop() if len(fit) == 1 else None
 
     def _message_begun(self) -> None:
         """Open a launch for a message, unless it may be of any of those in tables or of another."""

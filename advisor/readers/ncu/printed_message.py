@@ -10,11 +10,16 @@ from advisor.model import ReferenceFinding
 from advisor.readers.ncu import lines
 from advisor.readers.ncu.builds import Builds
 from advisor.readers.ncu.lines import Forms, PageLine
-from advisor.readers.ncu.outline import is_fence, speaks_of
+from advisor.readers.ncu.outline import is_code, is_fence, speaks_of
 from advisor.readers.ncu.printed import Building, finding
 from advisor.readers.ncu.values import load_messages
+from advisor.readers.ncu.words import unmarked
 
 _MESSAGE = re.compile(r"(INF|OK|OPT|WRN|ERR) {3,4}(\S.*)")
+_MARKED = re.compile(
+    r"[>\s]*(?P<list>[-+•]\s+)?(?P<mark>\*\*|`|\[)?(?P<kind>INF|OK|OPT|WRN|ERR)(?(mark)(?:\*\*|`|\]))"
+    r"(?:\s*\((?P<name>[^()]+(?:\([^()]*\))?)\))?(?::\s*|\s+)(?P<text>\S.*)"
+)
 _INDENT = 6  # columns of a message's type
 _MOST_LINES = 1_000  # of a message
 _ENDS = (".", "!", "?", ":")  # what the last line of a message ends with
@@ -107,3 +112,36 @@ class PrintedMessage:
         words, kind = self.words, self.kind
         self.words, self.kind = [], ""
         return finding(" ".join(words), section, kind) if words else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarkedMessage:
+    """A message that people marked: of which kernel it is, if they say so, its type and text."""
+
+    name: str
+    kind: str
+    text: str
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether nothing but a message looks like it."""
+        return is_code(self.name) or load_messages().worth.match(self.text) is not None
+
+    def finding(self, section: str) -> ReferenceFinding:
+        """Return what it says about a section."""
+        return finding(self.text, section, self.kind)
+
+
+def marked_message(line: str) -> MarkedMessage | None:
+    """Return the message that a line is, in bold, in a list, or with a name in brackets.
+
+    >>> marked_message("**OPT** (sum_rows): Few warps run.").name
+    'sum_rows'
+    >>> marked_message("- OPT   Est. Speedup: 12.5%").text, marked_message("OPT   Few warps run.")
+    ('Est. Speedup: 12.5%', None)
+    """
+    found = _MARKED.fullmatch(line) if len(line) <= lines.WIDEST else None
+    if found is None or not (found["list"] or found["mark"] or found["name"]):
+        return None
+    name = unmarked(found["name"] or "")
+    return MarkedMessage(name=name, kind=found["kind"], text=found["text"])

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 
 from advisor.errors import Location
 from advisor.readers.ncu import lines
-from advisor.readers.ncu.lines import PageLine, PageTable
+from advisor.readers.ncu.lines import PageLine, PageTable, Row
+from advisor.readers.ncu.notes import Notes
+from advisor.readers.ncu.values import CounterLabels
 
 
 @dataclass(kw_only=True)
@@ -82,3 +84,12 @@ class PageSection:
             self.table = PageTable(section=self.title if is_told else "", is_told=is_told)
             self.tables += 1
         return self.table
+
+
+def counter_of(section: str, row: Row, labels: CounterLabels, notes: Notes) -> str | None:
+    """Return the counter of a row; without a section, the only one that its unit allows."""
+    if section:
+        return labels.counter(section, row.label, row.unit)
+    found = labels.counters(row.label, row.unit)
+    fit = {counter for counter in found if not notes.is_unlike(counter, row.unit)} or found
+    return fit.pop() if len(fit) == 1 else None

@@ -15,7 +15,7 @@ from advisor.errors import Location
 from advisor.model import Launch, names_function, titled
 from advisor.readers.ncu.markdown import FEWEST, Entry, TableReading, Version
 from advisor.readers.ncu.notes import Notes
-from advisor.readers.ncu.outline import Outline, is_code, launch_name
+from advisor.readers.ncu.outline import Outline, is_code, launch_name, speaks_of
 from advisor.readers.ncu.printed import Building
 from advisor.readers.ncu.values import Numbers
 from advisor.readers.ncu.written import COUNT, is_share
@@ -133,6 +133,13 @@ class Versions:
                 return
         self.groups.append(_Group(scope=outline.scope, launches=launches))
 
+    def named(self, name: str, read: Building | None) -> Building | None:
+        """Return the launch that was titled so last, or the one that is read where it may be it."""
+        launches = (launch for group in reversed(self.groups) for launch in group.launches)
+        found = next((each.building for each in launches if name and each.title == name), None)
+        own = read.name or read.part if read is not None else ""
+        return found or (read if name and speaks_of(name, own) else None)
+
     def tell(self, reading: TableReading) -> None:
         """Note what of a table was not understood."""
         for label in reading.labels:
@@ -203,6 +210,7 @@ class Versions:
             seen[building.name] += 1
             if seen[building.name] > 1 and not names_function(building.name):
                 building.name = titled(f"{building.name[1:-1]} {seen[building.name]}")
+            building.leave_contradicting()
             yield building.launch()
 
     def leave(self, printed: Sequence[Mapping[str, float]]) -> None:
