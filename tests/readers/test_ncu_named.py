@@ -84,3 +84,25 @@ def test_a_kernel_that_has_a_name_keeps_it() -> None:
     head = "  scan(float *) (4, 1, 1)x(32, 1, 1), Context 1, Stream 7, Device 0, CC 8.6\n"
     section = f"    Section: GPU Speed Of Light Throughput\n{TABLE.format(time='12.50')}"
     assert names_of(f"{head}{section}__global__ void sumRows(float *x)\n") == ["scan(float *)"]
+
+
+RULER = "    ----------------------- ----------- ------------\n"
+
+
+@pytest.mark.parametrize("begin", ["", RULER, "    Section: GPU Speed Of Light\n"])
+@pytest.mark.parametrize("fence", ["", "```\n"])
+def test_a_name_right_above_a_table_is_that_of_its_kernel(begin: str, fence: str) -> None:
+    first, second = (begin + TABLE.format(time=time) for time in ("12.50", "13.50"))
+    page = f"{fence}scan_rows  \n{first}{fence}\n{fence}    scan_tiles\n{second}{fence}"
+    assert names_of(page) == ["scan_rows", "scan_tiles"]
+
+
+def test_words_and_names_that_stand_apart_from_a_table_name_no_kernel() -> None:
+    for above in ("Results\n", "scan_rows now:\n", "scan_rows\n\n"):
+        assert names_of(above + TABLE.format(time="12.50")) == [UNNAMED]
+
+
+def test_the_next_command_ends_what_a_name_above_a_table_named() -> None:
+    first = f"scan_rows\n{TABLE.format(time='12.50')}\n"
+    second = f"ncu ./a.out\n{TABLE.format(time='13.50')}\n"
+    assert names_of(f"{first}\n{second}") == ["scan_rows", UNNAMED]

@@ -96,6 +96,11 @@ class Outline:
         elif ("`" in line or "ernel" in line) and (name := self._named(line)):
             self.parts[-1].name, self.parts[-1].names = name, (name,)
 
+    def entitle(self, line: str) -> None:
+        """Take the line right above a table, which names its kernel where it is but a name."""
+        if is_code(name := line.strip()):
+            self.parts[-1].name, self.parts[-1].is_of_command = name, True
+
     def _ran(self, command: str) -> None:
         """Take a command, which profiled the kernel that it names; one without ends what held."""
         profiled = load_words().kernels.profiled.search(command)

@@ -294,6 +294,8 @@ class TextPage:
             return
         self._end_message()
         columns = lines.columns(line.text)
+        if title or columns is not None or lines.is_head(line.text):
+            self.outline.entitle(self.above)
         self.message.ruler = line if columns is not None else None
         if title:
             self._title(title, line)
@@ -301,7 +303,7 @@ class TextPage:
             self.section.rule(line, columns, self.number, is_cut=not whole, launch=self._name)
         elif lines.is_head(line.text):
             self.section.head(line, self.number, launch=self._name)
-        elif self.message.begins(line, is_placed=self._is_placed(line)):
+        elif self.message.begins(line, is_placed=bool(self.launch) and self.section.has(line)):
             self._message_begun()
         elif line.text == load_messages().unlocked and self.launch is not None:
             self.launch.clock_locked = False
@@ -309,9 +311,6 @@ class TextPage:
             yield from self._row(line, whole)
         elif self.section.table is not None:
             self.section.table.is_apart = True
-
-    def _is_placed(self, line: PageLine) -> bool:
-        return self.launch is not None and line.indent in self.section.margins
 
     def _title(self, title: tuple[bool, str], line: PageLine) -> None:
         self.is_printed = True
@@ -321,8 +320,7 @@ class TextPage:
         self.pieces.entitle(self.section.key)
 
     def _row(self, line: PageLine, whole: bool) -> Iterator[Launch]:
-        table = self.section.table
-        table = table if table is not None and table.holds(line) else None
+        table = self.section.holding(line)
         row = table.row(line) if table else None
         if table and row:
             table.ends_at = self.number

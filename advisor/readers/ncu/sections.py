@@ -41,6 +41,14 @@ class PageSection:
         """The title that the next row stands below."""
         return self.table.section if self.table else "" if self.tables else self.title
 
+    def has(self, line: PageLine) -> bool:
+        """Return whether a line begins where those of the section do."""
+        return line.indent in self.margins
+
+    def holding(self, line: PageLine) -> PageTable | None:
+        """Return the table that a line stands in, None where it stands in none."""
+        return self.table if self.table is not None and self.table.holds(line) else None
+
     def rule(
         self,
         line: PageLine,
