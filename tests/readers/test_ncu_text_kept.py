@@ -449,3 +449,20 @@ def test_leaves_what_people_write_above_a_launch_to_the_launch() -> None:
         "sharpen_rows",
         "blur(float *, int)",
     ]
+
+
+def test_few_lines_that_a_program_writes_are_no_part_of_the_profile() -> None:
+    written = "Static Shared Memory: 6 400 bytes\nMemory throughput: 41.5 GB/s\n"
+    assert skipped_of(f"{written}\n{KERNEL}{SPEED}") == []
+    (reason,) = skipped_of(f"{written}\n{SPEED}")
+    assert "the name of a kernel" in reason
+
+
+def test_what_people_write_above_a_launch_may_be_what_it_tells() -> None:
+    rows = ["Duration: {} us", "L2 Cache Throughput: 9.75 %", "Theoretical Occupancy: 50 %"]
+    written = "".join(f"{row}\n" for row in (*rows, "Registers Per Thread: 40"))
+    assert len(launches_of(written.format("17.5"))) == 1
+    assert skipped_of(f"{written.format('17.5')}\n{KERNEL}{SPEED}") == []
+    assert skipped_of(f"{written.format('27.5')}\n{KERNEL}{SPEED}") == [
+        "rows that do not fit their table: a.txt:1"
+    ]

@@ -218,7 +218,8 @@ class TextPage:
         yield from self._other_part()
         launch = self._open(table.at)
         launch.write()
-        launch.check_room(table.at)
+        self.pieces.is_loose = False
+        launch.check_room(table.at or self.at)
         launch.counters = {**table.building.counters, **launch.counters}
         launch.grid, launch.block = (
             launch.grid or table.building.grid,
@@ -371,7 +372,9 @@ class TextPage:
         if counter is None:
             self.notes.labels.add(f"{section}: {row.label}" if section else row.label)
             return
-        self.pieces.take((section, counter))
+        self.pieces.take(
+            (section, counter), is_loose=row.is_written and not self.here.startswith("|")
+        )
         self.row_at, self.message.under = self.number, self._under
         self.pieces.is_page |= headed or section in self.labels.sections
         if row.has_unit:

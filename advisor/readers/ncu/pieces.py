@@ -20,6 +20,7 @@ from advisor.model import Launch
 from advisor.readers.ncu.notes import Notes
 from advisor.readers.ncu.outline import is_fence
 from advisor.readers.ncu.printed import Building
+from advisor.readers.ncu.versions import WrittenLaunch
 from advisor.readers.ncu.written import tell_a_profile
 
 Key = tuple[str, str | None]
@@ -30,7 +31,8 @@ class Pieces:
     """The launch that is read: its last piece, those before that, and what all of them have.
 
     ``is_apart`` says that words stand between the last row and what is read now; ``has_others``
-    that something came again on the page.
+    that something came again on the page; ``is_loose`` that people wrote all rows of the launch,
+    outside of tables; ``above`` is what they wrote above its line.
     """
 
     notes: Notes
@@ -44,11 +46,14 @@ class Pieces:
     known: set[Key] = field(default_factory=set)
     told: set[str] = field(default_factory=set)
     is_apart: bool = False
+    is_loose: bool = True
+    above: WrittenLaunch | None = None
     has_others: bool = False
 
     def begin(self, launch: Building, at: Location | None = None) -> Building:
         """Take a launch of which nothing is known yet, and return it."""
         self.launch, self.begun_at, self.is_page, self.is_apart = launch, at, False, False
+        self.is_loose = True
         self.titles, self.known, self.told, self.comes_again = set(), set(), set(), False
         return launch
 
@@ -80,9 +85,10 @@ class Pieces:
             self.begun_at = at
         self.is_apart &= not is_printed
 
-    def take(self, key: Key) -> None:
+    def take(self, key: Key, *, is_loose: bool) -> None:
         """Take it that the launch has a value with a ``key``, which may stand below the title."""
         self.known.add(key)
+        self.is_loose &= is_loose
         if key[0] and self.title is not None:
             self.titles.add(self.title)
 
@@ -92,12 +98,21 @@ class Pieces:
         return bool(is_printed and self.is_apart and is_begun)
 
     def leave_unnamed(self) -> None:
-        """Leave out what people wrote above a kernel's line, and of no kernel: it is told there."""
+        """Leave out what people wrote above a kernel's line, and of no kernel: it is told there.
+
+        Where the launch tells other values, it is noted; so it is if they stand in a table.
+        """
         launch = self.launch
         if launch is None or launch.name or launch.part or self.titles or not launch.is_written:
             return
-        self.notes.rows.place(self.begun_at)
-        self.launch = None
+        self.launch, self.above = None, None
+        if tell_a_profile(self.told) or not self.is_loose:
+            self.above = WrittenLaunch(title="", building=launch, at=self.begun_at)
+
+    def _note_above(self, launch: Building) -> None:
+        above, self.above = self.above, None
+        if above is not None and not above.agrees(launch, 1):
+            self.notes.rows.place(above.at)
 
     def finish(self, *, at_end: bool) -> Iterator[Launch]:
         """Yield the launch that was being read, or each of its pieces, if anything is known of it.
@@ -109,6 +124,7 @@ class Pieces:
         if done is None:
             return
         told_alone = bool(at_end and not (self.notes.launches or before) and done.findings)
+        self._note_above(done)
         pieces = [*before, (done, begun_at)]
         for piece, at in pieces if self.has_others else [_joined(pieces)]:
             if piece.counters or (piece.name and self.titles) or told_alone:
@@ -119,7 +135,8 @@ class Pieces:
     ) -> Iterator[Launch]:
         is_certain = self.is_page or tell_a_profile(self.told) or told_alone
         if not is_certain and (done.is_written or not done.name):
-            self.notes.rows.place(begun_at)
+            if not self.is_loose:
+                self.notes.rows.place(begun_at)
             return
         done.name = done.name or done.part
         if not done.name:

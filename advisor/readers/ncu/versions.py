@@ -33,7 +33,7 @@ class WrittenLaunch:
 
     title: str
     building: Building
-    at: Location
+    at: Location | None
     digits: dict[str, int] = field(default_factory=dict)
     measured: set[str] = field(default_factory=set)
     contradicted: set[str] = field(default_factory=set)
