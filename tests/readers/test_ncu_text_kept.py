@@ -435,6 +435,13 @@ def test_reads_waves_that_stand_beside_the_speed_of_light() -> None:
     assert launch.counters["launch__waves_per_multiprocessor"] == 2.75
 
 
+def test_reads_how_much_of_the_cache_is_set_aside() -> None:
+    page = SPEED.replace("GPU Speed Of Light Throughput", "Memory Workload Analysis")
+    row = "    L2 Persisting Size            Mbyte         7.50\n"
+    (launch,) = launches_of(KERNEL + page.replace("    Duration  ", row + "    Duration  "))
+    assert launch.counters["launch__persisting_l2_cache_size"] == 7.5e6
+
+
 def test_leaves_what_people_write_above_a_launch_to_the_launch() -> None:
     rows = ["Duration: 17.50 us", "Memory Throughput: 41 %", "L2 Cache Throughput: 9 %"]
     written = "".join(f"- {row}\n" for row in (*rows, "Achieved Occupancy: 50 %"))
