@@ -133,6 +133,12 @@ def test_a_sentence_alone_tells_that_schedulers_are_idle() -> None:
     assert facts_of(duration=1.0, stall_barrier=0.0, **main)["told_alone"] is None
 
 
+@pytest.mark.parametrize("state", ["membar", "branch_resolving", "tex_throttle", "no_instruction"])
+def test_any_state_may_be_the_one_that_a_page_names(state: str) -> None:
+    facts = facts_of(**{"duration": 1.0, f"stall_{state}": 8.0, "warp_latency": 20.0})
+    assert facts["told_stall_share"] == pytest.approx(0.4)
+
+
 def test_threads_that_branches_left_bound_those_that_predicates_left() -> None:
     facts = facts_of(duration=1.0, threads_per_instruction=8.0, warp_size=32.0)
     assert facts["divergence"] == pytest.approx(0.75)
