@@ -62,6 +62,18 @@ def test_conflicts_of_loads_are_a_share_of_their_passes_where_stores_were_not_co
     assert other["shared_conflict_share"] == pytest.approx(0.25)
 
 
+def test_passes_are_instructions_and_their_conflicts_where_they_were_not_counted() -> None:
+    loads = {"duration": 1.0, "shared_load_requests": 10.0, "shared_load_conflicts": 30.0}
+    assert facts_of(**loads)["shared_conflict_share"] == pytest.approx(0.75)
+    assert facts_of(**loads, shared_load_wavefronts=60.0)["shared_conflict_share"] == 0.5
+    stores = {"shared_store_requests": 40.0, "shared_store_conflicts": 0.0}
+    assert facts_of(**loads, **stores)["shared_conflict_share"] == pytest.approx(0.375)
+    alone = facts_of(duration=1.0, shared_store_requests=10.0, shared_store_conflicts=30.0)
+    assert alone["shared_conflict_share"] == pytest.approx(0.75)
+    # Operands of matrix instructions are loaded by instructions of their own.
+    assert facts_of(**loads, flops_tensor_fp16=1.0)["shared_conflict_share"] is None
+
+
 def test_shared_atomics_take_turns() -> None:
     counted: dict[str, float] = {"duration": 1.0, "shared_atomics": 100.0}
     counted |= {"shared_atomic_wavefronts": 800.0, "sm_count": 10.0, "sm_elapsed_cycles": 200.0}

@@ -113,6 +113,12 @@ def test_shared_memory_traffic_is_that_of_its_own_instructions() -> None:
     assert quantities_of({f"{data}.sum": 18e6})["shared_bytes"] is None
 
 
+@pytest.mark.parametrize(("kind", "access"), [("load", "ld"), ("store", "st")])
+def test_passes_of_shared_memory_have_two_names(kind: str, access: str) -> None:
+    counter = f"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{access}.sum"
+    assert quantities_of({counter: 70.0})[f"shared_{kind}_wavefronts"] == 70
+
+
 def test_the_width_of_accesses_is_known_where_none_is_to_shared_memory() -> None:
     inst = "smsp__sass_inst_executed_op_"
     widths = {f"{inst}memory_{bits}b.sum": 0.0 for bits in (8, 16, 64)}
