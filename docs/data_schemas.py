@@ -185,7 +185,12 @@ def page_labels_schema() -> Schema:
     by_unit = map_of({"type": "string"}, "the counter by unit")
     counter = {"anyOf": [{"type": "string"}, by_unit]}
     sections = map_of(map_of(counter, "counters by label"), "labels by section")
-    sentence = {"match": text("a regular expression with value"), "counter": text("its name")}
+    sentence = {
+        "match": text(
+            "a regular expression, with the value unless that is what the message is worth"
+        ),
+        "counter": text("its name"),
+    }
     sentences = list_of(pair(**sentence), "what messages say about counters")
     cut = pair(ending=text("what a name ends with"), whole=text("what that stands for"))
     keys = {

@@ -240,6 +240,11 @@ ASKED = [
         "pipe_tensor",
         0.3,
     ),
+    (
+        {"message:fp32_worth": 12.0, "message:fp32_fused": 40.0, "message:fp32_unfused": 60.0},
+        "pipe_fma",
+        0.4,
+    ),
     ({"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum": 0.0}, "shared_load_conflicts", 0),
     ({"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum": 0.0}, "shared_store_conflicts", 0),
     ({"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum": 9.0}, "shared_load_conflicts", None),

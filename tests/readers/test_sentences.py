@@ -7,7 +7,12 @@ import pytest
 from advisor.readers.ncu.values import counters_in
 
 STALLED = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
+HALF_UNFUSED = "This kernel executes 50 fused and 50 non-fused FP32 instructions."
 EACH_WARP = "On average, each warp of this workload spends {} cycles being stalled {}"
+
+
+def told(message: str, estimate: float | None = None) -> dict[str, float]:
+    return counters_in([(message, estimate)])
 
 
 @pytest.mark.parametrize(
@@ -44,12 +49,12 @@ EACH_WARP = "On average, each warp of this workload spends {} cycles being stall
     ],
 )
 def test_reads_the_cycles_of_a_stall(waiting: str, state: str) -> None:
-    assert counters_in([EACH_WARP.format("18.1", waiting)]) == {STALLED.format(state): 18.1}
+    assert told(EACH_WARP.format("18.1", waiting)) == {STALLED.format(state): 18.1}
 
 
 @pytest.mark.parametrize("number", ["18,1", "1,018.1", "eighteen"])
 def test_leaves_out_numbers_that_may_mean_another(number: str) -> None:
-    assert counters_in([EACH_WARP.format(number, "waiting for sibling warps at a CTA")]) == {}
+    assert told(EACH_WARP.format(number, "waiting for sibling warps at a CTA")) == {}
 
 
 @pytest.mark.parametrize(
@@ -75,7 +80,7 @@ def test_leaves_out_numbers_that_may_mean_another(number: str) -> None:
 )
 def test_reads_the_busiest_pipe(pipe: str, over: str, counter: str) -> None:
     message = f"{pipe} is the highest-utilized pipeline (41.7%){over}, taking into account"
-    assert counters_in([message]) == {counter.format("pct_of_peak_sustained"): 41.7}
+    assert told(message) == {counter.format("pct_of_peak_sustained"): 41.7}
 
 
 @pytest.mark.parametrize("over", ["active", "elapsed"])
@@ -83,8 +88,8 @@ def test_reads_the_tensor_pipe_that_shares_another(over: str) -> None:
     shared = f"Shared is the highest-utilized pipeline (91.9%) based on {over} cycles. It executes"
     counter = f"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_{over}"
     message = f"{shared} tensor operations. It's dominated by its Tensor (FP) sub-pipeline."
-    assert counters_in([message]) == {counter: 91.9}
-    assert counters_in([f"{shared} it. It's dominated by its FP64 sub-pipeline."]) == {}
+    assert told(message) == {counter: 91.9}
+    assert told(f"{shared} it. It's dominated by its FP64 sub-pipeline.") == {}
 
 
 @pytest.mark.parametrize(
@@ -100,7 +105,7 @@ def test_reads_stalls_and_the_time_between_two_instructions(words: str, state: s
         " This stall type represents about 59.7% of the total average of 29.5 cycles between"
         " issuing two instructions."
     )
-    assert counters_in([message]) == {
+    assert told(message) == {
         f"smsp__average_warps_issue_stalled_{state}_per_issue_active.ratio": 17.6,
         "smsp__average_warp_latency_per_inst_issued.ratio": 29.5,
     }
@@ -112,8 +117,8 @@ def test_reads_how_much_of_each_sector_is_used() -> None:
         " only 17.1 of the 32 bytes transmitted per sector are utilized by each thread."
     )
     counter = "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio"
-    assert counters_in([message]) == {counter: 17.1}
-    assert counters_in([message.replace("global", "local")]) == {}
+    assert told(message) == {counter: 17.1}
+    assert told(message.replace("global", "local")) == {}
 
 
 def test_takes_the_excess_from_the_total() -> None:
@@ -121,7 +126,7 @@ def test_takes_the_excess_from_the_total() -> None:
         "This kernel has uncoalesced global accesses resulting in a total of 300 excessive sectors"
         " (75% of the total 400 sectors). Check the table."
     )
-    assert counters_in([message]) == {
+    assert told(message) == {
         "memory_l2_theoretical_sectors_global": 400.0,
         "memory_l2_theoretical_sectors_global_ideal": 100.0,
     }
@@ -135,7 +140,7 @@ def test_reads_the_conflicts_of_shared_accesses(kind: str, op: str) -> None:
         f" bank conflicts,  which represent 66.67% of the overall 61440 wavefronts for shared"
         f" {kind}s. Check the Source Counters section."
     )
-    assert counters_in([message]) == {
+    assert told(message) == {
         f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum": 40960.0,
         f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum": 61440.0,
     }
@@ -143,9 +148,14 @@ def test_reads_the_conflicts_of_shared_accesses(kind: str, op: str) -> None:
 
 @pytest.mark.parametrize("bits", ["32", "64"])
 def test_reads_how_many_operations_stand_alone(bits: str) -> None:
-    found = counters_in([f"This kernel executes 30 fused and 70 non-fused FP{bits} instructions."])
+    found = told(f"This kernel executes 30 fused and 70 non-fused FP{bits} instructions.")
     assert found == {f"message:fp{bits}_fused": 30, f"message:fp{bits}_unfused": 70}
 
 
+def test_takes_what_a_message_says_that_it_is_worth() -> None:
+    assert told(HALF_UNFUSED, 0.1205)["message:fp32_worth"] == pytest.approx(12.05)
+    assert "message:fp32_worth" not in told(HALF_UNFUSED)
+
+
 def test_says_nothing_of_other_messages() -> None:
-    assert counters_in(["This workload exhibits low compute throughput.", ""]) == {}
+    assert counters_in([("This workload exhibits low compute throughput.", 0.5), ("", None)]) == {}

@@ -35,7 +35,7 @@ def test_messages_say_what_counters_hold(real_data: Path) -> None:
     compared: Counter[str] = Counter()
     for launch in launches(real_data / "ncu-rep"):
         for finding in launch.reference_findings:
-            for counter, value in counters_in([finding.text]).items():
+            for counter, value in counters_in([(finding.text, finding.estimate)]).items():
                 if counter in launch.counters:
                     near = pytest.approx(launch.counters[counter], abs=_HALF_OF_THE_LAST_DIGIT)
                     assert value == near, (counter, finding.text)
@@ -48,7 +48,7 @@ def test_messages_tell_shares_that_counters_give(real_data: Path) -> None:
     of_threads = "smsp__sass_thread_inst_executed_op_{kind}{name}_pred_on.sum.per_cycle_elapsed"
     compared = 0
     for launch in launches(real_data / "ncu-rep"):
-        told = counters_in([finding.text for finding in launch.reference_findings])
+        told = counters_in((each.text, each.estimate) for each in launch.reference_findings)
         for bits, kind in (("fp32", "f"), ("fp64", "d")):
             names = [of_threads.format(kind=kind, name=name) for name in ("add", "mul", "fma")]
             if f"message:{bits}_unfused" not in told or not launch.counters.keys() >= {*names}:
@@ -59,3 +59,17 @@ def test_messages_tell_shares_that_counters_give(real_data: Path) -> None:
             assert unfused / (unfused + fused) == pytest.approx(counted, abs=0.06)
             compared += 1
     assert compared >= 10  # by hand: warps whose threads are idle in part are all that differs
+
+
+def test_unfused_instructions_tell_how_busy_their_pipe_is(real_data: Path) -> None:
+    busy = "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active"
+    compared = 0
+    for launch in launches(real_data / "ncu-rep"):
+        told = counters_in((each.text, each.estimate) for each in launch.reference_findings)
+        if "message:fp32_worth" not in told or busy not in launch.counters:
+            continue
+        both = told["message:fp32_fused"] + told["message:fp32_unfused"]
+        found = 2 * told["message:fp32_worth"] * both / told["message:fp32_unfused"]
+        assert found == pytest.approx(launch.counters[busy], rel=1e-3)
+        compared += 1
+    assert compared >= 9

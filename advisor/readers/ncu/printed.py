@@ -220,7 +220,7 @@ class Building:
 
     def launch(self) -> Launch:
         """Return the finished launch and tell the notes about it and its device."""
-        in_messages = counters_in(finding.text for finding in self.findings)
+        in_messages = counters_in((each.text, each.estimate) for each in self.findings)
         self.counters = {**in_messages, **self.counters}
         said = self.device_name or self.notes.device or None
         device_name = self.texts.get(_DEVICE_NAME, said)

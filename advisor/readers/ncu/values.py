@@ -347,27 +347,32 @@ def _messages(document: MappingNode) -> Messages:
 
 @dataclass(frozen=True)
 class Sentence:
-    """What a message of the profiler's rules says about a counter: ``value``, minus ``less``."""
+    """What a message of the profiler's rules says about a counter: ``value``, minus ``less``.
+
+    Without a group ``value``, the number is what the message says that it is worth, in percent.
+    """
 
     pattern: re.Pattern[str]
     counter: str
 
-    def number(self, message: str) -> float | None:
+    def number(self, message: str, estimate: float | None = None) -> float | None:
         """Return the counter's value in its base unit; None where the message says nothing."""
         found = self.pattern.search(message)
         if found is None:
             return None
+        if "value" not in self.pattern.groupindex:
+            return None if estimate is None else 100 * estimate
         value, less = (found.groupdict("0").get(name, "0") for name in ("value", "less"))
         return float(value.replace(",", "")) - float(less.replace(",", ""))
 
 
-def counters_in(messages: Iterable[str]) -> dict[str, float]:
-    """Return the counters that messages name, with their values in base units."""
+def counters_in(messages: Iterable[tuple[str, float | None]]) -> dict[str, float]:
+    """Return the counters that messages with their estimates name, with values in base units."""
     return {
         sentence.counter: number
-        for message in messages
+        for message, estimate in messages
         for sentence in load_sentences()
-        if (number := sentence.number(message)) is not None
+        if (number := sentence.number(message, estimate)) is not None
     }
 
 
