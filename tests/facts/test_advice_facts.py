@@ -585,6 +585,26 @@ def test_an_fp32_pipe_that_is_busy_with_integers_gains_nothing_by_fusing() -> No
     assert facts_of(**counts | {"pipe_fma": 0.04})["unfused_pipe"] == pytest.approx(0.04)
 
 
+@pytest.mark.parametrize(
+    ("known", "busiest"),
+    [
+        ({"pipe_fma": 0.4, "unfused_share_told_fp32": 0.5}, None),
+        ({"pipe_fma": 0.4, "unfused_share_told_fp32": 0.5, "compute_utilization": 0.43}, None),
+        ({"pipe_fma": 0.4, "unfused_share_told_fp32": 0.5, "compute_utilization": 0.41}, 0.4),
+        ({"pipe_fma": 0.4, "unfused_share_told_fp32": 0.5, "pipe_alu": 0.2}, 0.4),
+        ({"pipe_fma": 0.4, "unfused_share_told_fp32": 0.5, "pipe_fp64": 0.0}, None),
+        ({"pipe_fma": 0.4, "pipe_fp64": 0.0}, 0.4),
+        ({"pipe_fp64": 0.0}, None),
+        ({"pipe_fp64": 0.3}, 0.3),
+        ({"pipe_fma": 0.0, "pipe_alu": 0.0}, 0.0),
+    ],
+)
+def test_one_pipe_is_the_busiest_only_where_no_other_can_be(
+    known: dict[str, float], busiest: float | None
+) -> None:
+    assert facts_of(duration=1.0, **known)["busiest_pipe"] == busiest
+
+
 def test_names_the_busiest_pipe_beside_the_products() -> None:
     facts = facts_of(duration=1.0, pipe_xu=0.2, pipe_alu=0.5, pipe_fma=0.4, pipe_tensor=0.9)
     assert (facts["beside_products"], facts["beside_products_busy"]) == ("integer", 0.5)
