@@ -152,6 +152,23 @@ def test_reads_how_many_operations_stand_alone(bits: str) -> None:
     assert found == {f"message:fp{bits}_fused": 30, f"message:fp{bits}_unfused": 70}
 
 
+@pytest.mark.parametrize(
+    ("ratio", "share", "idle"),
+    [("32:1", "0%", True), ("64:1", "0%", True), ("32:1", "1%", False), ("32:1", " close to 0%", False),
+     ("2:1", "0%", False)],
+)  # fmt: skip
+def test_no_work_in_double_precision_leaves_a_token_pipe_idle(
+    ratio: str, share: str, idle: bool
+) -> None:
+    message = (
+        f"The ratio of peak float (fp32) to double (fp64) performance on this device is {ratio}."
+        f" The kernel achieved  close to 1% of this device's fp32 peak performance and {share} of"
+        f" its fp64 peak performance."
+    )
+    busy = "sm__pipe_fp64_cycles_active.avg.pct_of_peak_sustained_active"
+    assert told(message) == ({busy: 0.0} if idle else {})
+
+
 def test_takes_what_a_message_says_that_it_is_worth() -> None:
     assert told(HALF_UNFUSED, 0.1205)["message:fp32_worth"] == pytest.approx(12.05)
     assert "message:fp32_worth" not in told(HALF_UNFUSED)
