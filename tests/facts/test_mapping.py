@@ -113,6 +113,25 @@ def test_shared_memory_traffic_is_that_of_its_own_instructions() -> None:
     assert quantities_of({f"{data}.sum": 18e6})["shared_bytes"] is None
 
 
+@pytest.mark.parametrize(
+    ("told", "schedulers"),
+    [
+        ({"device__attribute_compute_capability_major": 7.0}, 4),
+        ({"device__attribute_compute_capability_major": 6.0}, None),
+        ({"smsp__cycles_elapsed.sum": 799.0, "sm__cycles_elapsed.sum": 400.0}, 2),
+    ],
+)
+def test_multiprocessors_are_schedulers_that_executed_instructions(
+    told: dict[str, float], schedulers: int | None
+) -> None:
+    counted = {"smsp__inst_executed.sum": 6000.0, "smsp__inst_executed.avg": 50.0}
+    row = quantities_of({**counted, **told})
+    assert row["schedulers_per_sm"] == schedulers
+    assert row["sm_count"] == (schedulers and 120 / schedulers)
+    green = quantities_of({**counted, **told, "launch__uses_green_context": 1.0})
+    assert green["sm_count"] is None
+
+
 @pytest.mark.parametrize(("kind", "access"), [("load", "ld"), ("store", "st")])
 def test_passes_of_shared_memory_have_two_names(kind: str, access: str) -> None:
     counter = f"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{access}.sum"
