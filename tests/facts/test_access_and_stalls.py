@@ -149,6 +149,9 @@ def test_a_sentence_alone_tells_that_schedulers_are_idle() -> None:
 def test_any_state_may_be_the_one_that_a_page_names(state: str) -> None:
     facts = facts_of(**{"duration": 1.0, f"stall_{state}": 8.0, "warp_latency": 20.0})
     assert facts["told_stall_share"] == pytest.approx(0.4)
+    assert facts["told_stall"] == state
+    assert facts["top_stall"] is None
+    assert facts["untold_stall_share"] == pytest.approx(0.6)
 
 
 def test_threads_that_branches_left_bound_those_that_predicates_left() -> None:
