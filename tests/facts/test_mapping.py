@@ -489,3 +489,41 @@ def test_the_mean_of_sectors_completes_those_of_local_memory(operation: str, acc
         f"l1tex__t_requests_{of}.sum": 200.0,
     }
     assert quantities_of(counters)[f"{access}_sectors"] == 500
+
+
+@pytest.mark.parametrize(
+    ("printed", "others", "elapsed"),
+    [
+        (
+            0.80,
+            {"memory": 0.40},
+            0.80,
+        ),  # twice the busiest stage, which is a share of elapsed cycles
+        (0.80, {"memory": 0.39, "data": 0.40}, 0.80),
+        (0.80, {"memory": 0.39, "data": 0.2, "crossbar": 0.40}, 0.80),
+        (0.8001, {"memory": 0.40005}, 0.8001),  # as pages round
+        (0.8003, {"memory": 0.40}, 0.8003 * 0.9),
+        (0.80, {"memory": 0.72}, 0.72),  # of active cycles: memory is this times their share
+        (0.80, {}, 0.72),
+        (0.80, {"memory": 0.40, "active": 505.0}, 0.404),  # either, so the smaller one
+        (0.80, {"memory": 0.40, "active": None}, 0.80),
+    ],
+)
+def test_a_stage_of_l1_that_is_measured_in_elapsed_cycles_is_left_so(
+    printed: float, others: dict[str, float | None], elapsed: float
+) -> None:
+    given = {"active": 900.0, **others}
+    counters = {
+        "sm__cycles_active.avg": given["active"],
+        "sm__cycles_elapsed.avg": 1000.0,
+        "l1tex__throughput.avg.pct_of_peak_sustained_active": 100 * printed,
+    }
+    for name, counter in (
+        ("memory", "gpu__compute_memory_throughput"),
+        ("data", "l1tex__data_pipe_lsu_wavefronts"),
+        ("crossbar", "l1tex__m_l1tex2xbar_req_cycles_active"),
+    ):
+        if given.get(name) is not None:
+            counters[f"{counter}.avg.pct_of_peak_sustained_elapsed"] = 100 * (given[name] or 0)
+    row = quantities_of({name: value for name, value in counters.items() if value is not None})
+    assert row["l1_utilization"] == pytest.approx(elapsed)
