@@ -82,6 +82,8 @@ def test_shared_atomics_take_turns() -> None:
     assert facts["shared_atomic_time_share"] == pytest.approx(0.4)  # 800 passes in 2,000 cycles
     half = facts_of(**counted, sm_busy=0.5)
     assert half["shared_atomic_time_share"] == pytest.approx(0.8)
+    turing = facts_of(**counted, compute_capability=7.5)  # where each pass takes two cycles
+    assert turing["shared_atomic_time_share"] == pytest.approx(0.8)
 
 
 def test_a_global_atomic_touches_sectors() -> None:

@@ -500,6 +500,21 @@ def test_counts_passes_of_the_stage_that_is_filled(
 
 
 @pytest.mark.parametrize(
+    ("capability", "passes"),
+    [
+        (8.0, 2.0),
+        (8.6, 4.0),  # 16 units take the addresses of a warp in two cycles
+        (7.5, 2.0),  # and a pass takes two as well
+    ],
+)
+def test_counts_passes_by_the_cycles_that_a_device_takes(capability: float, passes: float) -> None:
+    facts = facts_of(
+        duration=1.0, l1_data_utilization=0.6, lsu_utilization=0.3, compute_capability=capability
+    )
+    assert facts["passes_per_access"] == pytest.approx(passes)
+
+
+@pytest.mark.parametrize(
     ("changed", "may"),
     [
         ({}, True),

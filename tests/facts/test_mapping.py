@@ -527,3 +527,19 @@ def test_a_stage_of_l1_that_is_measured_in_elapsed_cycles_is_left_so(
             counters[f"{counter}.avg.pct_of_peak_sustained_elapsed"] = 100 * (given[name] or 0)
     row = quantities_of({name: value for name, value in counters.items() if value is not None})
     assert row["l1_utilization"] == pytest.approx(elapsed)
+
+
+@pytest.mark.parametrize(("minor", "rate"), [(0.0, 1.0), (5.0, 0.5), (None, 1.0)])
+def test_a_wavefront_takes_turing_two_cycles(minor: float | None, rate: float) -> None:
+    counters = {
+        "device__attribute_compute_capability_major": 7.0,
+        "launch__sm_count": 10.0,
+        "sm__cycles_elapsed.avg.per_second": 1e9,
+        "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed": 48.0,
+    }
+    if minor is not None:
+        counters["device__attribute_compute_capability_minor"] = minor
+    row = quantities_of(counters)
+    assert row["l1_data_utilization"] == pytest.approx(0.48 / rate)
+    assert row["peak_l1_bandwidth"] == pytest.approx(128 * 10 * 1e9 * rate)
+    assert row["peak_shared_bandwidth"] == pytest.approx(128 * 10 * 1e9 * rate)
