@@ -543,3 +543,13 @@ def test_a_wavefront_takes_turing_two_cycles(minor: float | None, rate: float) -
     assert row["l1_data_utilization"] == pytest.approx(0.48 / rate)
     assert row["peak_l1_bandwidth"] == pytest.approx(128 * 10 * 1e9 * rate)
     assert row["peak_shared_bandwidth"] == pytest.approx(128 * 10 * 1e9 * rate)
+
+
+def test_no_multiprocessor_is_active_for_longer_than_the_launch() -> None:
+    cycles = {"sm__cycles_active.avg": 1070.0, "sm__cycles_elapsed.avg": 1000.0}
+    throughput = {"l1tex__throughput.avg.pct_of_peak_sustained_active": 30.0}
+    row = quantities_of(cycles | throughput)
+    assert (row["sm_busy"], row["l1_utilization"]) == (1, pytest.approx(0.3))
+    assert row["sm_active_cycles"] == 1070
+    share = {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed": 101.0}
+    assert quantities_of(share)["sm_busy"] == 1

@@ -162,6 +162,25 @@ def test_more_warps_than_fit_tell_that_passes_disagree(achieved: float, disagree
     assert facts["passes_disagree"] is disagree
 
 
+@pytest.mark.parametrize(
+    ("active", "occupancy", "disagree"),
+    [
+        (1021.0, 0.8, True),
+        (1019.0, 0.8, False),  # as much as passes usually differ
+        (900.0, 1.3, True),
+        (1021.0, None, True),
+        (1019.0, None, False),
+        (None, 1.3, True),
+    ],
+)
+def test_more_active_than_elapsed_cycles_tell_that_passes_disagree(
+    active: float | None, occupancy: float | None, disagree: bool
+) -> None:
+    given = {"sm_active_cycles": active, "occupancy_achieved": occupancy}
+    values = {name: value for name, value in given.items() if value is not None}
+    assert facts_of(sm_elapsed_cycles=1000.0, **values)["passes_disagree"] is disagree
+
+
 def test_no_launch_holds_more_than_all_warps() -> None:
     assert facts_of(occupancy_achieved=1.04)["passes_disagree"] is False
     assert facts_of(occupancy_achieved=1.06)["passes_disagree"] is True
