@@ -553,3 +553,9 @@ def test_no_multiprocessor_is_active_for_longer_than_the_launch() -> None:
     assert row["sm_active_cycles"] == 1070
     share = {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed": 101.0}
     assert quantities_of(share)["sm_busy"] == 1
+
+
+def test_the_busiest_multiprocessor_follows_from_what_a_message_says() -> None:
+    told = {"sm__cycles_active.avg": 300.0, "message:sm_imbalance.pct": 25.0}
+    assert quantities_of(told)["sm_active_cycles_max"] == pytest.approx(400)
+    assert quantities_of(told | {"sm__cycles_active.max": 410.0})["sm_active_cycles_max"] == 410

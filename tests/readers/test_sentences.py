@@ -174,5 +174,22 @@ def test_takes_what_a_message_says_that_it_is_worth() -> None:
     assert "message:fp32_worth" not in told(HALF_UNFUSED)
 
 
+@pytest.mark.parametrize(
+    ("start", "expected"),
+    [
+        ("One or more SMs have a much higher", {"message:sm_imbalance.pct": 25.5}),
+        ("One or more SMs have a much lower", {"message:sm_imbalance.pct": 25.5}),
+        ("One or more SMSPs have a much higher", {}),
+    ],
+)
+def test_reads_how_uneven_multiprocessors_are(start: str, expected: dict[str, float]) -> None:
+    message = (
+        f"{start} number of active cycles than the average number of active cycles. Additionally,"
+        " others have a much lower number of active cycles. Maximum instance value is 25.50% above"
+        " the average, while the minimum instance value is 40.00% below the average."
+    )
+    assert told(message) == expected
+
+
 def test_says_nothing_of_other_messages() -> None:
     assert counters_in([("This workload exhibits low compute throughput.", 0.5), ("", None)]) == {}

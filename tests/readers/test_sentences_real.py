@@ -73,3 +73,17 @@ def test_unfused_instructions_tell_how_busy_their_pipe_is(real_data: Path) -> No
         assert found == pytest.approx(launch.counters[busy], rel=1e-3)
         compared += 1
     assert compared >= 9
+
+
+def test_messages_tell_how_far_the_mean_multiprocessor_is_behind_the_busiest(
+    real_data: Path,
+) -> None:
+    compared = 0
+    for launch in launches(real_data / "ncu-rep"):
+        told = counters_in((each.text, each.estimate) for each in launch.reference_findings)
+        busiest = launch.counters.get("sm__cycles_active.max")
+        if busiest and "message:sm_imbalance.pct" in told:
+            counted = 1 - launch.counters["sm__cycles_active.avg"] / busiest
+            assert told["message:sm_imbalance.pct"] == pytest.approx(100 * counted, abs=0.006)
+            compared += 1
+    assert compared >= 2  # by hand
