@@ -89,6 +89,11 @@ def test_every_pattern_of_the_shipped_file_means_a_rule(shipped_rules: tuple[Rul
     assert lost == []
 
 
+def test_warps_that_wait_for_the_host_are_asked_nothing_else() -> None:
+    (waits,) = [each for each in load_relations().exclusions if each.found == "memory/host-memory"]
+    assert {*waits.patterns} == {"roofline/waits-with-enough-warps", "occupancy/uneven-warps"}
+
+
 def test_nothing_explains_itself(shipped_rules: tuple[Rule, ...]) -> None:
     causes = {rule.id: rule.explained_by for rule in shipped_rules}
 
