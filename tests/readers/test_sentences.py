@@ -154,9 +154,14 @@ def test_reads_how_many_operations_stand_alone(bits: str) -> None:
 
 @pytest.mark.parametrize(
     ("ratio", "share", "idle"),
-    [("32:1", "0%", True), ("64:1", "0%", True), ("32:1", "1%", False), ("32:1", " close to 0%", False),
-     ("2:1", "0%", False)],
-)  # fmt: skip
+    [
+        ("32:1", "0%", True),
+        ("64:1", "0%", True),
+        ("32:1", "1%", False),
+        ("32:1", " close to 0%", False),
+        ("2:1", "0%", False),
+    ],
+)
 def test_no_work_in_double_precision_leaves_a_token_pipe_idle(
     ratio: str, share: str, idle: bool
 ) -> None:
