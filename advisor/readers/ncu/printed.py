@@ -161,7 +161,7 @@ class Building:
         said = list(zip(self.findings, self.said_at, strict=True))
         self.findings, self.said_at = [], []
         for finding, at in said:
-            told = counters_in([finding.text])
+            told = counters_in([(finding.text, finding.estimate)])
             if any(self._contradicts(name, number) for name, number in told.items()):
                 self.notes.messages.place(at)
             else:
