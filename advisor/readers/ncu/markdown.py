@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, dropwhile
+from itertools import accumulate
 
 from advisor.readers.ncu.lines import WIDEST, PageLine
 from advisor.readers.ncu.words import load_words, plain_label, unmarked
@@ -39,7 +39,6 @@ _BARRED = frozenset("|+")
 _MOST = 2 / 3  # of the cells of a column of values
 _MOST_LINES = 1_000  # of a table
 _MOST_COLUMNS = 50
-_MOST_TITLES = 2  # lines above the first ruler: one may name groups of columns
 _LABEL_PLACES = 2  # columns that may hold the labels: one may name sections before them
 
 
@@ -98,28 +97,32 @@ class TableReading:
 class MarkdownTable:
     """The lines of a table while they are taken, each with its number and whether it is whole.
 
-    Rows may do without the bars at their ends, where the ruler below the titles does, too.
+    Rows may do without the bars at their ends; the ruler tells that the line above it has titles.
+    ``above`` is the line taken last that was none of a table.
     """
 
     lines: list[tuple[PageLine, bool, int]] = dataclasses.field(default_factory=list)
-    ruler: str = ""
+    above: tuple[PageLine, bool, int] | None = None
+    is_bare: bool = False
 
     def takes(self, line: PageLine, whole: bool, number: int) -> bool:
         """Take a line, if it is one of a table."""
-        is_ruler = bool(self.lines or line.text[:2] == "+-") and _is_ruler(line)
-        is_row = is_ruler or self._takes_row(line.text)
-        if not is_row or len(line.text) > WIDEST or len(self.lines) >= _MOST_LINES:
+        if not self._is_row(line) or len(line.text) > WIDEST or len(self.lines) >= _MOST_LINES:
+            self.above = (line, whole, number)
             return False
+        if not self.lines and self.above is not None and line.text[0] == "-":
+            self.lines, self.is_bare = [self.above], True
         self.lines.append((line, whole, number))
-        self.ruler = self.ruler or (line.text if is_ruler else "")
         return True
 
-    def _takes_row(self, text: str) -> bool:
-        """Return whether a line may be a row; a blank cell before the first bar is cut off."""
-        if text.startswith("|"):
-            return self.ruler != "" or not self.lines or self.lines[-1][0].text.startswith("|")
-        is_bare = self.ruler[:1] == "-" if self.ruler else len(self.lines) < _MOST_TITLES
-        return is_bare and _APART in text
+    def _is_row(self, line: PageLine) -> bool:
+        text = line.text
+        if text.startswith("|") or self.is_bare:
+            return "|" in text
+        if self.lines or text[:2] == "+-":
+            return _is_ruler(line)
+        is_titled = self.above is not None and _APART in self.above[0].text
+        return is_titled and text[:1] == "-" and _is_ruler(line)
 
     @property
     def is_whole(self) -> bool:
@@ -135,12 +138,13 @@ class MarkdownTable:
     def reading(self) -> TableReading | None:
         """Return what the table says, None where its titles do not tell."""
         lines = [(line, number) for line, whole, number in self.lines if whole]
-        lines = [*dropwhile(lambda each: _is_ruler(each[0]), lines)]
         rows = [(_cells(line.text), number) for line, number in lines if not _is_ruler(line)]
-        titles = next((at for at, (line, _) in enumerate(lines) if _is_ruler(line)), 0)
-        if not 1 <= titles <= _MOST_TITLES or len(rows) <= titles:
+        if not rows:
             return None
-        table = _grid(rows[titles - 1 :])
+        begins = next((at for at, (line, _) in enumerate(lines) if not _is_ruler(line)), 0)
+        if len(rows) <= 1 or not _is_ruler(lines[begins + 1][0]):
+            return None
+        table = _grid(rows)
         return None if table is None else table.by_rows() or table.by_columns()
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from advisor.errors import Location
@@ -114,13 +113,7 @@ class TextPage:
             yield from self._sheet_ended()
             if may_be_written and self.sheet.takes(line, whole, number):
                 return
-        yield from self._outside(line, whole, number, is_text=may_be_written)
-
-    def _outside(
-        self, line: PageLine, whole: bool, number: int, *, is_text: bool
-    ) -> Iterator[Launch]:
-        """Take a line of no table in Markdown, ``is_text`` where it may be a heading."""
-        if is_text:
+        if may_be_written:
             self.outline.take(line.whole)
         if self._marked(line.whole, Location(name=self.notes.name, line=number)):
             return
@@ -202,9 +195,7 @@ class TextPage:
         """Take the lines of a table whose titles do not tell what it is, each by itself."""
         before = len(self.pieces.known)
         for line, whole, number in table.lines:
-            is_bare = not line.text.startswith("|")
-            take = partial(self._outside, is_text=True) if is_bare else self._take
-            yield from take(line, whole, number)
+            yield from self._take(line, whole, number)
         if before == len(self.pieces.known) and table.has_labels():
             self.number = table.lines[0][2]
             self.notes.tables.place(self.at)
