@@ -283,6 +283,24 @@ def test_tells_labels_of_two_sections_apart_by_their_units() -> None:
     assert launch.counters["dram__bytes.sum.per_second"] == 100.5e9
 
 
+def test_takes_a_label_that_its_section_lacks_where_it_can_be_of_one_counter_only() -> None:
+    stalls = """\
+    Section: Warp State Statistics
+    -------------------- --------------- -----------
+    Stall Barrier                   inst        3.25
+    Cycles                          inst        7.25
+    Stall Wait                      inst        1.50
+    Duration                       cycle        9.50
+    -------------------- --------------- -----------
+"""
+    (launch,) = launches_of(KERNEL + SPEED + stalls)
+    stall = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
+    assert launch.counters[stall.format("barrier")] == 3.25
+    assert launch.counters[stall.format("wait")] == 1.5
+    assert launch.counters[TIME] == 17_500
+    assert 7.25 not in launch.counters.values()
+
+
 NO_PAGES = {
     "two rows": "".join(ROWS.splitlines(keepends=True)[:2]),
     "three rows of any program": "Memory: 41 %\nCompute: 17 %\nDuration: 3 s\n",

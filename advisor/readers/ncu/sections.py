@@ -95,9 +95,13 @@ class PageSection:
 
 
 def counter_of(section: str, row: Row, labels: CounterLabels, notes: Notes) -> str | None:
-    """Return the counter of a row; without a section, the only one that its unit allows."""
-    if section:
+    """Return the counter of a row: where its section lacks the label, the only one that it may be.
+
+    Sections change from version to version, and people add rows to them.
+    """
+    if labels.knows(section, row.label):
         return labels.counter(section, row.label, row.unit)
     found = labels.counters(row.label, row.unit)
-    fit = {counter for counter in found if not notes.is_unlike(counter, row.unit)} or found
+    fit = {counter for counter in found if not notes.is_unlike(counter, row.unit)}
+    fit = fit or (set() if section else found)
     return fit.pop() if len(fit) == 1 else None
