@@ -74,6 +74,12 @@ def test_passes_are_instructions_and_their_conflicts_where_they_were_not_counted
     assert facts_of(**loads, flops_tensor_fp16=1.0)["shared_conflict_share"] is None
 
 
+def test_a_message_tells_how_much_of_the_traffic_is_local() -> None:
+    assert facts_of(duration=1.0, local_share_told=0.4)["local_traffic_share"] == 0.4
+    counted = {"local_load_sectors": 1.0, "local_store_sectors": 1.0, "l1_bytes": 128.0}
+    assert facts_of(duration=1.0, local_share_told=0.4, **counted)["local_traffic_share"] == 0.5
+
+
 def test_shared_atomics_take_turns() -> None:
     counted: dict[str, float] = {"duration": 1.0, "shared_atomics": 100.0}
     counted |= {"shared_atomic_wavefronts": 800.0, "sm_count": 10.0, "sm_elapsed_cycles": 200.0}

@@ -92,7 +92,11 @@ OF_REPORTS |= {
 OF_REPORTS |= {"atomic_slice_utilization", "one_slice_updates"}
 # Whether something is known is another matter on a page that has less.
 OF_REPORTS |= {"main_stalls_known", "untold_stall_share"}
-OF_MESSAGES = {"unfused_share_told_fp32", "unfused_share_told_fp64"}  # a report has the counts
+OF_MESSAGES = {
+    "unfused_share_told_fp32",
+    "unfused_share_told_fp64",
+    "local_share_told",
+}  # a report has the counts
 NOT_COMPARED = IDENTITY | OF_REPORTS | OF_MESSAGES | TOLD_OTHERWISE
 # With fewer terms known, a bound is looser and says so (t_sol_known).
 OF_TERMS = {"t_sol", "roof_fraction", "wasted_time", "binding_resource", "t_compute"}

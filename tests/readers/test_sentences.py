@@ -196,5 +196,11 @@ def test_reads_how_uneven_multiprocessors_are(start: str, expected: dict[str, fl
     assert told(message) == expected
 
 
+def test_reads_how_much_of_the_traffic_is_local() -> None:
+    message = "This workload accesses local memory, accounting for {}% of all sectors requested in"
+    assert told(message.format("12.30") + " L1TEX.") == {"message:local_share": 12.3}
+    assert told(message.format("12.30") + " L2.") == {}
+
+
 def test_says_nothing_of_other_messages() -> None:
     assert counters_in([("This workload exhibits low compute throughput.", 0.5), ("", None)]) == {}
