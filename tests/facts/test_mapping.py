@@ -481,6 +481,17 @@ def test_the_mean_of_sectors_completes_sectors_and_requests(operation: str, acce
         assert (row[f"{access}_sectors"], row[f"{access}_requests"]) == (500, 200)
 
 
+@pytest.mark.parametrize(("operation", "access"), [("ld", "global_load"), ("st", "global_store")])
+def test_what_threads_ask_for_and_its_sectors_tell_the_bytes_used(
+    operation: str, access: str
+) -> None:
+    counters = {
+        f"message:global_{operation}_bytes": 8.0,
+        f"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_{operation}.ratio": 12.8,
+    }
+    assert quantities_of(counters)[f"{access}_bytes_per_sector"] == pytest.approx(20)
+
+
 @pytest.mark.parametrize(("operation", "access"), [("ld", "local_load"), ("st", "local_store")])
 def test_the_mean_of_sectors_completes_those_of_local_memory(operation: str, access: str) -> None:
     of = f"pipe_lsu_mem_local_op_{operation}"

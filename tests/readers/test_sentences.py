@@ -202,5 +202,17 @@ def test_reads_how_much_of_the_traffic_is_local() -> None:
     assert told(message.format("12.30") + " L2.") == {}
 
 
+@pytest.mark.parametrize(("word", "op"), [("loads", "ld"), ("stores", "st")])
+def test_reads_what_threads_ask_for_and_the_sectors_that_it_takes(word: str, op: str) -> None:
+    message = (
+        f"The memory access pattern for global {word} in L1TEX might not be optimal. On average,"
+        " this kernel accesses 8.0 bytes per thread per memory request; but the address pattern,"
+        " possibly caused by the stride between threads, results in 12.8 sectors per request, or"
+        " 12.8*32 = 409.6 bytes of cache data transfers per request."
+    )
+    sectors = f"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_{op}.ratio"
+    assert told(message) == {f"message:global_{op}_bytes": 8.0, sectors: 12.8}
+
+
 def test_says_nothing_of_other_messages() -> None:
     assert counters_in([("This workload exhibits low compute throughput.", 0.5), ("", None)]) == {}
