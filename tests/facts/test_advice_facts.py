@@ -285,16 +285,18 @@ def test_knows_when_threads_take_turns_at_few_words(changed: dict[str, Value], t
     [
         ({"shared_load_requests": 1.0}, True),
         ({"shared_load_conflicts": 1.0}, True),
-        ({"shared_load_conflicts": 0.0}, False),
+        ({"shared_load_conflicts": 0.0}, None),
         ({"shared_load_requests": 0.0, "shared_memory_static": 4096.0}, False),
         ({"shared_memory_static": 4096.0}, True),
         ({"shared_memory_static": 0.0, "shared_memory_dynamic": 4096.0}, True),
         ({"shared_memory_static": 128.0}, False),
         ({"shared_memory_static": 129.0}, True),
-        ({}, False),
+        ({"occupancy_limit_shared_memory": 15.0, "occupancy_limit_blocks": 16.0}, True),
+        ({"occupancy_limit_shared_memory": 16.0, "occupancy_limit_blocks": 16.0}, None),
+        ({}, None),
     ],
 )
-def test_knows_what_is_staged_in_shared_memory(told: dict[str, Value], stages: bool) -> None:
+def test_knows_what_is_staged_in_shared_memory(told: dict[str, Value], stages: bool | None) -> None:
     assert facts_of(duration=1.0, **told)["stages_in_shared"] is stages
 
 
