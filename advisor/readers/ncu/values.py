@@ -368,12 +368,14 @@ class Sentence:
 
 def counters_in(messages: Iterable[tuple[str, float | None]]) -> dict[str, float]:
     """Return the counters that messages with their estimates name, with values in base units."""
-    return {
-        sentence.counter: number
-        for message, estimate in messages
-        for sentence in load_sentences()
-        if (number := sentence.number(message, estimate)) is not None
-    }
+    return {name: number for message in messages for name, number in _told(*message).items()}
+
+
+@lru_cache(maxsize=64)
+def _told(message: str, estimate: float | None) -> Mapping[str, float]:
+    """Return what one message tells; messages of a launch are asked for twice."""
+    told = ((each.counter, each.number(message, estimate)) for each in load_sentences())
+    return {counter: number for counter, number in told if number is not None}
 
 
 @lru_cache(maxsize=1)
