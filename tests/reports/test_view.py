@@ -551,6 +551,16 @@ def test_asks_for_another_profile_of_what_only_has_a_time() -> None:
         assert "no step" not in text
 
 
+def test_parts_the_kernels_of_an_action() -> None:
+    names = ("first", "second", "third")
+    report = report_of([{"variant_id": each, "duration": 1e-3} for each in names])
+    (heading,) = (
+        line for line in render.markdown(report, None).splitlines() if line.startswith("1. **")
+    )
+    assert ";" not in heading.replace("; ", "")
+    assert "," not in heading.replace(", ", "")
+
+
 def test_says_of_which_work_an_intensity_is() -> None:
     # 1 GFLOP in fp32 and 1 in fp64 over 4 GB: 0.25 each, 0.5 together.
     mixed = {**STREAM, "flops_fp64": 1e9, "flops_fp64_source": "counted", "peak_fp64": 5e12}
