@@ -231,6 +231,9 @@ def written_labels_schema() -> Schema:
         "runs": text("a regular expression with call: a line that is nothing but such a command"),
         "program": text("a regular expression with program: what a command runs, with arguments"),
         "profiled": text("a regular expression with name: the kernel that a command profiles"),
+        "imported": text("a regular expression with report: what a command prints again"),
+        "skipped": text("a regular expression: what launches a command leaves out"),
+        "unlocked": text("a regular expression: the option by which clocks are not held"),
         "others": text("a regular expression: names that are no kernel's"),
     }
     keys = {

@@ -293,4 +293,4 @@ def test_writes_no_number_for_a_gain_of_next_to_nothing(report: Report) -> None:
     kernel = replace(report.kernels[0], results=(replace(tiny, gain_below=1e-3),))
     text = kernel_text(report, (kernel,))
     assert "\n  less than 0.1 % of its time  Do 1  family/rule-1\n" in text
-    assert kernel.without_action == "no step"
+    assert kernel.without_action == "no step found"

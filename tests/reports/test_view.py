@@ -479,7 +479,7 @@ def test_says_of_no_unknown_time_that_it_is_none() -> None:
 
 def test_says_what_there_is_to_do_where_no_card_speaks_of_a_kernel() -> None:
     (kernel,) = report_of([STREAM]).kernels
-    assert kernel.without_action == "no step"
+    assert kernel.without_action == "no step found"
     assert replace(kernel, smaller=1).without_action == "1 smaller finding"
     bare = replace(kernel, limiter=None, t_sol=None)
     assert bare.without_action == "not enough counters"
@@ -539,7 +539,7 @@ def test_says_what_it_cannot_judge_where_no_card_is_shown() -> None:
     assert report.not_judged is not None
     for text in (report_text(report), render.html(report), render.markdown(report, None)):
         assert "Not enough counters" in text
-        assert "no step" not in text
+        assert "no step found" not in text
 
 
 def test_asks_for_another_profile_of_what_only_has_a_time() -> None:
@@ -548,7 +548,7 @@ def test_asks_for_another_profile_of_what_only_has_a_time() -> None:
     assert report.not_judged is None
     for text in (report_text(report), render.html(report), render.markdown(report, None)):
         assert "Profile again to see what limits it" in text
-        assert "no step" not in text
+        assert "no step found" not in text
 
 
 def test_parts_the_kernels_of_an_action() -> None:

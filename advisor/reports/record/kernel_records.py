@@ -269,7 +269,7 @@ class KernelRecord(KernelName):
         """Return what there is to do where no card speaks of the kernel."""
         if not self.is_judged:
             return "not enough counters"
-        return wording.count(self.smaller, "smaller finding") if self.smaller else "no step"
+        return wording.count(self.smaller, "smaller finding") if self.smaller else "no step found"
 
     @property
     def has_smaller(self) -> bool:
