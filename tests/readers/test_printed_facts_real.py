@@ -77,6 +77,8 @@ OF_REPORTS |= {"t_sol_practical", "roof_reached", "at_practical_roof"}
 OF_REPORTS |= {"t_least", "t_least_practical", "roof_fraction", "wasted_time"}
 # A page without device and capability is judged by the smallest device of all.
 OF_REPORTS |= {"least_sm_count", "small_anywhere", "places_taken", "halves_take", "parts_take"}
+# Nor does it tell how many schedulers a multiprocessor has.
+OF_REPORTS |= {"enough_blocks"}
 # Without what L2 reads and writes, how much of that is local is not known.
 OF_REPORTS |= {"local_busy"}
 # Without a duration a launch is left out of totals; a peak from a percentage near zero has no

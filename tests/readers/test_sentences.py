@@ -214,5 +214,13 @@ def test_reads_what_threads_ask_for_and_the_sectors_that_it_takes(word: str, op:
     assert told(message) == {f"message:global_{op}_bytes": 8.0, sectors: 12.8}
 
 
+def test_reads_the_blocks_of_a_grid_that_is_too_small_for_the_device() -> None:
+    message = (
+        "The grid for this launch is configured to execute only 24 blocks, which is less than the"
+        " GPU's 36 multiprocessors. This can underutilize some multiprocessors."
+    )
+    assert told(message) == {"launch__grid_size": 24, "launch__sm_count": 36}
+
+
 def test_says_nothing_of_other_messages() -> None:
     assert counters_in([("This workload exhibits low compute throughput.", 0.5), ("", None)]) == {}
