@@ -195,6 +195,8 @@ class TextPage:
         """Take the lines of a table whose titles do not tell what it is, each by itself."""
         before = len(self.pieces.known)
         for line, whole, number in table.lines:
+            said = line.text.strip("| ").replace(" | ", ": ")  # a table of two columns
+            self.notes.device = device_named(said) or self.notes.device
             yield from self._take(line, whole, number)
         if before == len(self.pieces.known) and table.has_labels():
             self.number = table.lines[0][2]
