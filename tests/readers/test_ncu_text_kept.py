@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.errors import InputError
-from advisor.model import Launch, Skipped
+from advisor.model import UNNAMED, Launch, Skipped
 from advisor.readers.base import ReadOptions, Source
 from advisor.readers.ncu import text as ncu_text
 from advisor.units import parse_unit
@@ -299,6 +299,27 @@ def test_takes_a_label_that_its_section_lacks_where_it_can_be_of_one_counter_onl
     assert launch.counters[stall.format("wait")] == 1.5
     assert launch.counters[TIME] == 17_500
     assert 7.25 not in launch.counters.values()
+
+
+def test_rows_behind_a_launch_that_tell_other_numbers_are_of_another() -> None:
+    rows = """\
+Memory Throughput          %                50.00
+Duration                   usecond          9.25
+L2 Cache Throughput        %                20.00
+DRAM Throughput            %                31.00
+Elapsed Cycles             cycle            1,234,567
+"""
+    page = f"```\n{KERNEL}{SPEED}{SHAPE}```\n\nThe next version:\n\n```\n{rows}```\n"
+    first, second = launches_of(page)
+    assert told(first) == VALUES
+    assert second.kernel_name == UNNAMED
+    assert told(second) == {TIME: 9_250, MEMORY: 50}
+
+
+def test_rows_behind_a_launch_that_tell_the_same_are_of_it() -> None:
+    (launch,) = launches_of(f"```\n{KERNEL}{SPEED}{SHAPE}```\n\nIn short:\n\n{ROWS}")
+    assert told(launch) == VALUES
+    assert 1_234_567 in launch.counters.values()
 
 
 NO_PAGES = {

@@ -351,7 +351,10 @@ class TextPage:
             yield from self._other_part()
         headed = table is not None and table.is_headed
         is_printed, part = headed or bool(section), self.outline.name
-        if self.pieces.ends_before((section, counter), is_printed=is_printed, part=part):
+        numbers = self.written if row.is_written else self.numbers
+        is_other = table is None and self.pieces.is_other(counter, row, numbers, self.at)
+        ends = self.pieces.ends_before((section, counter), is_printed=is_printed, part=part)
+        if ends or is_other:
             again = self.again
             yield from self.finish()
             if again:  # a report that shows a section twice shows other launches
@@ -372,7 +375,6 @@ class TextPage:
         self.pieces.is_page |= headed or section in self.labels.sections
         if row.has_unit:
             self.pieces.told.add(label_key(row.label))
-        numbers = self.written if row.is_written else self.numbers
         launch.take(counter, row.unit, row.cell, numbers, self.at)
         launch.spread(counter, row.unit, row.extremes, numbers, self.at)
 

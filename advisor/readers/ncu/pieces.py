@@ -17,9 +17,11 @@ from typing import Any
 
 from advisor.errors import Location
 from advisor.model import Launch
+from advisor.readers.ncu.lines import Row
 from advisor.readers.ncu.notes import Notes
 from advisor.readers.ncu.outline import is_fence
 from advisor.readers.ncu.printed import Building
+from advisor.readers.ncu.values import Numbers
 from advisor.readers.ncu.versions import WrittenLaunch
 from advisor.readers.ncu.written import tell_a_profile
 
@@ -74,6 +76,15 @@ class Pieces:
         self.has_others |= comes_again
         is_other = self.launch is not None and part not in {"", self.launch.part}
         return comes_again or (is_piece and (self.has_others or is_other))
+
+    def is_other(self, counter: str | None, row: Row, numbers: Numbers, at: Location) -> bool:
+        """Return whether a row outside of tables is of another launch than the one with sections.
+
+        It tells another number than they do.
+        """
+        if self.launch is None or counter not in self.launch.counters or not self.titles:
+            return False
+        return self.launch.tells_other(counter, row.unit, row.cell, numbers, at)
 
     def go_on(self, *, is_printed: bool, part: str, at: Location | None) -> None:
         """Begin the next piece of the launch with a printed value that stands apart."""

@@ -39,6 +39,9 @@ from advisor.readers.ncu.values import (
 _TWO_DECIMALS = re.compile(r"\d{1,4}\.\d\d", re.ASCII)
 _DEVICE_ATTRIBUTE = "device__attribute_"
 _DEVICE_NAME = "device__attribute_display_name"
+ROUNDING = 0.02
+"""By which one value may differ where a page has it twice."""
+
 _ROUNDED = 0.05  # by which a number of a message may differ that has one decimal
 _MOST_VALUES = 500_000  # of one launch; a report of everything has 3,000
 _MOST_DEVICES = 1_000  # of one file
@@ -150,6 +153,15 @@ class Building:
         """Take it that people wrote of the launch: the part of the page names it, if anything."""
         self.name = self.name or self.part
         self.is_written = self.is_written or self.name in {"", self.part}
+
+    def tells_other(
+        self, counter: str, unit: str, cell: str, numbers: Numbers, at: Location
+    ) -> bool:
+        """Return whether ``cell`` says another number of a counter, by more than rounding."""
+        other = Building(notes=self.notes, name="")
+        other.take(counter, unit, cell, numbers, at)
+        mine = self.counters[counter]
+        return abs(other.counters.get(counter, mine) - mine) > ROUNDING * abs(mine)
 
     def say(self, finding: ReferenceFinding, at: Location) -> None:
         """Take what a message says that stands at a place."""

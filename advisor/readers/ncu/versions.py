@@ -16,12 +16,11 @@ from advisor.model import Launch, names_function, titled
 from advisor.readers.ncu.markdown import FEWEST, Entry, TableReading, Version
 from advisor.readers.ncu.notes import Notes
 from advisor.readers.ncu.outline import Outline, is_code, launch_name, speaks_of
-from advisor.readers.ncu.printed import Building
+from advisor.readers.ncu.printed import ROUNDING, Building
 from advisor.readers.ncu.values import Numbers
 from advisor.readers.ncu.written import COUNT, is_share
 
 _GRID, _BLOCK = "launch__grid_size", "launch__block_size"
-_ROUNDING = 0.02  # by which one value may differ where a page has it twice
 _PROOF = 2  # values that must agree where titles are only alike, or differ between launches
 _LATEST = 20  # groups that a table may go on with
 _WORDS = re.compile(r"[\W_]+")
@@ -55,7 +54,7 @@ class WrittenLaunch:
         """Return of each value that both have whether they differ by more than rounding."""
         mine = self.building.counters
         both = mine.keys() & others.keys()
-        return [abs(mine[name] - others[name]) > _ROUNDING * abs(mine[name]) for name in both]
+        return [abs(mine[name] - others[name]) > ROUNDING * abs(mine[name]) for name in both]
 
     def add_one(self, counter: str, other: Building, digits: int) -> None:
         """Take a value of the same table; one that contradicts another leaves both out."""
