@@ -49,8 +49,7 @@ def test_holds_arithmetic_against_its_peak_where_nothing_was_measured() -> None:
         ({"global_l2_sectors": 100.0, "global_l2_sectors_ideal": 81.0}, True),
         # No access pattern lowers a roof of arithmetic.
         ({"flops_fp32": 9.9e12, "peak_fp32": 1e13, "global_load_bytes_per_sector": 8.0}, True),
-        ({"l1_utilization": 0.8}, False),
-        ({"l1_utilization": None}, True),
+        ({"l1_utilization": 0.8}, True),
         ({"dram_bytes": None}, None),
         (SHARED, False),
         (SHARED | {"shared_wavefronts_ideal": 85.0}, True),
@@ -61,6 +60,32 @@ def test_knows_when_there_is_nothing_to_win(
     changed: dict[str, Value], nothing: bool | None
 ) -> None:
     assert facts_of(**{**STREAM, **changed})["nothing_to_win"] is nothing
+
+
+@pytest.mark.parametrize(
+    ("changed", "rereads"),
+    [
+        ({}, True),
+        ({"named_work": None, "matrix_work": True}, True),
+        ({"named_work": None}, False),
+        ({"named_work": "stream"}, False),
+        ({"l1_utilization": 0.79}, False),
+        ({"l1_utilization": None}, False),
+        ({"binding_resource": "l2"}, False),
+    ],
+)
+def test_a_product_that_fills_l1_too_may_read_again(
+    changed: dict[str, Value], rereads: bool
+) -> None:
+    product: dict[str, Value] = {
+        "named_work": "matrix product",
+        "matrix_work": None,
+        "binding_resource": "dram",
+        "l1_utilization": 0.8,
+    }
+    assert of("rereads", **product | changed) is rereads
+    given = {"at_practical_roof": True, "more_than_needed": False, "accesses_are_given": False}
+    assert of("nothing_to_win", **given, rereads=rereads) is not rereads
 
 
 # Compute is 86 % busy, 0.956 of the 90 % that well-written kernels reach; schedulers have room.
