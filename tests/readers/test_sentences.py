@@ -214,6 +214,17 @@ def test_reads_what_threads_ask_for_and_the_sectors_that_it_takes(word: str, op:
     assert told(message) == {f"message:global_{op}_bytes": 8.0, sectors: 12.8}
 
 
+def test_reads_excessive_sectors_with_marks_between_thousands() -> None:
+    message = (
+        "This kernel has uncoalesced global accesses resulting in a total of 12,300 excessive"
+        " sectors (75% of the total 16,400 sectors)."
+    )
+    assert told(message) == {
+        "memory_l2_theoretical_sectors_global": 16_400,
+        "memory_l2_theoretical_sectors_global_ideal": 4_100,
+    }
+
+
 def test_reads_the_blocks_of_a_grid_that_is_too_small_for_the_device() -> None:
     message = (
         "The grid for this launch is configured to execute only 24 blocks, which is less than the"
