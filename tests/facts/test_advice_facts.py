@@ -62,6 +62,14 @@ def test_knows_when_there_is_nothing_to_win(
     assert facts_of(**{**STREAM, **changed})["nothing_to_win"] is nothing
 
 
+@pytest.mark.parametrize("known", ["blocks_by_warps", "blocks_by_registers"])
+def test_places_for_blocks_alone_tell_nothing_of_a_kernel(known: str) -> None:
+    untold = dict.fromkeys(["blocks_by_warps", "blocks_by_registers", "blocks_by_shared_memory"])
+    assert of("blocks_per_sm", **untold, blocks_by_blocks=32.0) is None
+    assert of("blocks_per_sm", **untold | {known: 4.0}, blocks_by_blocks=32.0) == 4
+    assert of("blocks_per_sm", **untold | {known: 40.0}, blocks_by_blocks=32.0) == 32
+
+
 @pytest.mark.parametrize(
     ("changed", "rereads"),
     [
