@@ -337,6 +337,7 @@ def test_knows_what_is_staged_in_shared_memory(told: dict[str, Value], stages: b
     ("work", "word", "l1", "limiter", "updates"),
     [
         ("updates", 4.0, 0.6, "memory", True),
+        ("counts", 4.0, 0.6, "memory", True),
         ("matrix product", 4.0, 0.6, "memory", False),
         ("updates", 4.1, 0.6, "memory", False),
         ("updates", 4.0, 0.59, "memory", False),
@@ -376,7 +377,7 @@ def _literal(value: Value) -> str:
 
 
 COUNTS: dict[str, Value] = {
-    "named_counts": "counts",
+    "named_work": "counts",
     "stages_in_shared": True,
     "l1_active_utilization": 0.6,
     "l1_utilization": 0.6,
@@ -390,7 +391,7 @@ COUNTS: dict[str, Value] = {
     ("changed", "updates"),
     [
         ({}, True),
-        ({"named_counts": None}, False),
+        ({"named_work": "updates"}, False),
         ({"stages_in_shared": False}, False),
         ({"l1_active_utilization": 0.59}, False),
         ({"l2_utilization": 0.41}, False),

@@ -121,14 +121,15 @@ def test_reads_how_much_of_each_sector_is_used() -> None:
     assert told(message.replace("global", "local")) == {}
 
 
-def test_takes_the_excess_from_the_total() -> None:
+@pytest.mark.parametrize(("excess", "total"), [("3000", "4000"), ("3,000", "4,000")])
+def test_takes_the_excess_from_the_total(excess: str, total: str) -> None:
     message = (
-        "This kernel has uncoalesced global accesses resulting in a total of 300 excessive sectors"
-        " (75% of the total 400 sectors). Check the table."
+        f"This kernel has uncoalesced global accesses resulting in a total of {excess} excessive"
+        f" sectors (75% of the total {total} sectors). Check the table."
     )
     assert told(message) == {
-        "memory_l2_theoretical_sectors_global": 400.0,
-        "memory_l2_theoretical_sectors_global_ideal": 100.0,
+        "memory_l2_theoretical_sectors_global": 4000.0,
+        "memory_l2_theoretical_sectors_global_ideal": 1000.0,
     }
 
 
@@ -212,17 +213,6 @@ def test_reads_what_threads_ask_for_and_the_sectors_that_it_takes(word: str, op:
     )
     sectors = f"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_{op}.ratio"
     assert told(message) == {f"message:global_{op}_bytes": 8.0, sectors: 12.8}
-
-
-def test_reads_excessive_sectors_with_marks_between_thousands() -> None:
-    message = (
-        "This kernel has uncoalesced global accesses resulting in a total of 12,300 excessive"
-        " sectors (75% of the total 16,400 sectors)."
-    )
-    assert told(message) == {
-        "memory_l2_theoretical_sectors_global": 16_400,
-        "memory_l2_theoretical_sectors_global_ideal": 4_100,
-    }
 
 
 def test_reads_the_blocks_of_a_grid_that_is_too_small_for_the_device() -> None:

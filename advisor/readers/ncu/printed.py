@@ -39,12 +39,19 @@ from advisor.readers.ncu.values import (
 _TWO_DECIMALS = re.compile(r"\d{1,4}\.\d\d", re.ASCII)
 _DEVICE_ATTRIBUTE = "device__attribute_"
 _DEVICE_NAME = "device__attribute_display_name"
-ROUNDING = 0.02
-"""By which one value may differ where a page has it twice."""
-
+_ROUNDING = 0.02  # by which one value may differ where a page has it twice
 _ROUNDED = 0.05  # by which a number of a message may differ that has one decimal
 _MOST_VALUES = 500_000  # of one launch; a report of everything has 3,000
 _MOST_DEVICES = 1_000  # of one file
+
+
+def differs(one: float, other: float | None) -> bool:
+    """Return whether two values of one counter differ by more than rounding.
+
+    >>> differs(100.0, 101.0), differs(100.0, 103.0), differs(100.0, None)
+    (False, True, False)
+    """
+    return other is not None and abs(one - other) > _ROUNDING * abs(one)
 
 
 @dataclass
@@ -160,8 +167,7 @@ class Building:
         """Return whether ``cell`` says another number of a counter, by more than rounding."""
         other = Building(notes=self.notes, name="")
         other.take(counter, unit, cell, numbers, at)
-        mine = self.counters[counter]
-        return abs(other.counters.get(counter, mine) - mine) > ROUNDING * abs(mine)
+        return differs(self.counters[counter], other.counters.get(counter))
 
     def say(self, finding: ReferenceFinding, at: Location) -> None:
         """Take what a message says that stands at a place."""

@@ -16,7 +16,7 @@ from advisor.model import Launch, names_function, titled
 from advisor.readers.ncu.markdown import FEWEST, Entry, TableReading, Version
 from advisor.readers.ncu.notes import Notes
 from advisor.readers.ncu.outline import Outline, is_code, launch_name, speaks_of
-from advisor.readers.ncu.printed import ROUNDING, Building
+from advisor.readers.ncu.printed import Building, differs
 from advisor.readers.ncu.values import Numbers
 from advisor.readers.ncu.written import COUNT, is_share
 
@@ -54,7 +54,7 @@ class WrittenLaunch:
         """Return of each value that both have whether they differ by more than rounding."""
         mine = self.building.counters
         both = mine.keys() & others.keys()
-        return [abs(mine[name] - others[name]) > ROUNDING * abs(mine[name]) for name in both]
+        return [differs(mine[name], others[name]) for name in both]
 
     def add_one(self, counter: str, other: Building, digits: int) -> None:
         """Take a value of the same table; one that contradicts another leaves both out."""
